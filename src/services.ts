@@ -63,7 +63,7 @@ export async function openServices(
     onOpen: databaseWatch.onOpen,
     onAnswered: (name, seconds, isFailed) => {
       metrics.statement(name, seconds);
-      if (!isFailed) databaseWatch.answered();
+      if (!isFailed) databaseWatch.noteAnswer();
     },
     onOverload: ({ because }) => {
       metrics.recordDatabaseFailure(because);

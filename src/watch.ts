@@ -1,7 +1,7 @@
 /** What the metrics show of the services, besides what they count call by call. */
 import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
-import { countLockWaits, readFigures, readWebhookFigures, refreshed, type Figures } from './store/figures.js';
+import { countLockWaits, readFigures, readWebhookFigures, createCachedRead, type Figures } from './store/figures.js';
 
 const FIGURES_EVERY_MS = 30_000;
 const LOCK_WAITS_EVERY_MS = 1_000;
@@ -45,7 +45,12 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return read();
   };
-  const lockWaits = refreshed(() => unlessAway(() => countLockWaits(probe)), 0, LOCK_WAITS_EVERY_MS, DATABASE_WAIT_MS);
+  const lockWaits = createCachedRead(
+    () => unlessAway(() => countLockWaits(probe)),
+    0,
+    LOCK_WAITS_EVERY_MS,
+    DATABASE_WAIT_MS,
+  );
   metrics.gauge('database_up', '1 while the database can be reached, 0 while it is away.', () =>
     databaseWatch.awaySince ? 0 : 1,
   );
@@ -63,7 +68,7 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return readFigures(probe);
   };
-  const figures = refreshed(read, NO_FIGURES, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
+  const figures = createCachedRead(read, NO_FIGURES, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
   metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
     'market_jobs_reached',
@@ -92,7 +97,7 @@ function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return readWebhookFigures(probe);
   };
-  const figures = refreshed(read, NO_WEBHOOKS, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
+  const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
   metrics.gauge(
     'webhook_deliveries_waiting',
     'Events that are still to be sent to webhooks, or to be sent again; at most 10,000 are counted.',

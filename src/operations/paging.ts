@@ -48,8 +48,8 @@ export function pageRequest(
   defaultSize: number = PAGE.perPageDefault,
 ): PageRequest {
   const size = input.first ?? input.perPage ?? defaultSize;
-  if (input.after != null) return { size, counted: total, after: readCursor(input.after, shape) };
-  return { size, counted: total, offset: ((input.page ?? 1) - 1) * size };
+  if (input.after != null) return { size, withTotal: total, after: readCursor(input.after, shape) };
+  return { size, withTotal: total, offset: ((input.page ?? 1) - 1) * size };
 }
 
 export function cursorOf(position: Position): string {

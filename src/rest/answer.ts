@@ -38,13 +38,13 @@ function isPage(result: unknown): result is Page<unknown> {
 
 async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, route: Route) {
   const number = typeof input.page === 'number' ? input.page : 1;
-  const { count, capped } = await page.total();
+  const { count, isCapped } = await page.total();
   const pagination = {
     page: number,
     per_page: page.size,
     total: count,
     total_pages: Math.ceil(count / page.size),
-    total_capped: capped,
+    total_capped: isCapped,
   };
   link(exchange, route, input, page, pagination);
   return { data: page.rows.map(route.write), pagination };

@@ -5,7 +5,7 @@ import { newId } from './new-id.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { asDate, Converted } from './rows.js';
+import { asDate, ConvertedColumn } from './rows.js';
 import { viewerShape } from './sessions.js';
 import { db, asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
@@ -24,7 +24,7 @@ const keyShape = {
   id: apiKeys.id,
   name: apiKeys.name,
   createdAt: apiKeys.createdAt,
-  expiresAt: new Converted<Date | null>(sql`nullif(${sessions.endsAt}, 'infinity')`, 'expires_at', asDate),
+  expiresAt: new ConvertedColumn<Date | null>(sql`nullif(${sessions.endsAt}, 'infinity')`, 'expires_at', asDate),
   lastUsedAt: apiKeys.lastUsedAt,
 };
 
@@ -96,9 +96,9 @@ export async function insertApiKey(
 ): Promise<ApiKey> {
   const [id, sessionId] = [newId('apiKey'), newId('session')];
   await insertKeySession(tx, { id: sessionId, userId, expiresAt: expiresAt && expiresAt.toISOString() });
-  const [inserted] = await insertKey(tx, { id, userId, sessionId, name, secretHash });
-  if (!inserted) throw new Error('A new API key could not be read back.');
-  return { id, name, createdAt: inserted.createdAt, expiresAt, lastUsedAt: null };
+  const [row] = await insertKey(tx, { id, userId, sessionId, name, secretHash });
+  if (!row) throw new Error('A new API key could not be read back.');
+  return { id, name, createdAt: row.createdAt, expiresAt, lastUsedAt: null };
 }
 
 const selectBySecret = statement(

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Role, Viewer } from '../rules/viewer.js';
 import { bidColumns, type Bid } from './bids.js';
 import {
-  narrowed,
+  narrow,
   profileAsJson,
   profileReader,
   type PersonFields,
@@ -28,7 +28,7 @@ const ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'guaranteedView', 'crea
 
 function shapeOf({ fields }: BidFields): RowShape {
   if (!fields) return bidColumns;
-  return narrowed<RowShape>(bidColumns, fields.includes('hold') ? [...fields, 'holdId'] : fields, ALWAYS);
+  return narrow<RowShape>(bidColumns, fields.includes('hold') ? [...fields, 'holdId'] : fields, ALWAYS);
 }
 
 export function bidAsJson(selection: BidFields, role: Role, $: Values<ViewerIds>): SQL {

@@ -55,7 +55,7 @@ function contains(list: SQL, entry: unknown): SQL {
   return sql`${list} @> array[(select lower(${entry}::text))]`;
 }
 
-interface Asked {
+interface ContractorQuery {
   readonly role: Viewer['role'];
   readonly order: ContractorOrder;
   readonly terms: readonly Term[];
@@ -72,16 +72,16 @@ export function listContractors(
   request: PageRequest,
 ): Promise<Page<ListedContractor>> {
   const values = { search: search === null ? null : containing(search), specialty, serviceArea, ...idsOf(viewer) };
-  const asked: Asked = {
+  const query: ContractorQuery = {
     role: viewer.role,
     order,
     terms: TERM_NAMES.filter((name) => values[name] !== null),
     verified,
   };
-  return lists(JSON.stringify(asked), () => listOf(asked))(db, values, request);
+  return lists(JSON.stringify(query), () => listOf(query))(db, values, request);
 }
 
-function listOf({ role, order, terms, verified }: Asked): List<FilterValues, ListedContractor> {
+function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterValues, ListedContractor> {
   const keys = KEYS[order];
   const isOfThose = verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
   const fitting = ($: Values<FilterValues>) => and(...terms.map((name) => TERMS[name]($)));
@@ -93,30 +93,30 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
       contractor: contractorShape,
       client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
     }),
-    keyed: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
+    keyObject: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
     rows: ($: Values<FilterValues>, fields, within, { atMost }) => {
-      const listed = and(isOfThose, within);
+      const listCondition = and(isOfThose, within);
       const fits = fitting($);
       return db
         .select(fields)
         .from(contractors)
         .where(
           fits
-            ? isAmong(firstFitting({ table: sql`contractors`, keys: Object.values(keys), listed, fits }, atMost))
-            : listed,
+            ? isAmong(firstFitting({ table: sql`contractors`, keys: Object.values(keys), listCondition, fits }, atMost))
+            : listCondition,
         )
         .$dynamic();
     },
     ...(terms.length > 0 && {
-      counted: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
+      rowsToCount: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
         sql`select from contractors where ${and(fitting($), isOfThose)} limit ${sql.raw(String(atMost))}`,
     }),
   });
 }
 
 /** Whether the contractor is in the result of a query. */
-function isAmong(found: SQL): SQL {
-  return sql`${contractors.id} = any(array(${found}))`;
+function isAmong(ids: SQL): SQL {
+  return sql`${contractors.id} = any(array(${ids}))`;
 }
 
 /** Computed as the database computes it from the average that is shown. */

@@ -16,7 +16,7 @@ export interface DatabaseWatch {
   /** Called when a connection was lost: probes at once. */
   suspect(): void;
   /** Called when any other statement was answered. */
-  answered(): void;
+  noteAnswer(): void;
   /** For pools that must drop their connections when the database stops without closing them. */
   onOpen(reconnect: Reconnect): void;
   /** Stops probing; the connection closes once nothing is under way on it. */
@@ -60,7 +60,7 @@ export function watchDatabase(
     if (isLooking || isClosed) return;
     isLooking = true;
     clearTimeout(next);
-    void answerOf(probe).then(reached, missed).finally(lookLater);
+    void answerOf(probe).then(setReachable, noteMiss).finally(lookLater);
   }
 
   function lookLater(): void {
@@ -69,7 +69,7 @@ export function watchDatabase(
     if (!isClosed) next = setTimeout(look, awaySince ? LOOK_WHILE_AWAY_EVERY_MS : failing).unref();
   }
 
-  function reached(): void {
+  function setReachable(): void {
     failures = 0;
     if (!awaySince) return;
     const since = awaySince;
@@ -77,7 +77,7 @@ export function watchDatabase(
     onBack(since, (Date.now() - since.getTime()) / 1000);
   }
 
-  function missed(error: unknown): void {
+  function noteMiss(error: unknown): void {
     if (isClosed) return;
     if (failures === 0 || isAnsweredSince) {
       firstFailure = new Date();
@@ -99,7 +99,7 @@ export function watchDatabase(
     suspect: () => {
       if (!awaySince) look();
     },
-    answered: () => void (isAnsweredSince = true),
+    noteAnswer: () => void (isAnsweredSince = true),
     onOpen,
     close: () => {
       isClosed = true;

@@ -11,14 +11,14 @@ import { holds } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { tokenTransfers } from './tables/ledger.js';
 
-interface Recorded {
+interface EffectRow {
   readonly id: string;
 }
 
 export interface RecordedEffects {
-  readonly charges: readonly (Recorded & { userId: UserId; amount: number; reason: TransferReason })[];
-  readonly stakes: readonly (Recorded & { userId: UserId; amount: number })[];
-  readonly events: readonly (Recorded & { type: EventType; fromStatus: JobState | null; toStatus: JobState | null })[];
+  readonly charges: readonly (EffectRow & { userId: UserId; amount: number; reason: TransferReason })[];
+  readonly stakes: readonly (EffectRow & { userId: UserId; amount: number })[];
+  readonly events: readonly (EffectRow & { type: EventType; fromStatus: JobState | null; toStatus: JobState | null })[];
 }
 
 /**
@@ -68,10 +68,10 @@ const selectOwn = statement(
 
 /** The effects of a transaction that began at this time of the server's clock. */
 export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEffects> {
-  const [recorded] = await selectOwn(tx, {
+  const [row] = await selectOwn(tx, {
     transferId: lowestIdSince('transfer', beganAt),
     holdId: lowestIdSince('hold', beganAt),
     eventId: lowestIdSince('event', beganAt),
   });
-  return recorded ?? { charges: [], stakes: [], events: [] };
+  return row ?? { charges: [], stakes: [], events: [] };
 }

@@ -26,7 +26,7 @@ import type { ViewerIds } from './visibility.js';
 /** An event, and whether its job was awarded to the contractor who reads it. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
-interface Asked {
+interface EventQuery {
   readonly size: number;
   /** Only positions after this one; from the beginning by default. */
   readonly after?: string | undefined;
@@ -98,17 +98,17 @@ const listEventsOfOwnBids = listing({
   name: 'listEventsOfOwnBids',
   ...BY_POSITION,
   fields: asContractor,
-  rows: ($: Values<LogValues>, fields, within, { atMost, wanted }) => {
+  rows: ($: Values<LogValues>, fields, within, { atMost, rowsNeeded }) => {
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
       and ${visibleByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
-      where ${isCountedBidOf($)} order by g.position ${rowsMax(wanted)}`;
+      where ${isCountedBidOf($)} order by g.position ${rowsMax(rowsNeeded)}`;
     const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
-      order by g.position ${rowsMax(wanted)}`;
+      order by g.position ${rowsMax(rowsNeeded)}`;
     return atPositions(fields, first);
   },
   // Without an order, so that it stops at the counting limit.
-  counted: ($, { atMost }) => sql`select from bids own
+  rowsToCount: ($, { atMost }) => sql`select from bids own
     join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
     where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
@@ -159,7 +159,7 @@ async function ofContractor(db: Db, values: LogValues, request: { size: number; 
 export function listOwnEvents(
   db: Db,
   viewer: Viewer,
-  { size, after = BEGINNING, upTo = END }: Asked,
+  { size, after = BEGINNING, upTo = END }: EventQuery,
 ): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
   if (viewer.role === 'contractor') return ofContractor(db, values, { size, after });
@@ -220,7 +220,7 @@ export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
   jobId: JobId,
-  { size, after = BEGINNING, upTo = END }: Asked,
+  { size, after = BEGINNING, upTo = END }: EventQuery,
 ): Promise<Page<OwnEvent>> {
   return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after] });
 }

@@ -81,21 +81,21 @@ export interface WebhookFigures {
 }
 
 export async function readWebhookFigures(db: Db): Promise<WebhookFigures> {
-  const [found] = await webhooksNow(db, {});
-  return found ?? { waiting: 0, oldestSeconds: 0, paused: 0 };
+  const [row] = await webhooksNow(db, {});
+  return row ?? { waiting: 0, oldestSeconds: 0, paused: 0 };
 }
 
 export async function readFigures(db: Db): Promise<Figures> {
-  const counted = new Map((await jobsByStatus(db, {})).map(({ status, count }) => [status, count]));
-  const byStatus = Object.fromEntries(JOB_STATES.map((state) => [state, counted.get(state) ?? 0])) as Figures['jobs'];
+  const counts = new Map((await jobsByStatus(db, {})).map(({ status, count }) => [status, count]));
+  const byStatus = Object.fromEntries(JOB_STATES.map((state) => [state, counts.get(state) ?? 0])) as Figures['jobs'];
   const countIn = (states: readonly JobState[]) => states.reduce((sum, state) => sum + byStatus[state], 0);
-  const [awarded] = await jobsAwarded(db, {});
+  const [row] = await jobsAwarded(db, {});
   const [tokens] = await tokensKept(db, {});
   return {
     jobs: byStatus,
     reached: {
       published: countIn(JOB_STATES.filter((state) => !isIn('unpublished', state))),
-      awarded: awarded?.count ?? 0,
+      awarded: row?.count ?? 0,
       completed: byStatus.completed,
     },
     disputesOpen: countIn(STATES_IN_DISPUTE),
@@ -110,7 +110,12 @@ export async function countLockWaits(db: Db): Promise<number> {
 }
 
 /** Reads at most so often and waits at most so long; after a failure it returns the last figures, or the given ones. */
-export function refreshed<T>(read: () => Promise<T>, initially: T, everyMs: number, waitMs: number): () => Promise<T> {
+export function createCachedRead<T>(
+  read: () => Promise<T>,
+  initially: T,
+  everyMs: number,
+  waitMs: number,
+): () => Promise<T> {
   let last = initially;
   let readAtMs = -Infinity;
   let reading: Promise<void> | undefined;

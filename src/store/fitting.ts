@@ -7,7 +7,7 @@ import { and, desc, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 
 /** If these do not fill the largest page, at most one row in ten matches, so that the index finds few. */
-const TRIED = 1_000;
+const FIRST_ROWS_MAX = 1_000;
 
 interface Fitting {
   /** The table of the list, which the conditions use. */
@@ -15,12 +15,12 @@ interface Fitting {
   /** The keys of the list, the largest first. The last is the identifier. */
   readonly keys: readonly PgColumn[];
   /** The conditions that an index in the list's order covers. */
-  readonly listed: SQL | undefined;
+  readonly listCondition: SQL | undefined;
   readonly fits: SQL;
 }
 
 /** The identifiers of the first so many rows, in no particular order. */
-export function firstFitting({ table, keys, listed, fits }: Fitting, atMost: number): SQL {
+export function firstFitting({ table, keys, listCondition, fits }: Fitting, atMost: number): SQL {
   const most = sql.raw(String(atMost));
   const names = sql.join(
     keys.map((key) => sql`${key}`),
@@ -28,13 +28,14 @@ export function firstFitting({ table, keys, listed, fits }: Fitting, atMost: num
   );
   const order = sql`order by ${sql.join(keys.map(desc), sql`, `)}`;
   const id = sql`${keys.at(-1)}`;
-  const tried = sql`select * from ${table} where ${listed ?? sql`true`} ${order} limit ${sql.raw(String(TRIED))}`;
+  const firstMax = sql.raw(String(FIRST_ROWS_MAX));
+  const firstRows = sql`select * from ${table} where ${listCondition ?? sql`true`} ${order} limit ${firstMax}`;
   // A separate sub-select, so that the planner uses the condition's index and not the list's.
-  const indexed = sql`select ${names} from ${table} where ${and(fits, listed)} offset 0`;
+  const indexRows = sql`select ${names} from ${table} where ${and(fits, listCondition)} offset 0`;
   return sql`with common as materialized (
-      select ${id} from (${tried}) ${table} where ${fits} ${order} limit ${most}
+      select ${id} from (${firstRows}) ${table} where ${fits} ${order} limit ${most}
     )
     select id from common
     union all
-    (select ${id} from (${indexed}) ${table} where (select count(*) from common) < ${most} ${order} limit ${most})`;
+    (select ${id} from (${indexRows}) ${table} where (select count(*) from common) < ${most} ${order} limit ${most})`;
 }

@@ -106,11 +106,11 @@ type Kind = keyof typeof DROPS;
 type OnFailure = (kind: Kind, error: unknown) => void;
 
 /** How many rows of each kind were deleted. */
-type Tidied = Readonly<Record<Kind, number>>;
+type DropCounts = Readonly<Record<Kind, number>>;
 
 /** A failure for one kind of row does not stop the others. */
-export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<Tidied> {
-  const tidied: Record<Kind, number> = {
+export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
+  const counts: Record<Kind, number> = {
     records: 0,
     tokens: 0,
     sessions: 0,
@@ -121,16 +121,16 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   for (const kind of Object.keys(DROPS) as Kind[]) {
     try {
       for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
-        if (signal?.aborted) return tidied;
-        const dropped: readonly unknown[] = await DROPS[kind](db, {});
-        tidied[kind] += dropped.length;
-        if (dropped.length < BATCH) break;
+        if (signal?.aborted) return counts;
+        const rows: readonly unknown[] = await DROPS[kind](db, {});
+        counts[kind] += rows.length;
+        if (rows.length < BATCH) break;
       }
     } catch (error) {
       onFailure(kind, error);
     }
   }
-  return tidied;
+  return counts;
 }
 
 /** Deletes soon, and then every hour, until it is closed. */

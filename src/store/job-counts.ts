@@ -56,6 +56,6 @@ function ownNoLongerOpen($: Values<ViewerIds>): SQL {
 
 /** Every state, in the order of the lifecycle. */
 export async function countJobs(db: Db, viewer: Viewer): Promise<JobCount[]> {
-  const found = await counts[viewer.role](db, idsOf(viewer));
-  return JOB_STATES.map((status) => ({ status, count: found.find((one) => one.status === status)?.count ?? 0 }));
+  const rows = await counts[viewer.role](db, idsOf(viewer));
+  return JOB_STATES.map((status) => ({ status, count: rows.find((one) => one.status === status)?.count ?? 0 }));
 }

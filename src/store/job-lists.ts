@@ -86,8 +86,10 @@ export async function listJobs(
     statuses: JOB_STATES.filter((state) => filter.statuses?.includes(state)),
   };
   const { names, searches, statuses } = kind;
-  const list = (wanted: JobInclude) =>
-    lists([role, order, ...statuses, ...names, ...searches, includeKey(wanted)].join(' '), () => listOf(kind, wanted));
+  const list = (include: JobInclude) =>
+    lists([role, order, ...statuses, ...names, ...searches, includeKey(include)].join(' '), () =>
+      listOf(kind, include),
+    );
   const { search, category = null, urgency = null, homeownerId: owner = null, updatedSince, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
@@ -106,7 +108,7 @@ export async function listJobs(
   const page = await list(include)(on, values, request);
   readParts(viewer, page.rows, include);
   // The total does not depend on the included parts.
-  return request.counted ? page : Object.assign(page, { total: () => list({}).total(on, values) });
+  return request.withTotal ? page : Object.assign(page, { total: () => list({}).total(on, values) });
 }
 
 /** The key of a statement. */
@@ -124,8 +126,8 @@ interface ListKind {
 
 function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow> {
   const { role } = kind;
-  const gathered = gatheredFrom(kind);
-  const counted = gatheredFrom({ ...kind, order: DEFAULT_JOB_ORDER });
+  const gatherRows = gatherFrom(kind);
+  const gatherForTotal = gatherFrom({ ...kind, order: DEFAULT_JOB_ORDER });
   const { keys, direction, key } = JOB_LIST_ORDERS[kind.order];
   return listing({
     name: 'listJobs',
@@ -138,25 +140,25 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow>
         .from(jobs)
         // As an array of ids, so that the planner can only look each of them up.
         .where(
-          gathered
-            ? sql`${jobs.id} = any(array(${wantedOf(kind.order, scan.gathered ?? gathered($, scan), scan)}))`
+          gatherRows
+            ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
             : and(visible(kind, $), ...conditions(kind, $), within),
         )
         .$dynamic(),
-    ...(gathered && { appliesScanLimit: true }),
-    ...(counted && {
-      counted: ($: Values<FilterValues>, scan: ScanLimit) =>
-        sql`select from (${counted($, scan)}) g limit ${scan.atMost}`,
+    ...(gatherRows && { appliesScanLimit: true }),
+    ...(gatherForTotal && {
+      rowsToCount: ($: Values<FilterValues>, scan: ScanLimit) =>
+        sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
     }),
     ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
     // A search reads no less for its first page than for the total.
-    ...(kind.searches.length > 0 && kind.order === DEFAULT_JOB_ORDER && { gathered }),
+    ...(kind.searches.length > 0 && kind.order === DEFAULT_JOB_ORDER && { gatherRows }),
   });
 }
 
-function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: ScanLimit): SQL {
-  return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')}
-    limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
+function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset }: ScanLimit): SQL {
+  return sql`select g.id from (${rows}) g order by ${inOrder(order, 'g')}
+    limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
 /** A contractor sees every open job: a filter for open jobs need not read their own bids. */
@@ -181,13 +183,13 @@ function conditions({ statuses, names }: ListKind, $: Values<FilterValues>): SQL
   return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }
 
-type Gathered = ($: Values<FilterValues>, scan: ScanLimit) => SQL;
+type GatherRows = ($: Values<FilterValues>, scan: ScanLimit) => SQL;
 
 /**
  * Where an index in the list's order would read too many rows: selects the identifiers of the jobs that may be on the
  * page, the first ones of each source. A contractor's own jobs are few enough: a search scans all of them.
  */
-function gatheredFrom(kind: ListKind): Gathered | undefined {
+function gatherFrom(kind: ListKind): GatherRows | undefined {
   const { role, names, searches, statuses } = kind;
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
   // An index-only scan of a trade's index finds the next jobs, which keeps the planner from scanning all trades for a
@@ -196,7 +198,7 @@ function gatheredFrom(kind: ListKind): Gathered | undefined {
   const isOfStates = role === 'admin' && statuses.length > 1;
   if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates) return undefined;
 
-  const market = searches.length > 0 ? searched(kind) : isOfStates ? ofEachState(kind) : firstOf(kind);
+  const market = searches.length > 0 ? gatherMatches(kind) : isOfStates ? ofEachState(kind) : firstOf(kind);
   const parts = [...(place === 'own' ? [] : [market]), ...(place === 'open' ? [] : [ownJobs(kind)])];
   return ($, scan) => union(parts.map((part) => part($, scan)));
 }
@@ -207,7 +209,7 @@ const union = (parts: readonly SQL[]) =>
     sql` union all `,
   );
 
-function searched(kind: ListKind): Gathered {
+function gatherMatches(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   return ($, scan) =>
     order === 'newest'
@@ -216,12 +218,12 @@ function searched(kind: ListKind): Gathered {
 }
 
 /** The first jobs of each state, by the index of the states. */
-function ofEachState(kind: ListKind): Gathered {
+function ofEachState(kind: ListKind): GatherRows {
   const each = kind.statuses.map((status) => firstOf({ ...kind, statuses: [status] }));
   return ($, scan) => union(each.map((first) => first($, scan)));
 }
 
-function firstOf(kind: ListKind): Gathered {
+function firstOf(kind: ListKind): GatherRows {
   return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
 }
 
@@ -249,13 +251,13 @@ function marketOf(kind: ListKind, $: Values<FilterValues>): Market {
 }
 
 /** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */
-function ownJobs(kind: ListKind): Gathered {
+function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
-  const closed = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
-  if (order === 'newest') return ($, scan) => scanJobs($, searches, jobsBidOn($, scan), closed($), scan.atMost);
+  const closedJobs = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
+  if (order === 'newest') return ($, scan) => scanJobs($, searches, jobsBidOn($, scan), closedJobs($), scan.atMost);
   const isOwn = ($: Values<FilterValues>) =>
     sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
-  return ($, scan) => inJobs(order, [isOwn($), ...closed($), ...matchesSearch($, searches)], scan);
+  return ($, scan) => inJobs(order, [isOwn($), ...closedJobs($), ...matchesSearch($, searches)], scan);
 }
 
 /** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */

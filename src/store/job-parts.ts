@@ -262,9 +262,9 @@ function partsReader(include: JobInclude, role: Role) {
 }
 
 /** Calls `make` once for each include, on its first use. */
-export function byInclude<Made extends object>(make: (include: JobInclude) => Made): (include: JobInclude) => Made {
-  const remembered = remembering<Made>();
-  return (include) => remembered(includeKey(include), () => make(include));
+export function byInclude<Parts extends object>(make: (include: JobInclude) => Parts): (include: JobInclude) => Parts {
+  const cachedByInclude = remembering<Parts>();
+  return (include) => cachedByInclude(includeKey(include), () => make(include));
 }
 
 const keys = new WeakMap<JobInclude, string>();

@@ -50,7 +50,7 @@ export interface Market {
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [...(areOpen ? [isOpenToBids] : []), ...conditions];
 
 const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
-const named = (table: PgTable) => sql.raw(getTableName(table));
+const tableName = (table: PgTable) => sql.raw(getTableName(table));
 
 const milesAway = ($: Search) => sql`3958.8 * 2 * asin(least(1, sqrt(
   power(sin(radians(s.town[1] - ${$('latitude')}::float8) / 2), 2)
@@ -67,13 +67,14 @@ function newestJobs(where: Conditions): SQL {
 }
 
 const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
-  sql`(${list}) l cross join lateral (select * from ${named(table)} where job_id = l.id offset 0) s`;
+  sql`(${list}) l cross join lateral (select * from ${tableName(table)} where job_id = l.id offset 0) s`;
 
 /** The first jobs of a list that match and, where the list itself does not tell, meet the conditions. */
 export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL, where: Conditions, atMost: number) {
-  const listed = sql`cross join lateral (select from jobs where ${and(sql`"jobs"."id" = l.id`, ...where)} offset 0) j`;
+  const isListed = and(sql`"jobs"."id" = l.id`, ...where);
+  const listCondition = sql`cross join lateral (select from jobs where ${isListed} offset 0) j`;
   return sql`select l.id, l.created_at from ${filters.length > 0 ? withSearchRow(list) : sql`(${list}) l`}
-    ${where.length > 0 ? listed : sql``}
+    ${where.length > 0 ? listCondition : sql``}
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
 }
 
@@ -82,7 +83,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
   const others = filters.filter((other) => other !== by);
   const behind = scan.behind([sql`s.created_at`, sql`s.job_id`]);
   const matching = sql`select s.job_id as id, s.created_at
-    from (select * from ${named(tableOf(market))} s where ${MATCHES[by]($)} offset 0) s
+    from (select * from ${tableName(tableOf(market))} s where ${MATCHES[by]($)} offset 0) s
     where ${allOf([matchesAll($, others), behind])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
@@ -161,17 +162,18 @@ export function searchJobsInOrder(
 ): SQL {
   const table = tableOf(market);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
-  const listed = allOf([...inMarket(market), behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
-  const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listed} order by ${inOrder(order, 'jobs')}`;
+  const listCondition = allOf([...inMarket(market), behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
+  const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listCondition}
+      order by ${inOrder(order, 'jobs')}`;
   return sql`with scanned as materialized (
       select l.id, l.${key} from ${withSearchRow(sql`${list} limit ${SCANNED_FIRST}`, table)}
       where ${matchesAll($, filters)} limit ${atMost}
     ), enough as materialized (
       select (select count(*) from scanned) >= ${atMost} as is_enough
     ), found as materialized (
-      select s.job_id from ${named(table)} s where ${matchesAll($, filters)} and not (select is_enough from enough)
+      select s.job_id from ${tableName(table)} s where ${matchesAll($, filters)} and not (select is_enough from enough)
     )
     (select * from scanned where (select is_enough from enough)) union all
     (select "jobs"."id", "jobs".${key} from found join jobs on "jobs"."id" = found.job_id
-      where ${listed} order by ${inOrder(order, 'jobs')} limit ${atMost})`;
+      where ${listCondition} order by ${inOrder(order, 'jobs')} limit ${atMost})`;
 }

@@ -13,7 +13,7 @@ import type { Db } from './database.js';
 import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { availableTo } from './ledger.js';
-import { narrowed } from './people.js';
+import { narrow } from './people.js';
 import { db, asArray, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
@@ -40,7 +40,7 @@ const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContracto
 
 /** The included columns, and those that the statement needs itself; the rows have no others. */
 export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
-  return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
+  return job ? narrow(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
 const selectJob = forEachRole((role) =>

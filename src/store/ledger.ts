@@ -142,8 +142,8 @@ export async function moveTokens(
   tx: Db,
   movement: Movement,
 ): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
-  const [moved] = await insertTransfer(tx, asTransfer(movement));
-  return moved && { transfer: moved.transfer, available: moved.changed.available };
+  const [row] = await insertTransfer(tx, asTransfer(movement));
+  return row && { transfer: row.transfer, available: row.changed.available };
 }
 
 export const listTransfers = listing({

@@ -8,14 +8,14 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
 }
 
 /** Random bytes for many identifiers at once, since most of the cost is the call; no byte is used twice. */
-const drawn = Buffer.alloc(ID_RANDOM_BYTES * 256);
-let used = drawn.length;
+const randomPool = Buffer.alloc(ID_RANDOM_BYTES * 256);
+let usedBytes = randomPool.length;
 
 function randomPart(): Buffer {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
-    used = 0;
+  if (usedBytes === randomPool.length) {
+    randomFillSync(randomPool);
+    usedBytes = 0;
   }
-  used += ID_RANDOM_BYTES;
-  return drawn.subarray(used - ID_RANDOM_BYTES, used);
+  usedBytes += ID_RANDOM_BYTES;
+  return randomPool.subarray(usedBytes - ID_RANDOM_BYTES, usedBytes);
 }

@@ -26,14 +26,14 @@ export interface NotificationHandlers {
  */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
   const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
-  const begun = Object.entries(channels).map(([channel, { onNotification, onListening }]) =>
+  const subscriptions = Object.entries(channels).map(([channel, { onNotification, onListening }]) =>
     // Retries the first LISTEN until it succeeds.
     client.listen(channel, onNotification, onListening).catch(() => undefined),
   );
   return {
     close: async () => {
       // The driver does not close a connection that is still being made, and the process would never end.
-      await Promise.race([Promise.all(begun), delay(BEGUN_WITHIN_MS)]);
+      await Promise.race([Promise.all(subscriptions), delay(BEGUN_WITHIN_MS)]);
       await client.end({ timeout: 0 });
     },
   };

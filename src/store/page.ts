@@ -18,7 +18,7 @@ export interface PageRequest {
   readonly offset?: number;
   readonly after?: Position;
   /** Whether the total is needed: counting in the same statement saves a round trip. */
-  readonly counted?: boolean | undefined;
+  readonly withTotal?: boolean | undefined;
 }
 
 /** The same page of many lists: all have the same size, and begin after the same position. */
@@ -27,7 +27,7 @@ export type SamePageRequest = Pick<PageRequest, 'size' | 'after'>;
 export interface Total {
   readonly count: number;
   /** True where there are more rows than the counting limit. */
-  readonly capped: boolean;
+  readonly isCapped: boolean;
 }
 
 export interface Page<Item> {
@@ -55,13 +55,13 @@ export interface ScanLimit {
   /** Each source needs to return no more rows than this: the first ones of the ordering after the position. */
   readonly atMost: number;
   /** How many of the gathered rows are needed. */
-  readonly wanted: number;
+  readonly rowsNeeded: number;
   /** How many of them are skipped before; for pages by number. */
   readonly offset?: Placeholder;
   /** The condition of the position, for other columns with the same keys. */
   behind(keys: readonly SQL[]): SQL | undefined;
   /** The rows that were gathered for the total, if they contain the page. */
-  readonly gathered?: SQL | undefined;
+  readonly gatheredRows?: SQL | undefined;
 }
 
 interface Listing<V extends object, F extends Fields> {
@@ -81,11 +81,11 @@ interface Listing<V extends object, F extends Fields> {
   /** The counting limit, where it is not the usual one. */
   readonly exactTotalMax?: number;
   /** Is counted instead of the rows, where that is less work. */
-  counted?($: Values<V>, scan: ScanLimit): SQL;
+  rowsToCount?($: Values<V>, scan: ScanLimit): SQL;
   /** The first of the rows, where one sub-select serves the total and the pages that are among them. */
-  gathered?: (($: Values<V>, scan: ScanLimit) => SQL) | undefined;
+  gatherRows?: (($: Values<V>, scan: ScanLimit) => SQL) | undefined;
   /** The object in the row that has the keys, if not the row itself. */
-  keyed?(row: Row<F>): object;
+  keyObject?(row: Row<F>): object;
 }
 
 export interface List<V extends object, Item> {
@@ -93,7 +93,7 @@ export interface List<V extends object, Item> {
   /** How many rows there are in all. */
   total(db: Db, values: V): Promise<Total>;
   /** A page of rows that another statement has read: one more than the page's size, if there are more. */
-  pageOf(found: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
+  pageOf(items: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
   /** The list inside the row of its parent, which has some of the values: rows to select from, and their order. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
@@ -124,40 +124,40 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
   // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
   const pages = remembering<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
-  function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', counted: boolean) {
+  function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', withTotal: boolean) {
     const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
-    return pages(`${size} ${kind} ${atMost}${counted ? ' counted' : ''}`, () => {
-      const gathered = counted && kind !== 'after' && atMost <= everything.atMost ? parts.gathered : undefined;
-      const select = ($: Values<V>, selected: F) => {
+    return pages(`${size} ${kind} ${atMost}${withTotal ? ' counted' : ''}`, () => {
+      const gatherRows = withTotal && kind !== 'after' && atMost <= everything.atMost ? parts.gatherRows : undefined;
+      const select = ($: Values<V>, selectedFields: F) => {
         const behindIt = (keys: readonly SQL[]) =>
           kind === 'after' ? behind(columns, keys, parts.order, $) : undefined;
         const within = behindIt(columns.map((column) => sql`${column}`));
         const scan = {
           atMost,
-          wanted: size + 1,
+          rowsNeeded: size + 1,
           ...(kind === 'numbered' && { offset: ($ as Values<{ offset: number }>)('offset') }),
           behind: behindIt,
-          gathered: gathered && sql`select * from gathered`,
+          gatheredRows: gatherRows && sql`select * from gathered`,
         };
         const page = parts
-          .rows($, selected, within, scan)
+          .rows($, selectedFields, within, scan)
           .orderBy(...inOrder)
           .limit(size + 1);
         return scan.offset && !parts.appliesScanLimit ? page.offset(scan.offset) : page;
       };
-      if (gathered) {
+      if (gatherRows) {
         const count = sql`select count(*)::int from (select from gathered limit ${everything.atMost}) g`;
         return countedStatement(
           name,
           fields,
           select,
           () => count,
-          ($) => gathered($, everything),
+          ($) => gatherRows($, everything),
         );
       }
-      if (counted) return countedStatement(name, fields, select, counting);
-      const uncounted = statement(name, fields, select, 'json');
-      return async (on, values) => ({ rows: await uncounted(on, values) });
+      if (withTotal) return countedStatement(name, fields, select, counting);
+      const withoutTotal = statement(name, fields, select, 'json');
+      return async (on, values) => ({ rows: await withoutTotal(on, values) });
     });
   }
 
@@ -166,8 +166,8 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
 
   // In the order of the list, so that the list's own index is read.
   const counting = ($: Values<V>): SQL => {
-    const some = parts.counted
-      ? sql`(${parts.counted($, everything)}) counted`
+    const some = parts.rowsToCount
+      ? sql`(${parts.rowsToCount($, everything)}) counted`
       : keysOf($, undefined)
           .orderBy(...inOrder)
           .limit(everything.atMost)
@@ -177,10 +177,10 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
   const count = statement(`${name} total`, { count: COUNT }, counting);
 
   async function one(on: Db, values: V, request: PageRequest): Promise<Page<Row<F>>> {
-    const { size, offset = 0, after, counted = false } = request;
+    const { size, offset = 0, after, withTotal = false } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
-    const given = { offset, ...values, ...positionValues(after) };
-    const page = await pageStatement(size, offset, kind, counted)(on, given);
+    const parameters = { offset, ...values, ...positionValues(after) };
+    const page = await pageStatement(size, offset, kind, withTotal)(on, parameters);
     return pageOf(page.rows, size, kind !== 'first', () =>
       page.count === undefined ? total(on, values) : Promise.resolve(totalOf(page.count, exactTotalMax)),
     );
@@ -191,26 +191,26 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
   }
 
   function pageOf(
-    found: readonly Row<F>[],
+    items: readonly Row<F>[],
     size: number,
     hasPrevious: boolean,
-    counted: () => Promise<Total>,
+    countTotal: () => Promise<Total>,
   ): Page<Row<F>> {
     return {
       size,
-      rows: found.length > size ? found.slice(0, size) : found,
-      hasNext: found.length > size,
+      rows: items.length > size ? items.slice(0, size) : items,
+      hasNext: items.length > size,
       hasPrevious,
       positionOf: (row) =>
-        names.map((each) => ((parts.keyed?.(row) ?? row) as Record<string, KeyValue>)[each] as KeyValue),
-      total: counted,
+        names.map((each) => ((parts.keyObject?.(row) ?? row) as Record<string, KeyValue>)[each] as KeyValue),
+      total: countTotal,
     };
   }
 
   return Object.assign(one, {
     total,
-    pageOf: (found: readonly Row<F>[], { size, isAfter }: PartOfList, counted: () => Promise<Total>) =>
-      pageOf(found, size, isAfter, counted),
+    pageOf: (items: readonly Row<F>[], { size, isAfter }: PartOfList, countTotal: () => Promise<Total>) =>
+      pageOf(items, size, isAfter, countTotal),
     partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, sooner }: PartOfList) {
       const $ = valuesOf<V>(parent, values);
       const position = columns.map((column) => sql`${column}`);
@@ -235,18 +235,18 @@ const COUNT = sql<number>`count(*)::int`;
 
 /** The parameters of a statement, some of them from the row of the parent: together they have the names of `V`. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
-  const given = values as (name: string) => Placeholder;
-  return ((name: string) => parent[name] ?? given(name)) as unknown as Values<V>;
+  const placeholderOf = values as (name: string) => Placeholder;
+  return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Values<V>;
 }
 
 /** The total for a count, which stops after the largest exact total. */
-export function totalOf(counted = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
-  return { count: Math.min(counted, exactTotalMax), capped: counted > exactTotalMax };
+export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
+  return { count: Math.min(count, exactTotalMax), isCapped: count > exactTotalMax };
 }
 
 /** The counting limit and one more row, which shows that there are more. */
 function scanLimitOfCount(exactTotalMax: number): ScanLimit {
-  return { atMost: exactTotalMax + 1, wanted: exactTotalMax + 1, behind: () => undefined };
+  return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, behind: () => undefined };
 }
 
 /** Rounds up to a power of two, so that pages by number need few statements. */
@@ -269,10 +269,10 @@ function behind<V>(
 
 /** The parameters of a position, as `behind` uses them. */
 export function positionValues(position: Position | undefined): Record<string, KeyValue> {
-  return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asSent(value)]));
+  return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asParameter(value)]));
 }
 
-function asSent(value: KeyValue): KeyValue {
+function asParameter(value: KeyValue): KeyValue {
   return value instanceof Date ? value.toISOString() : value;
 }
 
@@ -280,17 +280,17 @@ function asSent(value: KeyValue): KeyValue {
  * The same page with converted rows; the positions are still those of the original rows. Its properties are written
  * out, so that all pages have one hidden class.
  */
-export function mapPage<Item, Made>(
-  { size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Item>,
-  make: (row: Item) => Made,
-): Page<Made> {
-  const rows = found.map(make);
+export function mapPage<Item, Result>(
+  { size, rows: items, hasNext, hasPrevious, positionOf, total }: Page<Item>,
+  make: (row: Item) => Result,
+): Page<Result> {
+  const rows = items.map(make);
   return {
     size,
     rows,
     hasNext,
     hasPrevious,
-    positionOf: (made) => positionOf(found[rows.indexOf(made)] as Item),
+    positionOf: (result) => positionOf(items[rows.indexOf(result)] as Item),
     total,
   };
 }

@@ -123,8 +123,8 @@ export function profileAsJson(
   fields: PersonFields,
 ): SQL {
   const { table, shape, awardedTo } = PROFILES[kind];
-  const user = asJson(narrowed(userColumns, fields.user));
-  const profile = asJson(narrowed<RowShape>(shape, fields.profile));
+  const user = asJson(narrow(userColumns, fields.user));
+  const profile = asJson(narrow<RowShape>(shape, fields.profile));
   const counterpart = role === awardedTo && isPrivate(fields) ? COUNTERPART[role]($) : NO;
   return sql`(select json_build_array(${user}, ${profile}, ${counterpart})
     from ${table} join users on users.id = ${table.userId} where ${table.id} = ${id})`;
@@ -133,7 +133,7 @@ export function profileAsJson(
 const ALWAYS = ['id', 'userId'];
 
 /** In the order of the shape, so that the same fields make the same statement. */
-export function narrowed<Shape extends RowShape>(
+export function narrow<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
   always: readonly string[] = ALWAYS,
@@ -159,8 +159,8 @@ export function profileReader<Kind extends keyof Profiles>(
   fields: PersonFields,
   role: Role,
 ): (json: ProfileJson, viewer: Viewer) => Profiles[Kind] {
-  const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
-  const readProfile = jsonReader<Homeowner & Contractor>(narrowed<RowShape>(PROFILES[kind].shape, fields.profile));
+  const readUser = jsonReader<User>(narrow(userColumns, fields.user));
+  const readProfile = jsonReader<Homeowner & Contractor>(narrow<RowShape>(PROFILES[kind].shape, fields.profile));
   const client = kind === 'contractor' && role === 'homeowner';
   return ([userJson, profileJson, counterpart], viewer) => {
     const row = readUser(userJson);

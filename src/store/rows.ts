@@ -15,7 +15,7 @@ export type RowShape = Readonly<Record<string, Field>>;
 export type Fields = Readonly<Record<string, Field | RowShape>>;
 
 /** An expression with a name whose values are converted: the decoders of `mapWith` are private to Drizzle. */
-export class Converted<T> extends SQL.Aliased<T> {
+export class ConvertedColumn<T> extends SQL.Aliased<T> {
   readonly convert: (value: never) => T;
 
   constructor(expression: SQL, name: string, convert: (value: never) => T) {
@@ -150,7 +150,7 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
 
 /** Undefined where the value is not converted. */
 function decoderOf(field: Field): Decode | undefined {
-  if (field instanceof Converted) return field.convert as Decode;
+  if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;
   // Looked up once: for an aliased column each lookup goes through a proxy.
   const { mapFromDriverValue: decode } = field;

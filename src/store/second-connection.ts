@@ -16,7 +16,7 @@ export interface SecondConnectionCheck {
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createSecondConnectionCheck(onFound: (error: Error) => void): SecondConnectionCheck {
+export function createSecondConnectionCheck(onSecondConnection: (error: Error) => void): SecondConnectionCheck {
   const holders = new AsyncLocalStorage<{ holds: boolean }>();
 
   async function hold<T>(holder: { holds: boolean }, work: () => Promise<T>): Promise<T> {
@@ -32,7 +32,7 @@ export function createSecondConnectionCheck(onFound: (error: Error) => void): Se
     assertNoneHeld: () => {
       if (!holders.getStore()?.holds) return;
       const error = new Error('A call that holds a transaction asked the pool for a second connection.');
-      onFound(error);
+      onSecondConnection(error);
       throw error;
     },
     holding: (work) => {

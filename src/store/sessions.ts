@@ -7,7 +7,7 @@ import { newId } from './new-id.js';
 import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { asDate, Converted, mayBeAbsent } from './rows.js';
+import { asDate, ConvertedColumn, mayBeAbsent } from './rows.js';
 import { db, asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
@@ -120,8 +120,8 @@ export async function openSession(tx: Db, userId: UserId, passwordHash: string):
   const sessionId = newId('session');
   const refreshToken = newId('refreshToken');
   if ((await insertSession(tx, { id: sessionId, userId, passwordHash })).length === 0) return undefined;
-  const [inserted] = await insertRefreshToken(tx, { hash: hashOf(refreshToken), sessionId });
-  return inserted && { sessionId, refreshToken, refreshExpiresAt: inserted.expiresAt };
+  const [row] = await insertRefreshToken(tx, { hash: hashOf(refreshToken), sessionId });
+  return row && { sessionId, refreshToken, refreshExpiresAt: row.expiresAt };
 }
 
 export interface OpenedSession extends CurrentRefreshToken {
@@ -143,7 +143,7 @@ const selectRefreshToken = statement(
     expired: sql<boolean>`${refreshTokens.expiresAt} <= now()`,
     usedAt: refreshTokens.usedAt,
     secondsSinceUse: sql<number>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
-    readAt: new Converted(sql`now()`, 'read_at', asDate),
+    readAt: new ConvertedColumn(sql`now()`, 'read_at', asDate),
   },
   ($: Values<{ hash: string }>, fields) =>
     db
@@ -164,7 +164,7 @@ const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
   ($: Values<{ hash: string; usedAt: Date; successorHash: string }>, fields) => {
-    const used = db.$with('used').as(
+    const usedToken = db.$with('used').as(
       db
         .update(refreshTokens)
         .set(columns($, ['usedAt']))
@@ -178,11 +178,11 @@ const replaceToken = statement(
           db
             .select(newRefreshToken($('successorHash')))
             .from(sessions)
-            .innerJoin(used, eq(used.sessionId, sessions.id)),
+            .innerJoin(usedToken, eq(usedToken.sessionId, sessions.id)),
         )
         .returning(fields),
     );
-    return db.with(used, successor).select().from(successor);
+    return db.with(usedToken, successor).select().from(successor);
   },
 );
 
@@ -193,8 +193,8 @@ export async function replaceRefreshToken(
   usedAt: Date,
   successor: string,
 ): Promise<CurrentRefreshToken | undefined> {
-  const [replaced] = await replaceToken(db, { hash: hashOf(token), usedAt, successorHash: hashOf(successor) });
-  return replaced && { refreshToken: successor, refreshExpiresAt: replaced.expiresAt };
+  const [row] = await replaceToken(db, { hash: hashOf(token), usedAt, successorHash: hashOf(successor) });
+  return row && { refreshToken: successor, refreshExpiresAt: row.expiresAt };
 }
 
 const selectUnusedTokens = statement(
@@ -213,16 +213,16 @@ export async function findCurrentRefreshToken(
   sessionId: SessionId,
   candidates: readonly string[],
 ): Promise<CurrentRefreshToken | undefined> {
-  const unused = await selectUnusedTokens(db, { sessionId });
+  const unusedTokens = await selectUnusedTokens(db, { sessionId });
   for (const refreshToken of candidates) {
-    const found = unused.find(({ hash }) => hash === hashOf(refreshToken));
-    if (found) return { refreshToken, refreshExpiresAt: found.expiresAt };
+    const token = unusedTokens.find(({ hash }) => hash === hashOf(refreshToken));
+    if (token) return { refreshToken, refreshExpiresAt: token.expiresAt };
   }
   return undefined;
 }
 
 /** The end of a revoked session is the time of its revocation; it is deleted as long after its end as any other. */
-const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
+const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /**
  * The channel on which every instance gets the id of a revoked session, once that is committed, and the heartbeats of
@@ -233,7 +233,7 @@ export const SESSIONS_CHANNEL = 'session_ended';
 const notifying = (payload: SQL | Placeholder | PgColumn) =>
   sql<string>`pg_notify(${sql.raw(`'${SESSIONS_CHANNEL}'`)}, ${payload})::text`;
 
-const ANNOUNCED = { id: sessions.id, announced: notifying(sessions.id).as('announced') };
+const ANNOUNCEMENT = { id: sessions.id, announced: notifying(sessions.id).as('announced') };
 
 export const sendHeartbeat = statement(
   'sendHeartbeat',
@@ -241,29 +241,29 @@ export const sendHeartbeat = statement(
   (_, fields) => db.select(fields).from(sql`(values (0)) one`),
 );
 
-export const revokeSession = statement('revokeSession', ANNOUNCED, ($: Values<{ sessionId: SessionId }>, fields) =>
+export const revokeSession = statement('revokeSession', ANNOUNCEMENT, ($: Values<{ sessionId: SessionId }>, fields) =>
   db
     .update(sessions)
-    .set(ENDED)
+    .set(END_NOW)
     .where(and(eq(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
     .returning(fields),
 );
 
 export const revokeOtherSessions = statement(
   'revokeOtherSessions',
-  ANNOUNCED,
+  ANNOUNCEMENT,
   ($: Values<{ userId: UserId; sessionId: SessionId }>, fields) =>
     db
       .update(sessions)
-      .set(ENDED)
+      .set(END_NOW)
       .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
       .returning(fields),
 );
 
-export const revokeAllSessions = statement('revokeAllSessions', ANNOUNCED, ($: Values<{ userId: UserId }>, fields) =>
+export const revokeAllSessions = statement('revokeAllSessions', ANNOUNCEMENT, ($: Values<{ userId: UserId }>, fields) =>
   db
     .update(sessions)
-    .set(ENDED)
+    .set(END_NOW)
     .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
     .returning(fields),
 );

@@ -25,7 +25,7 @@ interface FilterValues {
 }
 
 interface ListKind {
-  readonly searched: boolean;
+  readonly hasSearch: boolean;
   readonly userType: Role | null;
   readonly verified: boolean | null;
 }
@@ -37,7 +37,7 @@ export function listUsers(
   { search = null, userType = null, verified = null }: UserFilter,
   request: PageRequest,
 ): Promise<Page<ListedUser>> {
-  const kind: ListKind = { searched: search !== null, userType, verified };
+  const kind: ListKind = { hasSearch: search !== null, userType, verified };
   const values = { search: search === null ? null : containing(search) };
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
@@ -55,14 +55,14 @@ const listedColumns = {
 const few = (rows: number) => sql.raw(String(rows));
 
 function listOf(kind: ListKind): List<FilterValues, ListedUser> {
-  const { searched, userType, verified } = kind;
+  const { hasSearch, userType, verified } = kind;
   const ofType = userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`;
   const fits = ($: Values<FilterValues>) => and(saying($), verified === null ? undefined : isVerified(verified));
-  const gathered = ($: Values<FilterValues>, within: SQL | undefined, scan: ScanLimit): SQL | undefined => {
-    const searching = searched ? fits($) : undefined;
+  const gatherRows = ($: Values<FilterValues>, within: SQL | undefined, scan: ScanLimit): SQL | undefined => {
+    const searching = hasSearch ? fits($) : undefined;
     if (searching)
       return firstFitting(
-        { table: sql`users`, keys: Object.values(keys), listed: and(ofType, within), fits: searching },
+        { table: sql`users`, keys: Object.values(keys), listCondition: and(ofType, within), fits: searching },
         scan.atMost,
       );
     return verified === null ? undefined : contractorsWho(verified, scan);
@@ -73,20 +73,20 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
     order: 'newest first',
     fields: listedColumns,
     rows: ($: Values<FilterValues>, fields, within, scan) => {
-      const ids = gathered($, within, scan);
+      const ids = gatherRows($, within, scan);
       return db
         .select(fields)
         .from(users)
         .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : within))
         .$dynamic();
     },
-    ...(searched && {
-      counted: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
+    ...(hasSearch && {
+      rowsToCount: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
         sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
     }),
-    ...(!searched &&
+    ...(!hasSearch &&
       verified !== null && {
-        counted: (_: Values<FilterValues>, { atMost }: ScanLimit) => {
+        rowsToCount: (_: Values<FilterValues>, { atMost }: ScanLimit) => {
           const theirs = userType === null || userType === 'contractor';
           return sql`select from contractors c
             where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;

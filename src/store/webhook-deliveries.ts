@@ -8,7 +8,7 @@ import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { asDate, Converted } from './rows.js';
+import { asDate, ConvertedColumn } from './rows.js';
 import { db, asArray, columns, statement, type Values } from './statement.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
@@ -16,7 +16,7 @@ type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = Shown<typeof WEBHOOK_ATTEMPT>;
 
 /** As text, which is the same from the driver and in JSON. */
-const attempts = new Converted(
+const attempts = new ConvertedColumn(
   sql`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
   from ${webhookAttempts} a where a.delivery_id = "webhook_deliveries"."id")`,
@@ -27,8 +27,8 @@ const attempts = new Converted(
 type AttemptInText = [number, string, number, number | null, string | null, string | null];
 
 function readAttempts(text: string): Attempt[] {
-  const found = JSON.parse(text) as AttemptInText[];
-  return found.map(([number, startedAt, durationMs, responseStatus, error, response]) => ({
+  const tuples = JSON.parse(text) as AttemptInText[];
+  return tuples.map(([number, startedAt, durationMs, responseStatus, error, response]) => ({
     number,
     startedAt: new Date(startedAt),
     durationMs,
@@ -38,7 +38,7 @@ function readAttempts(text: string): Attempt[] {
   }));
 }
 
-const nextAttemptAt = new Converted<Date | null>(
+const nextAttemptAt = new ConvertedColumn<Date | null>(
   sql`case when ${webhookDeliveries.status} = 'waiting' then ${webhookDeliveries.dueAt} end`,
   'next_attempt_at',
   asDate,
@@ -78,8 +78,12 @@ const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatu
   name: 'webhookDeliveriesOfMany',
   shape: {
     ...shape,
-    attempts: new Converted(sql`"webhook_deliveries"."attempts"`, 'attempts', readAttempts),
-    nextAttemptAt: new Converted<Date | null>(sql`"webhook_deliveries"."next_attempt_at"`, 'next_attempt_at', asDate),
+    attempts: new ConvertedColumn(sql`"webhook_deliveries"."attempts"`, 'attempts', readAttempts),
+    nextAttemptAt: new ConvertedColumn<Date | null>(
+      sql`"webhook_deliveries"."next_attempt_at"`,
+      'next_attempt_at',
+      asDate,
+    ),
   },
   partOf: ($, request) => listWebhookDeliveries.partOf({ endpointId: EACH_PARENT }, $, request),
   totalOf: ($) => listWebhookDeliveries.totalOf({ endpointId: EACH_PARENT }, $),
@@ -90,10 +94,10 @@ const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatu
 export function webhookDeliveriesOfMany(
   db: Db,
   endpointIds: readonly WebhookEndpointId[],
-  wanted: DeliveryStatus | null,
+  status: DeliveryStatus | null,
   request: SamePageRequest,
 ) {
-  return page(db, { ids: asArray(endpointIds), status: wanted }, request);
+  return page(db, { ids: asArray(endpointIds), status }, request);
 }
 
 const insertTest = statement(
@@ -117,9 +121,9 @@ export async function insertTestDelivery(
   type: DeliveredType,
 ): Promise<WebhookDelivery> {
   const ids = { id: newId('webhookDelivery'), eventId: newId('event') };
-  const [made] = await insertTest(db, { ...ids, endpointId: endpoint, eventType: type });
-  if (!made) throw new Error('A test event could not be queued.');
-  return made;
+  const [row] = await insertTest(db, { ...ids, endpointId: endpoint, eventType: type });
+  if (!row) throw new Error('A test event could not be queued.');
+  return row;
 }
 
 /** The owner and the status of a delivery's endpoint. */

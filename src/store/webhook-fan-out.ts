@@ -41,8 +41,8 @@ const selectAnyEndpoint = statement('selectAnyEndpoint', { id: webhookEndpoints.
 );
 
 export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
-  const found = await selectAnyEndpoint(db, {});
-  return found.length > 0;
+  const rows = await selectAnyEndpoint(db, {});
+  return rows.length > 0;
 }
 
 /** Returns no row while another instance has locked it. */
@@ -147,7 +147,7 @@ const moveCursor = statement('moveCursor', {}, ($: Values<{ upTo: string }>) =>
 const CANDIDATES_A_TURN = 200;
 
 /** Whether this receiver may read the event at this moment. */
-export type ReadsEvent = (receiver: Receiver, found: EventWithParties) => boolean;
+export type ReadsEvent = (receiver: Receiver, event: EventWithParties) => boolean;
 
 /**
  * Inserts deliveries of the next events to the endpoints whose owners may read them, and moves the cursor. Both are
@@ -161,16 +161,16 @@ export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
     const [step] = await selectStep(tx, { after: cursor.position });
     if (step?.upTo == null) return false;
     const { upTo } = step;
-    const found = await selectCandidates(tx, { after: cursor.position, upTo });
-    const concerned = found.flatMap(({ candidates: receivers, ...rest }) =>
+    const rows = await selectCandidates(tx, { after: cursor.position, upTo });
+    const receiversWithEvents = rows.flatMap(({ candidates: receivers, ...rest }) =>
       receivers.map((receiver) => ({ receiver, rest })),
     );
-    for (let at = 0; at < concerned.length; at += CANDIDATES_A_TURN) {
-      const made = concerned
+    for (let at = 0; at < receiversWithEvents.length; at += CANDIDATES_A_TURN) {
+      const deliveries = receiversWithEvents
         .slice(at, at + CANDIDATES_A_TURN)
         .filter(({ receiver, rest }) => reads(receiver, withBids(rest, receiver)))
         .map(({ receiver, rest }) => deliveryTo(receiver.endpointId, rest.event));
-      if (made.length > 0) await insertDeliveries(tx, { made: JSON.stringify(made) });
+      if (deliveries.length > 0) await insertDeliveries(tx, { made: JSON.stringify(deliveries) });
     }
     await moveCursor(tx, { upTo });
     return true;
@@ -183,8 +183,8 @@ function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 
 
 /** Adds the receiver's own bids, which decide what they may read. */
 export function withBids(
-  found: Omit<EventWithParties, 'bids'>,
+  event: Omit<EventWithParties, 'bids'>,
   { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,
 ): EventWithParties {
-  return { ...found, bids: contractorId ? ownBids.map((status) => ({ contractorId, status })) : [] };
+  return { ...event, bids: contractorId ? ownBids.map((status) => ({ contractorId, status })) : [] };
 }

@@ -20,7 +20,7 @@ import { webhookDeliveries, webhookEndpoints, type StoredSecret } from './tables
 import { withBids, type Receiver } from './webhook-fan-out.js';
 
 /** A delivery to send now, by the holder of the claim. */
-export interface Claimed {
+export interface ClaimedDelivery {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
   readonly owner: UserId;
@@ -106,7 +106,7 @@ export interface ToSend {
   readonly secrets: readonly StoredSecret[];
   readonly receiver: Receiver;
   /** Null for a test. */
-  readonly found: EventWithParties | null;
+  readonly event: EventWithParties | null;
 }
 
 const selectClaimed = statement(
@@ -174,8 +174,8 @@ export async function readClaimed(db: Db, id: WebhookDeliveryId, claim: string):
     awardedContractorId,
   } = row;
   const job = event && homeownerId && { event: event as EventRow, homeownerId, status: status as JobState | null };
-  const found = job && withBids({ ...job, awardedContractorId }, { ...receiver, ownBids: row.ownBids });
-  return { ...delivery, owner, url, secrets, receiver, found };
+  const eventWithParties = job && withBids({ ...job, awardedContractorId }, { ...receiver, ownBids: row.ownBids });
+  return { ...delivery, owner, url, secrets, receiver, event: eventWithParties };
 }
 
 interface Attempt {
@@ -199,7 +199,7 @@ export interface PausedEndpoint {
 }
 
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
-const ATTEMPTS_KEPT = sql.raw(String(WEBHOOKS.storedAttemptsMax));
+const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
 /**
  * Inserts an attempt and applies its consequences in one statement; the returned rows are endpoints whose state has
@@ -224,17 +224,17 @@ const insertAttempt = statement(
     );
     const dropped = db.$with('dropped', { number: sql<number>`number`.as('number') }).as(
       sql`delete from webhook_attempts where delivery_id = ${$('id')}
-      and number <= (select number from attempt) - ${ATTEMPTS_KEPT} returning number`,
+      and number <= (select number from attempt) - ${ATTEMPTS_MAX} returning number`,
     );
-    const failed = sql`${$('error')}::text is not null`;
+    const hasFailed = sql`${$('error')}::text is not null`;
     const since = webhookEndpoints.failingSince;
-    const pauses = sql`(${failed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
+    const pauses = sql`(${hasFailed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
     < now() - ${FAILING_DAYS}))`;
     return db
       .with(done, attempt, dropped)
       .update(webhookEndpoints)
       .set({
-        failingSince: sql`case when ${failed} then coalesce(${since}, now()) end`,
+        failingSince: sql`case when ${hasFailed} then coalesce(${since}, now()) end`,
         status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
         pausedReason: sql`case when ${pauses} then case when ${$('isGone')}::boolean then 'gone' else 'failing' end
         else ${webhookEndpoints.pausedReason} end`,
@@ -242,7 +242,7 @@ const insertAttempt = statement(
       })
       .where(
         sql`${webhookEndpoints.id} = (select endpoint_id from done)
-        and (${pauses} or (${since} is null) = (${failed}))`,
+        and (${pauses} or (${since} is null) = (${hasFailed}))`,
       )
       .returning(fields);
   },
@@ -250,8 +250,8 @@ const insertAttempt = statement(
 
 /** Records an attempt; returns the endpoint if the attempt has paused it. */
 export async function recordAttempt(db: Db, attempt: Attempt): Promise<PausedEndpoint | undefined> {
-  const changed = await insertAttempt(db, attempt);
-  return changed.find(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
+  const rows = await insertAttempt(db, attempt);
+  return rows.find(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
 }
 
 interface Held {

@@ -6,14 +6,14 @@ import type { UserId, WebhookEndpointId } from '../rules/ids.js';
 import type { WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { asDate, Converted } from './rows.js';
+import { asDate, ConvertedColumn } from './rows.js';
 import { db, columns, statement, type Values } from './statement.js';
 import { webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
 
 /** When the newest of the replaced secrets expires, if any is left. */
-const oldSecretEndsAt = new Converted<Date | null>(
+const oldSecretEndsAt = new ConvertedColumn<Date | null>(
   sql`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
     from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
       from now()) * 1000)`,
@@ -90,16 +90,16 @@ export const insertWebhookEndpoint = statement(
       .returning(fields),
 );
 
-const EDITED = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
+const EDITED_COLUMNS = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
 
 export const updateWebhookEndpoint = statement(
   'updateWebhookEndpoint',
   shape,
-  ($: Values<Pick<Row, 'id' | (typeof EDITED)[number]>>, fields) =>
+  ($: Values<Pick<Row, 'id' | (typeof EDITED_COLUMNS)[number]>>, fields) =>
     db
       .update(webhookEndpoints)
       .set({
-        ...columns($, EDITED),
+        ...columns($, EDITED_COLUMNS),
         // Resets the failures of an endpoint that is resumed or gets another URL.
         failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')}
           and ${webhookEndpoints.url} = ${$('url')} then ${webhookEndpoints.failingSince} end`,
@@ -167,19 +167,19 @@ export async function resealWebhookSecrets(
   sealedBy: string,
   reseal: (sealed: string, id: WebhookEndpointId) => string | undefined,
 ): Promise<number> {
-  let resealed = 0;
+  let resealCount = 0;
   for (let after: string | undefined = ''; after !== undefined;) {
     const last: string = after;
     after = await db.inTransaction(async (tx) => {
-      const found = await selectSealedByOthers(tx, { sealedBy, after: last });
-      for (const { id: endpoint, secrets } of found) {
+      const endpoints = await selectSealedByOthers(tx, { sealedBy, after: last });
+      for (const { id: endpoint, secrets } of endpoints) {
         const anew = secrets.map((secret) => ({ ...secret, sealed: reseal(secret.sealed, endpoint) }));
         if (!anew.every((secret): secret is StoredSecret => secret.sealed !== undefined)) continue;
         await updateWebhookSecrets(tx, { id: endpoint, secrets: anew, sealedBy });
-        resealed += 1;
+        resealCount += 1;
       }
-      return found.at(-1)?.id;
+      return endpoints.at(-1)?.id;
     });
   }
-  return resealed;
+  return resealCount;
 }

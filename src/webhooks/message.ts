@@ -11,7 +11,7 @@ import type { WebhookMessage } from './post.js';
 export function bodyOf({
   eventType,
   receiver,
-  found: eventWithParties,
+  event: eventWithParties,
   createdAt,
   endpointId,
   eventId,

@@ -17,7 +17,7 @@ import {
   recordAttempt,
   releaseDelivery,
   skipDelivery,
-  type Claimed,
+  type ClaimedDelivery,
   type ToSend,
 } from '../store/webhook-queue.js';
 import { pauseWebhookEndpoint } from '../store/webhooks.js';
@@ -44,7 +44,7 @@ interface SenderParts {
 /** The deliveries to one endpoint that this instance has claimed. */
 interface Batch {
   readonly claim: string;
-  readonly deliveries: Claimed[];
+  readonly deliveries: ClaimedDelivery[];
   readonly owner: UserId;
   readonly isFaulty: boolean;
 }
@@ -134,7 +134,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
   }
 
   /** Resolves to true if the endpoint accepted it, and quickly. */
-  async function send({ id }: Claimed, claim: string): Promise<boolean> {
+  async function send({ id }: ClaimedDelivery, claim: string): Promise<boolean> {
     const delivery = await readClaimed(db, id, claim);
     if (!delivery) return false;
     const body = bodyOf(delivery);

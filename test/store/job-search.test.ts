@@ -262,7 +262,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
       const expected = await all(question);
       const size = dice.pick(SIZES);
       const offset = dice.percent(40) ? 0 : size * dice.int(0, Math.ceil(expected.length / size) + 1);
-      const found = await page(question, { size, offset, counted: dice.percent(50) });
+      const found = await page(question, { size, offset, withTotal: dice.percent(50) });
       const label = JSON.stringify({ ...question.filter, order: question.order, size, offset });
       expect(found.ids, label).toEqual(expected.slice(offset, offset + size));
       expect(found.total, label).toEqual(totalOf(expected));
@@ -277,7 +277,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
       const size = expected.length > 500 ? 100 : dice.pick(SIZES);
       const ids: string[] = [];
       for (let after: Position | undefined, more = true; more;) {
-        const found = await page(question, { size, ...(after && { after }), counted: dice.percent(50) });
+        const found = await page(question, { size, ...(after && { after }), withTotal: dice.percent(50) });
         expect(found.total).toEqual(totalOf(expected));
         ids.push(...found.ids);
         [more, after] = [found.hasNext, found.rows.length > 0 ? found.positionOf(found.rows.at(-1)!) : after];
@@ -321,14 +321,14 @@ describe('a search', () => {
   it('of the open jobs reads no job that was awarded, however many of these hold the text', async () => {
     const filter = { search: 'blizzard' };
     const [, contractor] = VIEWERS.at(-1)!;
-    const { rows, total } = await listJobs(db, contractor, filter, { size: 20, counted: true });
+    const { rows, total } = await listJobs(db, contractor, filter, { size: 20, withTotal: true });
     expect([rows, (await total()).count]).toEqual([[], 0]);
     const indexes = ['open_job_search_pkey', 'open_job_search_words'];
     expect(await indexesRead(filter, 20, contractor)).toEqual(indexes);
   });
 
   it('looks for the first page once, and counts what it has found', async () => {
-    await listJobs(db, admin, { search: 'roof' }, { size: 20, counted: true });
+    await listJobs(db, admin, { search: 'roof' }, { size: 20, withTotal: true });
     expect(sent?.text.match(/with sample as/g)).toHaveLength(1);
   });
 
