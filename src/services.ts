@@ -61,7 +61,7 @@ export async function openServices(
   const observedHooks: DatabaseHooks = {
     ...hooks,
     onOpen: databaseWatch.onOpen,
-    onAnswered: (name, seconds, isFailed) => {
+    onAnswer: (name, seconds, isFailed) => {
       metrics.statement(name, seconds);
       if (!isFailed) databaseWatch.noteAnswer();
     },
@@ -86,13 +86,13 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
-  const { onOpen, onAnswered, onOverload, isAway } = observedHooks;
+  const { onOpen, onAnswer: onAnswered, onOverload, isAway } = observedHooks;
   const live = await openLive({
     connection,
     preparedStatements,
     metrics,
     log,
-    hooks: { onOpen, onAnswered, onOverload, isAway },
+    hooks: { onOpen, onAnswer: onAnswered, onOverload, isAway },
   });
   const services: Services = {
     db,

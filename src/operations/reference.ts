@@ -7,11 +7,11 @@ import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/publishin
 import { descriptionOf } from '../rules/effects.js';
 import { CATALOG } from '../rules/catalog.js';
 import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
-import type { Shown } from '../rules/entity.js';
+import type { ShownRow } from '../rules/entity.js';
 import { operation } from './operation.js';
 import { nothing } from './shapes.js';
 
-const LIFECYCLE: Shown<typeof SHOWN_LIFECYCLE> = {
+const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
   states: [...JOB_STATES],
   initialState: INITIAL_JOB_STATE,
   terminalStates: [...TERMINAL_JOB_STATES],

@@ -1,11 +1,11 @@
 /** An event as REST shows it, which is also the body of a webhook. */
 import { JOB_EVENT } from '../rules/entities/event.js';
-import type { Shown } from '../rules/entity.js';
+import type { ShownRow } from '../rules/entity.js';
 import type { JobEvent } from '../store/events.js';
 import { wireName, wireWriter } from './wire.js';
 
 /** Without the contractor of the bid that an event is about: the bid itself has it, for viewers who may read it. */
-export function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
+export function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): ShownRow<typeof JOB_EVENT> {
   return { ...event, fields: fields && fields.map(wireName) };
 }
 

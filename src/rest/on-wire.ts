@@ -2,11 +2,11 @@
 import type { Me } from '../operations/accounts/me.js';
 import type { OPERATIONS } from '../operations/index.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
-import type { Shown } from '../rules/entity.js';
+import type { ShownRow } from '../rules/entity.js';
 import type { DONE, MeOnWire } from './bodies.js';
 import { wireName } from './wire.js';
 
-export function doneBody(message: string): Shown<typeof DONE> {
+export function doneBody(message: string): ShownRow<typeof DONE> {
   return { status: 200, message, data: {} };
 }
 

@@ -14,7 +14,7 @@ export function isForEveryone(field: string): boolean {
   return Object.values<{ fields: Fields }>(REDACTED_ENTITIES).every(({ fields }) => !fields[field]?.readBy);
 }
 
-export type Redacted<E extends RedactedEntity, Row> = {
+export type RedactedRow<E extends RedactedEntity, Row> = {
   [K in keyof Row]: K extends PrivateField<(typeof REDACTED_ENTITIES)[E]> ? Row[K] | null : Row[K];
 };
 
@@ -25,10 +25,10 @@ export type Redacted<E extends RedactedEntity, Row> = {
 export function redact<
   E extends RedactedEntity,
   Row extends Record<keyof (typeof REDACTED_ENTITIES)[E]['fields'], unknown>,
->(entity: E, row: Row, relations: () => readonly Relation[]): Redacted<E, Row> {
+>(entity: E, row: Row, relations: () => readonly Relation[]): RedactedRow<E, Row> {
   const isPrivate = PRIVATE_FIELDS[entity].some((field) => field in row);
   const hiddenFields = isPrivate ? hiddenFieldsFor(entity, relations()) : [];
-  return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as Redacted<E, Row>;
+  return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as RedactedRow<E, Row>;
 }
 
 /** A copy that is changed afterwards keeps the hidden class of the row, which is faster to read. */

@@ -94,21 +94,24 @@ export type BidTransitionKey = keyof typeof BID_TRANSITIONS;
 export const BID_TRANSITION_LIST: readonly BidTransition[] = Object.values(BID_TRANSITIONS);
 
 export function isLive(state: BidState): boolean {
-  return LIVE_BID_STATES.some((live) => live === state);
+  return LIVE_BID_STATES.some((liveState) => liveState === state);
 }
 
 /** By how much the counts of a job change. */
 interface BidCounts {
   /** Bids that still wait for the choice. */
-  readonly live: number;
+  readonly liveBids: number;
   /** Those that are not withdrawn. */
-  readonly counted: number;
+  readonly countedBids: number;
 }
 
 export function changeOfCounts(from: BidState, to: BidState): BidCounts {
-  return { live: Number(isLive(to)) - Number(isLive(from)), counted: Number(counts(to)) - Number(counts(from)) };
+  return {
+    liveBids: Number(isLive(to)) - Number(isLive(from)),
+    countedBids: Number(counts(to)) - Number(counts(from)),
+  };
 }
 
 function counts(state: BidState): boolean {
-  return COUNTED_BID_STATES.some((counted) => counted === state);
+  return COUNTED_BID_STATES.some((countedState) => countedState === state);
 }

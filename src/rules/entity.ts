@@ -60,7 +60,7 @@ export function entityOf(schema: z.core.$ZodType): Entity {
 export type StoredRow<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
 
 /** A row as somebody reads it. */
-export type Shown<E extends Entity> = {
+export type ShownRow<E extends Entity> = {
   -readonly [K in keyof E['fields']]:
     z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
 };

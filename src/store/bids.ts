@@ -144,7 +144,7 @@ const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.creat
  * The caller has checked that the viewer may see the job. Homeowners and admins then see all of its bids, contractors
  * their own.
  */
-function bidsOnJob(role: Role, filtered: boolean) {
+function bidsOnJob(role: Role, isFiltered: boolean) {
   return listing({
     name: 'listBidsOnJob',
     keys: BIDS_ON_JOB,
@@ -158,7 +158,7 @@ function bidsOnJob(role: Role, filtered: boolean) {
           and(
             eq(bids.jobId, $('jobId')),
             role === 'contractor' ? eq(bids.contractorId, $('contractorId')) : undefined,
-            ofStatus(filtered, $('status')),
+            ofStatus(isFiltered, $('status')),
             within,
           ),
         )
@@ -166,13 +166,13 @@ function bidsOnJob(role: Role, filtered: boolean) {
   });
 }
 
-function ofStatus(filtered: boolean, status: unknown): SQL | undefined {
-  return filtered ? sql`${bids.status} = ${status}::bid_status` : undefined;
+function ofStatus(isFiltered: boolean, status: unknown): SQL | undefined {
+  return isFiltered ? sql`${bids.status} = ${status}::bid_status` : undefined;
 }
 
 export const listBidsOnJob = forEachRole((role) => ({ all: bidsOnJob(role, false), filtered: bidsOnJob(role, true) }));
 
-function bidsOfContractor(filtered: boolean) {
+function bidsOfContractor(isFiltered: boolean) {
   return listing({
     name: 'listBidsOf',
     keys: { createdAt: bids.createdAt, id: bids.id },
@@ -182,7 +182,7 @@ function bidsOfContractor(filtered: boolean) {
       db
         .select(fields)
         .from(bids)
-        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(filtered, $('status')), within))
+        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), within))
         .$dynamic(),
   });
 }
@@ -197,6 +197,6 @@ const selectHolds = statement('selectHolds', holdColumns, ($: Values<{ ids: stri
 );
 
 export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {
-  const found = await selectHolds(db, { ids: asArray(ids) });
-  return new Map(found.map((hold) => [hold.id, hold]));
+  const rows = await selectHolds(db, { ids: asArray(ids) });
+  return new Map(rows.map((hold) => [hold.id, hold]));
 }

@@ -74,7 +74,7 @@ export interface DatabaseHooks {
    */
   onSecondConnection?: (error: Error) => void;
   /** Called for every statement that has ended, with its name. */
-  onAnswered?: (name: string, seconds: number, isFailed: boolean) => void;
+  onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
   /** Called for every call that the database could not serve. */
   onOverload?: (overload: Overload) => void;
   /** Called when a transaction is retried, with the SQLSTATE of its failure. */
@@ -114,29 +114,29 @@ export function connect(
   hooks: DatabaseHooks = {},
   { limits, events }: DatabaseShares = USUAL_SHARES,
 ): Database {
-  const chosen = { ...DATABASE_DEFAULTS, ...settings };
-  let pool = openPool(connection, chosen);
+  const allSettings = { ...DATABASE_DEFAULTS, ...settings };
+  let pool = openPool(connection, allSettings);
   hooks.onOpen?.(() => {
-    const lost = pool;
-    pool = openPool(connection, chosen);
-    return lost.end({ timeout: 0 });
+    const lostPool = pool;
+    pool = openPool(connection, allSettings);
+    return lostPool.end({ timeout: 0 });
   });
   const queue = createFairQueue({
     name: 'databaseQueue',
     limits: limits.databaseQueue,
     events,
-    places: chosen.poolSize,
-    placesPerAddress: placesPerAddress(chosen.poolSize),
-    placesPerUser: placesPerUser(chosen.poolSize),
-    placesForLong: placesForLong(chosen.poolSize),
-    waitMs: chosen.queueTimeoutMs,
+    places: allSettings.poolSize,
+    placesPerAddress: placesPerAddress(allSettings.poolSize),
+    placesPerUser: placesPerUser(allSettings.poolSize),
+    placesForLong: placesForLong(allSettings.poolSize),
+    waitMs: allSettings.queueTimeoutMs,
   });
 
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql, { name, text }: NamedStatement, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
-    const answer = rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
-    return hooks.onAnswered ? timed(answer, name, hooks.onAnswered) : answer;
+    const answer = rowsOf(client.unsafe(text, params, { prepare: allSettings.preparedStatements }).values());
+    return hooks.onAnswer ? measure(answer, name, hooks.onAnswer) : answer;
   };
 
   async function transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -191,19 +191,19 @@ export function connect(
   };
 }
 
-async function timed<T>(
+async function measure<T>(
   answer: PromiseLike<T>,
   name: string,
-  onAnswered: (name: string, seconds: number, isFailed: boolean) => void,
+  onAnswer: (name: string, seconds: number, isFailed: boolean) => void,
 ): Promise<T> {
   const began = performance.now();
   let isFailed = true;
   try {
-    const found = await answer;
+    const rows = await answer;
     isFailed = false;
-    return found;
+    return rows;
   } finally {
-    onAnswered(name, (performance.now() - began) / 1000, isFailed);
+    onAnswer(name, (performance.now() - began) / 1000, isFailed);
   }
 }
 

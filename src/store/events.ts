@@ -2,7 +2,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { DISPUTE_EVENT_TYPES, type DisputeEvent } from '../rules/disputes.js';
 import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../rules/entities/event.js';
-import type { Entity, RowOf, Shown } from '../rules/entity.js';
+import type { Entity, RowOf, ShownRow } from '../rules/entity.js';
 import type { EventType } from '../rules/events.js';
 import type { ContractorId, HomeownerId, JobId, UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/states.js';
@@ -15,7 +15,7 @@ import { db, asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from './visibility.js';
 
-type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: Shown<typeof EVENT_ACTOR> | null };
+type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: ShownRow<typeof EVENT_ACTOR> | null };
 
 /** An event as it is stored: the fields of its type are in `data`. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
@@ -28,7 +28,7 @@ const { homeownerId: _owner, ...shownColumns } = getTableColumns(events);
 
 export const eventShape = {
   ...shownColumns,
-  actor: sql<Shown<typeof EVENT_ACTOR> | null>`(select json_build_object('id', u.id, 'name',
+  actor: sql<ShownRow<typeof EVENT_ACTOR> | null>`(select json_build_object('id', u.id, 'name',
     u.first_name || ' ' || u.last_name, 'role', u.user_type) from users u where u.id = "events"."actor_id")`.as(
     'actor',
   ),

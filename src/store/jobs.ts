@@ -39,8 +39,8 @@ export const jobColumns = getTableColumns(jobs);
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
 /** The included columns, and those that the statement needs itself; the rows have no others. */
-export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
-  return job ? narrow(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
+export function jobFields({ job }: JobInclude, ...neededFields: readonly (keyof JobRow)[]): typeof jobColumns {
+  return job ? narrow(jobColumns, job, [...ALWAYS, ...neededFields]) : jobColumns;
 }
 
 const selectJob = forEachRole((role) =>
@@ -67,9 +67,9 @@ export async function readJob(
   id: JobId,
   include: JobInclude = {},
 ): Promise<SeenJob | undefined> {
-  const [seen] = await selectJob[viewer.role](include)(db, { id, ...idsOf(viewer) });
-  if (seen) readParts(viewer, [seen.job], include);
-  return seen;
+  const [row] = await selectJob[viewer.role](include)(db, { id, ...idsOf(viewer) });
+  if (row) readParts(viewer, [row.job], include);
+  return row;
 }
 
 /**
@@ -106,7 +106,7 @@ export interface StoredFacts {
 }
 
 /** Facts that only some operations need. */
-export interface FactsNeeded {
+export interface NeededFacts {
   readonly liveBids?: boolean;
   readonly disputeEvents?: boolean;
 }
@@ -123,7 +123,7 @@ const NOTHING = sql`'[]'::json`;
  * Which facts are read, and whether of one job, is part of the text: where a parameter decides, Postgres makes the plan
  * anew on each call.
  */
-function selectFacts({ liveBids, disputeEvents }: FactsNeeded, isOfOne: boolean) {
+function selectFacts({ liveBids, disputeEvents }: NeededFacts, isOfOne: boolean) {
   return statement(
     'selectFacts',
     ($: Values<FactsValues>) => ({
@@ -148,11 +148,11 @@ export async function factsOfJobs(
   db: Db,
   { userId, contractorId }: Viewer,
   ids: readonly JobId[],
-  needed: FactsNeeded = {},
+  neededFacts: NeededFacts = {},
 ): Promise<Map<JobId, StoredFacts>> {
   const [only] = ids.length === 1 ? ids : [];
-  const select = factStatements(`${only !== undefined} ${JSON.stringify(needed)}`, () =>
-    selectFacts(needed, only !== undefined),
+  const select = factStatements(`${only !== undefined} ${JSON.stringify(neededFacts)}`, () =>
+    selectFacts(neededFacts, only !== undefined),
   );
   const rows = await select(db, { ids: only ?? asArray(ids), userId, contractorId });
   return new Map(

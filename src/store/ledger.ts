@@ -4,7 +4,7 @@
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
-import type { RowOf, Shown } from '../rules/entity.js';
+import type { RowOf, ShownRow } from '../rules/entity.js';
 import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
@@ -19,7 +19,7 @@ export type TokenTransfer = RowOf<typeof TOKEN_TRANSFER, Omit<TransferRow, 'user
 
 const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
 
-export type Balance = Shown<typeof TOKEN_BALANCE>;
+export type Balance = ShownRow<typeof TOKEN_BALANCE>;
 
 /** Every account has a balance from its creation. */
 export const balanceShape = {

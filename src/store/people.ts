@@ -3,7 +3,7 @@
  * and bids.
  */
 import { eq, sql, type SQL } from 'drizzle-orm';
-import { isForEveryone, redact, type Redacted } from '../rules/audiences.js';
+import { isForEveryone, redact, type RedactedRow } from '../rules/audiences.js';
 import { relationsToPerson } from '../rules/readers.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import {
@@ -20,11 +20,11 @@ import { asArray, db, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { forEachRole, idsOf, type ViewerIds } from './visibility.js';
 
-export type ReadableUser = Redacted<'user', User>;
+export type ReadableUser = RedactedRow<'user', User>;
 
 /** A profile, with the account behind it where both were read together. */
-export type ReadableHomeowner = Redacted<'homeowner', Homeowner> & { user?: ReadableUser };
-export type ReadableContractor = Redacted<'contractor', Contractor> & { user?: ReadableUser };
+export type ReadableHomeowner = RedactedRow<'homeowner', Homeowner> & { user?: ReadableUser };
+export type ReadableContractor = RedactedRow<'contractor', Contractor> & { user?: ReadableUser };
 
 /** Whether the viewer and the person are the two parties of an award. */
 const COUNTERPART = {

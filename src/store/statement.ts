@@ -52,9 +52,9 @@ export function countedStatement<V extends object, F extends Fields>(
   fields: FieldsOf<V, F>,
   build: Build<V, F>,
   count: ($: Values<V>) => SQL,
-  gathered?: ($: Values<V>) => SQL,
+  gatherRows?: ($: Values<V>) => SQL,
 ): (db: Db, values: V) => Promise<{ rows: Row<F>[]; count: number }> {
-  const send = sending(name, fields, build, 'json', { count, gathered });
+  const send = sending(name, fields, build, 'json', { count, gatherRows });
   return async (on, values) => {
     const { answer, read } = await send(on, values as Record<string, unknown>);
     return { rows: rowsIn(answer).map(read) as Row<F>[], count: (answer[0]?.[1] ?? 0) as number };
@@ -64,7 +64,7 @@ export function countedStatement<V extends object, F extends Fields>(
 /** What a statement returns in addition to its rows, and the sub-select that both may read. */
 interface Additions<V> {
   readonly count?: ($: Values<V>) => SQL;
-  readonly gathered?: (($: Values<V>) => SQL) | undefined;
+  readonly gatherRows?: (($: Values<V>) => SQL) | undefined;
 }
 
 interface Ready {
@@ -78,16 +78,16 @@ function sending<V, F extends Fields>(
   fields: FieldsOf<V, F>,
   build: Build<V, F>,
   from: ValuesFrom,
-  { count, gathered }: Additions<V> = {},
+  { count, gatherRows }: Additions<V> = {},
 ) {
   let ready: Ready | undefined;
 
   function make(): Ready {
     const $ = placeholderOf as Values<V>;
-    const selected = typeof fields === 'function' ? fields($) : fields;
-    const { width, read } = rowReader(selected, from);
-    const rows = build($, selected).getSQL();
-    const query = from === 'json' ? asOneText(rows, width, count?.($), gathered?.($)) : rows;
+    const selectedFields = typeof fields === 'function' ? fields($) : fields;
+    const { width, read } = rowReader(selectedFields, from);
+    const rows = build($, selectedFields).getSQL();
+    const query = from === 'json' ? asOneText(rows, width, count?.($), gatherRows?.($)) : rows;
     // Constants such as page sizes are part of the text: Postgres keeps one generic plan where parameters do not change
     // the plan, and plans on every call where they might.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
@@ -96,7 +96,7 @@ function sending<V, F extends Fields>(
 
   return async (on: Db, values: Record<string, unknown>) => {
     ready ??= make();
-    return { answer: await on.send(ready.statement, filled(ready.params, values)), read: ready.read };
+    return { answer: await on.send(ready.statement, fillSlots(ready.params, values)), read: ready.read };
   };
 }
 
@@ -105,9 +105,9 @@ function placeholderOf(name: string): Placeholder {
 }
 
 /** The rows of a query as one JSON array of arrays, in the order of the query. */
-function asOneText(query: SQL, width: number, count?: SQL, gathered?: SQL): SQL {
+function asOneText(query: SQL, width: number, count?: SQL, gatheredRows?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
-  const before = gathered ? sql`with gathered as materialized (${gathered}) ` : sql``;
+  const before = gatheredRows ? sql`with gathered as materialized (${gatheredRows}) ` : sql``;
   return sql`${before}select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``}
     from (${query}) listed (${names})`;
 }
@@ -130,7 +130,7 @@ function slotOf(param: unknown): Slot {
 }
 
 /** Drizzle itself encodes null like any other value, which turns it into a text for some types of columns. */
-function filled(params: readonly Slot[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
+function fillSlots(params: readonly Slot[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
   return params.map(({ name, encoder }) => {
     const value = values[name];
     if (value === undefined && !(name in values)) throw new Error(`A statement was not given its ${name}.`);
@@ -162,14 +162,14 @@ export function rowOf(
 const VARIANTS_MAX = 500;
 
 /** A cache that makes a value once for each key, and keeps the most recently used ones. */
-export function remembering<Made extends object>(max = VARIANTS_MAX): (key: string, make: () => Made) => Made {
-  const known = new LRUCache<string, Made>({ max });
+export function remembering<Result extends object>(max = VARIANTS_MAX): (key: string, make: () => Result) => Result {
+  const cache = new LRUCache<string, Result>({ max });
   return (key, make) => {
-    const kept = known.get(key);
-    if (kept) return kept;
-    const made = make();
-    known.set(key, made);
-    return made;
+    const cachedResult = cache.get(key);
+    if (cachedResult) return cachedResult;
+    const result = make();
+    cache.set(key, result);
+    return result;
   };
 }
 

@@ -48,8 +48,8 @@ export interface Transaction extends Db {
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
 ): Promise<Parts> {
-  const settled = await Promise.allSettled<unknown>(parts);
-  const failures = settled.filter((part) => part.status === 'rejected').map(({ reason }): unknown => reason);
+  const results = await Promise.allSettled<unknown>(parts);
+  const failures = results.filter((part) => part.status === 'rejected').map(({ reason }): unknown => reason);
   if (failures.length > 0) throw failures.find((failure) => !isBehindFailure(failure)) ?? failures[0];
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
@@ -57,7 +57,7 @@ export async function pipelined<Parts extends readonly unknown[]>(
 /** Runs a transaction on one connection. */
 export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transaction) => Promise<T>): Promise<T> {
   let savepoints = 0;
-  const nested = () => {
+  const runNested = () => {
     const name = `s${(savepoints += 1)}`;
     return {
       begin: { name: 'savepoint', text: `savepoint ${name}` },
@@ -67,7 +67,7 @@ export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transactio
   };
   const afterCommit: AfterCommit[] = [];
   const run = <R>(frame: Frame, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
-    inFrame(frame, { send, afterCommit, inTransaction: (part) => run(nested(), part) }, inner);
+    inFrame(frame, { send, afterCommit, inTransaction: (part) => run(runNested(), part) }, inner);
   const answer = await run(OUTERMOST, work);
   for (const after of afterCommit) after();
   return answer;
@@ -106,12 +106,12 @@ async function inFrame<T>(
       return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
     },
   };
-  const begun = send(begin, []);
+  const answerToBegin = send(begin, []);
   // If it fails, everything behind it fails too, and is awaited.
-  begun.catch(() => {});
+  answerToBegin.catch(() => {});
   try {
     const result = await work(tx);
-    await begun;
+    await answerToBegin;
     if (!isCommitted) await tx.commitWith();
     return result;
   } catch (error) {

@@ -93,7 +93,7 @@ export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
 
 /** The same by another way to know of the award: the bid of the awarded contractor is the accepted one. */
 export function visibleEventsOfContractor(contractor: Contractor, isAwardee: SQL): SQL {
-  const as = (awarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', awarded)), contractor);
+  const as = (isAwarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', isAwarded)), contractor);
   return sql`case when ${isAwardee} then ${as(true)} else ${as(false)} end`;
 }
 

@@ -1,7 +1,7 @@
 /** The deliveries to a webhook endpoint with their attempts: lists them for its owner, and queues them again. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../rules/entities/webhook.js';
-import type { RowOf, Shown } from '../rules/entity.js';
+import type { RowOf, ShownRow } from '../rules/entity.js';
 import type { WebhookDeliveryId, WebhookEndpointId } from '../rules/ids.js';
 import type { DeliveredType, DeliveryStatus } from '../rules/webhooks.js';
 import type { Db } from './database.js';
@@ -13,7 +13,7 @@ import { db, asArray, columns, statement, type Values } from './statement.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 type Row = typeof webhookDeliveries.$inferSelect;
-type Attempt = Shown<typeof WEBHOOK_ATTEMPT>;
+type Attempt = ShownRow<typeof WEBHOOK_ATTEMPT>;
 
 /** As text, which is the same from the driver and in JSON. */
 const attempts = new ConvertedColumn(

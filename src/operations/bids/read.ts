@@ -50,12 +50,12 @@ export function bidsOnJob(
   db: Db,
   viewer: Viewer,
   jobId: JobId,
-  { status: wanted = null, ...page }: BidQuery,
+  { status: statusFilter = null, ...page }: BidQuery,
   include: JobInclude,
 ): Promise<Page<Bid>> {
-  const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
+  const list = listBidsOnJob[viewer.role][statusFilter === null ? 'all' : 'filtered'];
   const request = pageRequest(page, GUARANTEED_THEN_NEWEST, include, PAGE.bidsPerPageDefault);
-  return list(db, { jobId, contractorId: viewer.contractorId, status: wanted }, request);
+  return list(db, { jobId, contractorId: viewer.contractorId, status: statusFilter }, request);
 }
 
 export const listOwnBids = operation({
@@ -64,10 +64,10 @@ export const listOwnBids = operation({
   allows: ['contractor'],
   budget: 'read',
   input: z.strictObject({ status, ...pageShape }),
-  run: ({ db, viewer, include }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
-    listBidsOf[wanted === null ? 'all' : 'filtered'](
+  run: ({ db, viewer, include }, { status: statusFilter = null, ...page }): Promise<Page<Bid>> =>
+    listBidsOf[statusFilter === null ? 'all' : 'filtered'](
       db,
-      { contractorId: viewer.contractorId, status: wanted },
+      { contractorId: viewer.contractorId, status: statusFilter },
       pageRequest(page, NEWEST_FIRST, include),
     ),
 });
@@ -97,8 +97,8 @@ export const readHold = operation({
 
 /** A bid that exists and that the viewer may see, with the parties of its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
-  const [seen] = await selectBid(db, { id });
-  if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
-  if (!seesBid(viewer, seen.bid, seen.job)) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
-  return seen;
+  const [row] = await selectBid(db, { id });
+  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+  if (!seesBid(viewer, row.bid, row.job)) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
+  return row;
 }

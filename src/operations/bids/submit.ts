@@ -41,12 +41,7 @@ export const submitBid = operation({
       const id = newId('bid');
       const holdId = guaranteedView ? newId('hold') : null;
       const type = JOB_ACTIONS.submitBid.event;
-      const submitted = {
-        type,
-        actorId: userId,
-        bidderId: contractorId,
-        data: { bidId: id, status: INITIAL_BID_STATE },
-      };
+      const event = { type, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
       const [[bid]] = await tx.commitWith(
         insertBid(tx, {
           ...NOTHING_ELSE,
@@ -64,7 +59,7 @@ export const submitBid = operation({
           bidsEver: job.bidsEver + 1,
           eventCount: job.eventCount + 1,
         }),
-        logEvents(tx, job, [submitted]),
+        logEvents(tx, job, [event]),
         ...(holdId === null
           ? []
           : [withinBalance(stake, () => stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake }))]),

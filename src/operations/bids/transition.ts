@@ -39,22 +39,22 @@ function bidTransition(key: BidTransitionKey) {
     }),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const [[job], [seen]] = await pipelined(lockJobOfBid(tx, { id }), selectBid(tx, { id }));
-        if (!job || !seen || (jobId != null && seen.bid.jobId !== jobId))
+        const [[job], [bidRow]] = await pipelined(lockJobOfBid(tx, { id }), selectBid(tx, { id }));
+        if (!job || !bidRow || (jobId != null && bidRow.bid.jobId !== jobId))
           throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
-        const { bid } = seen;
+        const { bid } = bidRow;
         assertAllowed(bidDenial(row, { viewer, job, bid }));
         const type = row.event as EventType;
-        const moved = { type, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
-        const { live, counted } = changeOfCounts(bid.status, row.to);
+        const event = { type, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
+        const { liveBids, countedBids } = changeOfCounts(bid.status, row.to);
         const [[after]] = await tx.commitWith(
           moveBids(tx, [id], row.to),
           updateJob(tx, job, {
-            liveBidCount: job.liveBidCount + live,
-            bidCount: job.bidCount + counted,
+            liveBidCount: job.liveBidCount + liveBids,
+            bidCount: job.bidCount + countedBids,
             eventCount: job.eventCount + 1,
           }),
-          logEvents(tx, job, [moved]),
+          logEvents(tx, job, [event]),
           ...row.effects.map((effect) => EFFECTS[effect](tx, bid)),
         );
         if (!after) throw new Error('A bid that was locked is not there.');

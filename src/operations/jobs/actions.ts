@@ -17,8 +17,8 @@ export const readJobActions = operation({
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
     const { job } = await findJob(db, viewer, id);
-    const stored = (await factsOfJobs(db, viewer, [id])).get(id);
-    return { data: stored ? availableActions(viewer, { ...stored, job, liveBids: job.liveBidCount }) : [] };
+    const facts = (await factsOfJobs(db, viewer, [id])).get(id);
+    return { data: facts ? availableActions(viewer, { ...facts, job, liveBids: job.liveBidCount }) : [] };
   },
 });
 

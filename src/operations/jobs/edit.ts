@@ -31,7 +31,7 @@ export const createJob = operation({
     const { town, ...point } = await locate(fields);
     const { homeownerId } = viewer;
     const id = newId('job');
-    const created = {
+    const event = {
       type: JOB_CREATION.event,
       actorId: viewer.userId,
       fromStatus: null,
@@ -40,7 +40,7 @@ export const createJob = operation({
     return db.inTransaction(async (tx) => {
       const [[job]] = await tx.commitWith(
         insertJob(tx, { ...fields, ...point, id, homeownerId, eventCount: 1 }),
-        logEvents(tx, { id, homeownerId, eventCount: 0 }, [created]),
+        logEvents(tx, { id, homeownerId, eventCount: 0 }, [event]),
         ...(town === null ? [] : [setTown(tx, { id, town })]),
       );
       if (!job) throw new Error('A new job was not stored.');
@@ -50,12 +50,12 @@ export const createJob = operation({
 });
 
 /** Every field, with null for those that were not sent. */
-function wholeJob(sent: z.infer<typeof newJob>): JobFields {
+function wholeJob(input: z.infer<typeof newJob>): JobFields {
   return {
     ...EMPTY,
-    ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value != null)),
-    title: sent.title,
-    description: sent.description,
+    ...Object.fromEntries(Object.entries(input).filter(([, value]) => value != null)),
+    title: input.title,
+    description: input.description,
   };
 }
 
@@ -79,8 +79,8 @@ export const updateJob = operation({
     spending(db, viewer.userId, async (tx) => {
       const { job, facts } = await lockVisibleJob(tx, viewer, input);
       assertAllowed(editDenial(facts));
-      const { id, expectedVersion: _, ...sent } = input;
-      const { changes, bases, charge } = checkEdit(job, sent as JobPatch);
+      const { id, expectedVersion: _, ...patch } = input;
+      const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
       assertAllowed(furtherDenial('update', { ...facts, cost: charge }));
       const fields = Object.keys(changes);
       if (fields.length === 0) return readableJob(viewer, job);
@@ -88,7 +88,7 @@ export const updateJob = operation({
       const { town = null, ...point } = WHERE.some((field) => field in changes)
         ? await locate({ ...job, ...changes })
         : { town: undefined };
-      const edited = {
+      const event = {
         type: JOB_ACTIONS.update.event,
         actorId: viewer.userId,
         fromStatus: job.status,
@@ -96,15 +96,15 @@ export const updateJob = operation({
         data: { fields, tokensCharged: charge },
       };
       const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
-      const [saved] = await tx.commitWith(
+      const [row] = await tx.commitWith(
         updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
-        logEvents(tx, job, [edited]),
+        logEvents(tx, job, [event]),
         ...('latitude' in point ? [setTown(tx, { id, town })] : []),
         ...(charge > 0
           ? [spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
           : []),
       );
-      return readableJob(viewer, saved);
+      return readableJob(viewer, row);
     }),
 });
 
@@ -118,13 +118,8 @@ export const deleteJob = operation({
     db.inTransaction(async (tx) => {
       const { job, facts } = await lockVisibleJob(tx, viewer, input);
       assertAllowed(jobDenial('delete', facts));
-      const deleted = {
-        type: JOB_ACTIONS.delete.event,
-        actorId: viewer.userId,
-        fromStatus: job.status,
-        toStatus: null,
-      };
-      await tx.commitWith(deleteRow(tx, { id: job.id }), logEvents(tx, job, [deleted]));
+      const event = { type: JOB_ACTIONS.delete.event, actorId: viewer.userId, fromStatus: job.status, toStatus: null };
+      await tx.commitWith(deleteRow(tx, { id: job.id }), logEvents(tx, job, [event]));
       return readableJob(viewer, job);
     }),
 });

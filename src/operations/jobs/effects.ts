@@ -21,7 +21,7 @@ export interface Consequence {
   readonly events?: readonly NewEvent[];
   /** What the transition's own event holds besides the texts that came with the call. */
   readonly data?: Readonly<Record<string, unknown>>;
-  readonly sent?: readonly Promise<unknown>[];
+  readonly statements?: readonly Promise<unknown>[];
   /** What the viewer has left, where the effect takes tokens. */
   readonly availableTokens?: Promise<number>;
 }
@@ -33,7 +33,7 @@ export interface EffectInput {
   readonly review?: string | null | undefined;
 }
 
-type ApplyEffect = (locked: LockedJob, input: EffectInput) => Consequence;
+type ApplyEffect = (lockedJob: LockedJob, input: EffectInput) => Consequence;
 
 /** Those of operations that are no transitions stand in their operations. */
 type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
@@ -42,8 +42,13 @@ export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
   chargePublishing({ tx, viewer, job }) {
     const cost = job.urgency ? publishCost(job.urgency) : 0;
     const payment = spend(tx, { userId: viewer.userId, change: -cost, reason: 'publish', jobId: job.id });
-    const availableTokens = payment.then((paid) => paid?.available ?? 0);
-    return { job: { mostTokensPaid: cost }, data: { tokensCharged: cost }, sent: [availableTokens], availableTokens };
+    const availableTokens = payment.then((balance) => balance?.available ?? 0);
+    return {
+      job: { mostTokensPaid: cost },
+      data: { tokensCharged: cost },
+      statements: [availableTokens],
+      availableTokens,
+    };
   },
 
   keepBudgets: ({ job }) => ({ job: { highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax } }),
@@ -53,12 +58,12 @@ export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
   acceptBid({ tx, viewer, liveBids }, { bidId }) {
     const bids = liveBids.filter(({ id }) => id === bidId);
     const { to, event } = BID_CONSEQUENCES.accept;
-    return { sent: [moveBids(tx, idsOf(bids), to)], events: eventsOfBids(event, viewer.userId, bids) };
+    return { statements: [moveBids(tx, idsOf(bids), to)], events: eventsOfBids(event, viewer.userId, bids) };
   },
 
   rejectOtherBids({ tx, viewer, liveBids }, { bidId }) {
     const bids = liveBids.filter(({ id }) => id !== bidId);
-    return rejected(tx, viewer.userId, bids, BID_CONSEQUENCES.passOver);
+    return rejectBids(tx, viewer.userId, bids, BID_CONSEQUENCES.passOver);
   },
 
   setAwardedBid({ liveBids }, { bidId }) {
@@ -68,27 +73,28 @@ export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
 
   keepReview: (_, { rating = null, review = null }) => ({ job: { rating, review } }),
 
-  rejectLiveBids: ({ tx, viewer, liveBids }) => rejected(tx, viewer.userId, liveBids, BID_CONSEQUENCES.close),
+  rejectLiveBids: ({ tx, viewer, liveBids }) => rejectBids(tx, viewer.userId, liveBids, BID_CONSEQUENCES.close),
 
   /**
    * The hold of the accepted bid. Before the award all holds are those of live bids, and `rejectLiveBids`, which every
    * end of such a job has as well, releases them with their bids.
    */
-  releaseHolds: ({ tx, job }) => (job.awardedBidId === null ? {} : { sent: [releaseHolds(tx, [job.awardedBidId])] }),
+  releaseHolds: ({ tx, job }) =>
+    job.awardedBidId === null ? {} : { statements: [releaseHolds(tx, [job.awardedBidId])] },
 
   creditContractor: ({ tx, job }) =>
-    job.awardedContractorId === null ? {} : { sent: [creditCompletion(tx, { id: job.awardedContractorId })] },
+    job.awardedContractorId === null ? {} : { statements: [creditCompletion(tx, { id: job.awardedContractorId })] },
 
   addRating: ({ tx, job }, { rating }) =>
     job.awardedContractorId === null || rating == null
       ? {}
-      : { sent: [addRating(tx, { id: job.awardedContractorId, rating })] },
+      : { statements: [addRating(tx, { id: job.awardedContractorId, rating })] },
 
   refundPublishing({ tx, viewer, job }) {
     const { id: jobId, status, bidsEver, mostTokensPaid } = job;
     const tokensRefunded = refundOnCancel({ status, everHadBid: bidsEver > 0, mostTokensPaid });
     const refund = { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId } as const;
-    return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
+    return { data: { tokensRefunded }, statements: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   },
 
   // A dispute has no row: it is read from the events (`rules/disputes.ts`).
@@ -97,7 +103,7 @@ export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
 };
 
 /** No bid is live after it. */
-function rejected(
+function rejectBids(
   tx: LockedJob['tx'],
   actorId: NewEvent['actorId'],
   bids: readonly LiveBid[],
@@ -106,7 +112,11 @@ function rejected(
   const job = { liveBidCount: 0 };
   if (bids.length === 0) return { job };
   const ids = idsOf(bids);
-  return { job, sent: [moveBids(tx, ids, to), releaseHolds(tx, ids)], events: eventsOfBids(event, actorId, bids) };
+  return {
+    job,
+    statements: [moveBids(tx, ids, to), releaseHolds(tx, ids)],
+    events: eventsOfBids(event, actorId, bids),
+  };
 }
 
 function idsOf(bids: readonly LiveBid[]): BidId[] {

@@ -17,28 +17,32 @@ export const ofJob = {
     .describe('Refuses with STALE_VERSION if the job has another version by now.'),
 };
 
-export interface Addressed {
+export interface JobAddress {
   id: JobId;
   expectedVersion?: number | null | undefined;
 }
 
 /** The descriptions of what creation requires already do not mention publishing. */
 const neededToPublish = (name: string) =>
-  REQUIRED_TO_PUBLISH.some((required) => required === name) && !REQUIRED_FIELDS.some((required) => required === name);
+  REQUIRED_TO_PUBLISH.some((requiredField) => requiredField === name) &&
+  !REQUIRED_FIELDS.some((requiredField) => requiredField === name);
 
 const fields = writtenInputs(JOB, (name, words) => (neededToPublish(name) ? `${words} Required to publish.` : words));
 
-type OfEachRequired = Record<RequiredJobField, z.ZodType>;
+type ShapesOfRequired = Record<RequiredJobField, z.ZodType>;
 
-const required = { title: fields.title.unwrap(), description: fields.description.unwrap() } satisfies OfEachRequired;
+const requiredShapes = {
+  title: fields.title.unwrap(),
+  description: fields.description.unwrap(),
+} satisfies ShapesOfRequired;
 
-export const fieldsOfNewJob = { ...fields, ...required };
+export const fieldsOfNewJob = { ...fields, ...requiredShapes };
 
 /** Every field accepts null, so that a title of null is refused by its own rule. */
 const clearable = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),
-} satisfies OfEachRequired;
+} satisfies ShapesOfRequired;
 
 export const fieldsOfEditedJob = { ...fields, ...clearable };
 

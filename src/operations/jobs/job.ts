@@ -8,8 +8,8 @@ import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../store/database.js';
 import type { JobInclude } from '../../store/job-parts.js';
 import { factsOfJobs, lockJob, readJob } from '../../store/jobs.js';
-import type { FactsNeeded, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
-import type { Addressed } from './inputs.js';
+import type { NeededFacts, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
+import type { JobAddress } from './inputs.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
 /** A job that exists and that the viewer may see. */
@@ -46,14 +46,14 @@ export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 
 export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
   viewer: V,
-  { id, expectedVersion = null, bidId }: Addressed & { readonly bidId?: BidId | undefined },
-  needed?: FactsNeeded,
+  { id, expectedVersion = null, bidId }: JobAddress & { readonly bidId?: BidId | undefined },
+  neededFacts?: NeededFacts,
 ): Promise<LockedJob<V>> {
-  const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), factsOfJobs(tx, viewer, [id], needed));
-  const stored = storedFacts.get(id);
+  const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), factsOfJobs(tx, viewer, [id], neededFacts));
+  const facts = storedFacts.get(id);
   const { job, ownBids, availableTokens, liveBids, disputeEvents } = visibleTo(
     viewer,
-    row && stored && { job: row, ...stored },
+    row && facts && { job: row, ...facts },
   );
   const bidsToAward = liveBids.filter((bid) => bid.id === bidId).length;
   return {
@@ -66,9 +66,9 @@ export async function lockVisibleJob<V extends Viewer>(
   };
 }
 
-function visibleTo<Seen extends SeenJob<JobParties>>(viewer: Viewer, seen: Seen | undefined): Seen {
-  if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
-  if (!seesJob(viewer, seen.job, seen.ownBids.length > 0))
+function visibleTo<Row extends SeenJob<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
+  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
+  if (!seesJob(viewer, row.job, row.ownBids.length > 0))
     throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
-  return seen;
+  return row;
 }

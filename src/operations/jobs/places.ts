@@ -54,11 +54,11 @@ export async function cityPlace(
   if (state in Object.prototype) return undefined;
   const { lookupByName } = await places();
   for (const name of new Set([city, city.replace(/^St\.? /i, 'Saint ')])) {
-    const found = lookupByName(name, state).filter((place) => real(place));
-    if (found.length > 0)
+    const places = lookupByName(name, state).filter((place) => real(place));
+    if (places.length > 0)
       return {
-        latitude: mean(found.map((place) => place.latitude)),
-        longitude: mean(found.map((place) => place.longitude)),
+        latitude: mean(places.map((place) => place.latitude)),
+        longitude: mean(places.map((place) => place.longitude)),
       };
   }
   return undefined;
@@ -101,7 +101,7 @@ interface Flat {
 
 type Near = Partial<z.infer<typeof nearPlace>>;
 
-interface Sent extends Flat {
+interface NearInput extends Flat {
   readonly near?: Near | null | undefined;
 }
 
@@ -110,8 +110,8 @@ const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.sta
 const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
 
 function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | undefined {
-  const given = [nearZip, nearCity, nearState, withinMiles].some((value) => value != null);
-  return given
+  const isNearGiven = [nearZip, nearCity, nearState, withinMiles].some((value) => value != null);
+  return isNearGiven
     ? { zipCode: nearZip, city: nearCity, state: nearState, ...(withinMiles != null && { withinMiles }) }
     : undefined;
 }
@@ -136,7 +136,7 @@ function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typ
 const MILES_PER_DEGREE = 69;
 
 /** The bounding box for the index; the distance is then computed within it. Null where no place is given. */
-export async function boxAround({ near, ...flat }: Sent): Promise<JobFilter['near']> {
+export async function boxAround({ near, ...flat }: NearInput): Promise<JobFilter['near']> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;
   const { latitude, longitude } = await centreOf(place, near ? IN_OBJECT : IN_QUERY);
@@ -152,8 +152,8 @@ export async function boxAround({ near, ...flat }: Sent): Promise<JobFilter['nea
 }
 
 async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {
-  const found = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
-  if (found) return found;
+  const place = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
+  if (place) return place;
   throw zip == null
     ? invalidField(names.city, 'is not a city of that state that we know')
     : invalidField(names.zipCode, 'is not a postal code that we know');

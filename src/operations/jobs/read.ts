@@ -96,8 +96,8 @@ export const readJob = operation({
 
 /** Jobs nested in other objects, for many of those at once. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
-  const found = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
-  return new Map(found.map((job) => [job.id, readableJob(viewer, job)]));
+  const rows = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
+  return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));
 }
 
 export const listEvents = operation({
@@ -136,8 +136,8 @@ export const readDispute = operation({
     const { job, party } = await findJob(db, viewer, id);
     if (eventVisibilityOf(party) === 'status changes')
       throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
-    const stored = (await factsOfJobs(db, viewer, [job.id], { disputeEvents: true })).get(job.id);
-    const dispute = stored && disputeFrom(stored.disputeEvents);
+    const facts = (await factsOfJobs(db, viewer, [job.id], { disputeEvents: true })).get(job.id);
+    const dispute = facts && disputeFrom(facts.disputeEvents);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;
   },

@@ -1,10 +1,10 @@
 /** A job as its reader may read it. */
-import { redact, type Redacted } from '../../rules/audiences.js';
+import { redact, type RedactedRow } from '../../rules/audiences.js';
 import { relationsToJob } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { JobRow } from '../../store/jobs.js';
 
-export type ReadableJob = Redacted<'job', JobRow>;
+export type ReadableJob = RedactedRow<'job', JobRow>;
 
 export function readableJob(viewer: Viewer, job: JobRow): ReadableJob {
   return redact('job', job, () => relationsToJob(viewer, job));

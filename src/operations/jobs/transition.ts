@@ -9,16 +9,16 @@ import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../.
 import { allowedRoles } from '../../rules/parties.js';
 import { assertAllowed, jobDenial } from '../../rules/policies.js';
 import { logEvents, type NewEvent } from '../../store/events.js';
-import { updateJob, type FactsNeeded, type JobRow } from '../../store/jobs.js';
+import { updateJob, type NeededFacts, type JobRow } from '../../store/jobs.js';
 import { operation, type Call, type Operation } from '../operation.js';
 import { spending } from '../tokens/spending.js';
-import { ofJob, type Addressed } from './inputs.js';
+import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { lockVisibleJob, type LockedJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
 /** The input of a transition, without the texts that only the event keeps. */
-type TransitionInput = Addressed & EffectInput;
+type TransitionInput = JobAddress & EffectInput;
 
 /** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
 export type Step = 'move' | 'keep' | 'nothing';
@@ -27,14 +27,14 @@ export type Step = 'move' | 'keep' | 'nothing';
 interface Parts<Body extends z.ZodRawShape, Answer> {
   /** The input besides the job; the event keeps it. */
   readonly body?: Body;
-  readonly facts?: FactsNeeded;
+  readonly facts?: NeededFacts;
   /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
-  stepOf?(locked: LockedJob, input: z.infer<z.ZodObject<Body>>): Step;
+  stepOf?(lockedJob: LockedJob, input: z.infer<z.ZodObject<Body>>): Step;
   /** Makes the answer; without it the answer is the job. */
-  answer?(job: ReadableJob, moved: Moved): Answer;
+  answer?(job: ReadableJob, result: TransitionResult): Answer;
 }
 
-export interface Moved {
+export interface TransitionResult {
   readonly job: JobRow;
   /** The available tokens, where the move had a price. */
   readonly availableTokens: number | undefined;
@@ -44,7 +44,7 @@ export interface Moved {
 export function transition<Body extends z.ZodRawShape = Record<never, never>, Answer = ReadableJob>(
   key: JobTransitionKey,
   { body, facts, stepOf, answer }: Parts<Body, Answer> = {},
-): Operation<Addressed & z.infer<z.ZodObject<Body>>, Answer> {
+): Operation<JobAddress & z.infer<z.ZodObject<Body>>, Answer> {
   const row: JobTransition = JOB_TRANSITIONS[key];
   return operation({
     name: row.operation,
@@ -52,11 +52,11 @@ export function transition<Body extends z.ZodRawShape = Record<never, never>, An
     allows: allowedRoles(row.by),
     budget: 'write',
     // TypeScript does not add up the fields of a shape that it does not know.
-    input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<Addressed & z.infer<z.ZodObject<Body>>>,
+    input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
     async run(call, input): Promise<Answer> {
-      const moved = await runTransition(key, call, input, facts, (locked) => stepOf?.(locked, input) ?? 'move');
-      const job = readableJob(call.viewer, moved.job);
-      return answer ? answer(job, moved) : (job as Answer);
+      const result = await runTransition(key, call, input, facts, (lockedJob) => stepOf?.(lockedJob, input) ?? 'move');
+      const job = readableJob(call.viewer, result.job);
+      return answer ? answer(job, result) : (job as Answer);
     },
   });
 }
@@ -65,29 +65,29 @@ function runTransition(
   key: JobTransitionKey,
   { db, viewer }: Pick<Call<LockedJob['viewer']>, 'db' | 'viewer'>,
   input: TransitionInput,
-  needed: FactsNeeded | undefined,
-  stepOf: (locked: LockedJob) => Step,
-): Promise<Moved> {
+  neededFacts: NeededFacts | undefined,
+  stepOf: (lockedJob: LockedJob) => Step,
+): Promise<TransitionResult> {
   const row: JobTransition = JOB_TRANSITIONS[key];
   return spending(db, viewer.userId, async (tx) => {
-    const locked = await lockVisibleJob(tx, viewer, input, needed ?? factsNeededBy(row));
-    assertAllowed(jobDenial(key, locked.facts));
-    const step = row.alreadyDoneIn?.includes(locked.job.status) ? 'nothing' : stepOf(locked);
-    if (step === 'nothing') return { job: locked.job, availableTokens: undefined };
-    return step === 'keep' ? keep(row, locked, input) : move(row, locked, input);
+    const lockedJob = await lockVisibleJob(tx, viewer, input, neededFacts ?? factsNeededBy(row));
+    assertAllowed(jobDenial(key, lockedJob.facts));
+    const step = row.alreadyDoneIn?.includes(lockedJob.job.status) ? 'nothing' : stepOf(lockedJob);
+    if (step === 'nothing') return { job: lockedJob.job, availableTokens: undefined };
+    return step === 'keep' ? keep(row, lockedJob, input) : move(row, lockedJob, input);
   });
 }
 
 /** The effects that read the live bids. */
 const ON_LIVE_BIDS: readonly Effect[] = ['acceptBid', 'rejectOtherBids', 'setAwardedBid', 'rejectLiveBids'];
 
-function factsNeededBy({ effects }: JobTransition): FactsNeeded {
+function factsNeededBy({ effects }: JobTransition): NeededFacts {
   return { liveBids: effects.some((effect) => ON_LIVE_BIDS.includes(effect)) };
 }
 
-async function move(row: JobTransition, locked: LockedJob, input: TransitionInput): Promise<Moved> {
-  const { tx, viewer, job } = locked;
-  const consequences = row.effects.map((effect) => EFFECTS[effect as keyof typeof EFFECTS](locked, input));
+async function move(row: JobTransition, lockedJob: LockedJob, input: TransitionInput): Promise<TransitionResult> {
+  const { tx, viewer, job } = lockedJob;
+  const consequences = row.effects.map((effect) => EFFECTS[effect as keyof typeof EFFECTS](lockedJob, input));
   const own: NewEvent = {
     type: row.event as EventType,
     actorId: viewer.userId,
@@ -101,27 +101,31 @@ async function move(row: JobTransition, locked: LockedJob, input: TransitionInpu
     version: job.version + 1,
     eventCount: job.eventCount + events.length,
   });
-  const [moved] = await tx.commitWith(
+  const [newJob] = await tx.commitWith(
     updateJob(tx, job, changes),
     logEvents(tx, job, events),
-    ...consequences.flatMap(({ sent = [] }) => sent),
+    ...consequences.flatMap(({ statements = [] }) => statements),
   );
   const payment = consequences.find(({ availableTokens }) => availableTokens);
-  return { job: moved, availableTokens: await payment?.availableTokens };
+  return { job: newJob, availableTokens: await payment?.availableTokens };
 }
 
-async function keep({ mayKeepState }: JobTransition, locked: LockedJob, input: TransitionInput): Promise<Moved> {
-  const { tx, viewer, job } = locked;
+async function keep(
+  { mayKeepState }: JobTransition,
+  lockedJob: LockedJob,
+  input: TransitionInput,
+): Promise<TransitionResult> {
+  const { tx, viewer, job } = lockedJob;
   if (!mayKeepState) throw new Error('A transition kept the state, which its row does not allow.');
   const { status } = job;
   // The events of the lifecycle's rows are all of type `EventType`.
   const type = mayKeepState.event as EventType;
   const event = { type, actorId: viewer.userId, fromStatus: status, toStatus: status, data: textsOf(input) };
-  const [kept] = await tx.commitWith(
+  const [newJob] = await tx.commitWith(
     updateJob(tx, job, { eventCount: job.eventCount + 1 }),
     logEvents(tx, job, [event]),
   );
-  return { job: kept, availableTokens: undefined };
+  return { job: newJob, availableTokens: undefined };
 }
 
 /** The texts of a call that its event keeps; texts that were left out are not in it. */

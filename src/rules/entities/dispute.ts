@@ -1,5 +1,5 @@
 /** A dispute, chapter by chapter, as its parties and admins read it. */
-import { entity, type Shown } from '../entity.js';
+import { entity, type ShownRow } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { choice, idOf, moment, nullableText, requiredText } from '../values.js';
 
@@ -102,5 +102,5 @@ export const DISPUTE = entity(
   },
 );
 
-export type Dispute = Shown<typeof DISPUTE>;
-export type Proposal = Shown<typeof PROPOSAL>;
+export type Dispute = ShownRow<typeof DISPUTE>;
+export type Proposal = ShownRow<typeof PROPOSAL>;
