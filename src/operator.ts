@@ -5,14 +5,12 @@ import { bearerOf, type Exchange } from './http/exchange.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
 import { isReady } from './store/readiness.js';
+import { BUSY_AFTER_REFUSAL_MS } from './rules/limits.js';
 
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
 }
-
-/** The server counts as busy for so long after a call was refused because all of it was beyond capacity. */
-const BUSY_MS = 5_000;
 
 /** The pages to look at first, without a playground that is off. */
 function guide({ playground }: Config) {
@@ -46,7 +44,10 @@ export function openOperatorAddresses(
         : (await ready())
           ? 'ready'
           : 'the database is not reachable or not migrated';
-      exchange.sendJson(status === 'ready' ? 200 : 503, { status, busy: metrics.msSinceBusy() < BUSY_MS });
+      exchange.sendJson(status === 'ready' ? 200 : 503, {
+        status,
+        busy: metrics.msSinceBusy() < BUSY_AFTER_REFUSAL_MS,
+      });
     },
     '/metrics': async (exchange) => {
       assertMayReadMetrics(exchange, config);

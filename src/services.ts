@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { SESSION } from './rules/limits.js';
+import { API_KEY_USES, SESSION } from './rules/limits.js';
 import type { Config } from './config.js';
 import { openLive } from './live/live.js';
 import { createMetrics } from './metrics.js';
@@ -25,9 +25,6 @@ import { watchDatabase } from './store/database-watch.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
 import { migrate } from './store/migrate.js';
 import { watchServices } from './watch.js';
-
-/** `lastUsedAt` is exact to the minute. */
-const KEY_USES_EVERY_MS = 10_000;
 
 export interface OpenServices {
   readonly services: Services;
@@ -120,7 +117,7 @@ export async function openServices(
   };
   const flushKeyUses = () =>
     keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'writing API key last-used times failed'));
-  const flushing = setInterval(() => void flushKeyUses(), KEY_USES_EVERY_MS);
+  const flushing = setInterval(() => void flushKeyUses(), API_KEY_USES.writeEveryMs);
   watchServices(services);
   return {
     services,

@@ -2,11 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
 import { countLockWaits, readFigures, readWebhookFigures, createCachedRead, type Figures } from './store/figures.js';
-
-const FIGURES_EVERY_MS = 30_000;
-const LOCK_WAITS_EVERY_MS = 1_000;
-/** How long a request for the metrics waits for the database. */
-const DATABASE_WAIT_MS = 1_000;
+import { FIGURES } from './rules/limits.js';
 
 export function watchServices(services: Services): void {
   watchShares(services);
@@ -48,8 +44,8 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
   const lockWaits = createCachedRead(
     () => unlessAway(() => countLockWaits(probe)),
     0,
-    LOCK_WAITS_EVERY_MS,
-    DATABASE_WAIT_MS,
+    FIGURES.lockWaitsEveryMs,
+    FIGURES.databaseWaitMs,
   );
   metrics.gauge('database_up', '1 while the database can be reached, 0 while it is away.', () =>
     databaseWatch.awaySince ? 0 : 1,
@@ -68,7 +64,7 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return readFigures(probe);
   };
-  const figures = createCachedRead(read, NO_FIGURES, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
+  const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
     'market_jobs_reached',
@@ -97,7 +93,7 @@ function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return readWebhookFigures(probe);
   };
-  const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
+  const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauge(
     'webhook_deliveries_waiting',
     'Events that are still to be sent to webhooks, or to be sent again; at most 10,000 are counted.',

@@ -13,7 +13,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { refuse } from '../rules/errors.js';
-import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX, ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { LimitCheck, Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
 import { limitError, refusalIn } from './limits/refusals.js';
@@ -72,12 +72,6 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
     },
   };
 }
-
-/**
- * How many characters of validated documents are kept, about a thousand usual documents. The syntax tree of a document
- * takes up to a hundred times the memory of its text.
- */
-export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;
 
 /**
  * Refuses a subscription that is sent to the address of requests, and a query or mutation that is sent to the address

@@ -4,7 +4,7 @@
  * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
-import { STREAM } from '../rules/limits.js';
+import { POOLS, STREAM } from '../rules/limits.js';
 import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
@@ -49,7 +49,7 @@ interface LiveParts {
 }
 
 /** One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other. */
-const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000, applicationName: EVENTS_CONNECTIONS };
+const POOL = { ...POOLS.events, applicationName: EVENTS_CONNECTIONS };
 
 export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
   const db = connect(connection, { ...POOL, preparedStatements }, hooks);

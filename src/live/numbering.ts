@@ -2,6 +2,7 @@
  * Numbers events after commits: one call is under way at a time, and another one follows it if there were commits
  * meanwhile.
  */
+import { NUMBERING_PAUSE } from '../rules/limits.js';
 
 export interface Numbering {
   wake(): void;
@@ -14,12 +15,6 @@ interface NumberingParts {
   number(): Promise<boolean>;
   onFailure(error: unknown): void;
 }
-
-/**
- * A call costs as much for twenty events as for three. After each call the instance pauses in proportion to the call's
- * duration: a busy instance numbers more events at once, and an idle one numbers them soon.
- */
-const PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
 export function createNumbering({ number, onFailure }: NumberingParts): Numbering {
   let isWanted = false;
@@ -52,6 +47,9 @@ export function createNumbering({ number, onFailure }: NumberingParts): Numberin
 }
 
 function pause(tookMs: number): Promise<void> {
-  const ms = Math.min(PAUSE.atMostMs, Math.max(PAUSE.atLeastMs, PAUSE.timesAsLong * tookMs));
+  const ms = Math.min(
+    NUMBERING_PAUSE.atMostMs,
+    Math.max(NUMBERING_PAUSE.atLeastMs, NUMBERING_PAUSE.timesAsLong * tookMs),
+  );
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

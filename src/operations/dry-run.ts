@@ -7,6 +7,7 @@ import { Overload, refuse } from '../rules/errors.js';
 import { waitForLocksAtMost, type Db } from '../store/database.js';
 import { asRefusal, isBehindFailure } from '../store/database-errors.js';
 import { recordedSince } from '../store/dry-run-effects.js';
+import { DRY_RUN_LOCK_WAIT_MS } from '../rules/limits.js';
 
 const HEADER_VALUES = new Map([
   ['true', true],
@@ -50,9 +51,6 @@ export interface DryRun {
 
 class RollbackSignal extends Error {}
 
-/** The lock time-out once this transaction holds locks. */
-const LOCK_WAIT_MS = 50;
-
 export function createDryRun(pool: Db): DryRun {
   const effects: DryRunEffects = { charges: [], stakes: [], events: [] };
   const seenIds = new Set<string>();
@@ -67,7 +65,7 @@ export function createDryRun(pool: Db): DryRun {
    * all of it, each with a connection.
    */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
-    await waitForLocksAtMost(tx, LOCK_WAIT_MS);
+    await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
   }
 

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { ApiKeyId } from '../rules/ids.js';
 import { recordKeyUses } from '../store/api-keys.js';
 import type { Db } from '../store/database.js';
+import { API_KEY_USES } from '../rules/limits.js';
 
 export interface KeyUses {
   note(id: ApiKeyId): void;
@@ -14,16 +15,14 @@ export interface KeyUses {
 }
 
 const MINUTE_MS = 60_000;
-/** How many keys with uses are kept in memory, and so the most rows in one statement. */
-const KEYS_MAX = 10_000;
 
 export function createKeyUses(db: Db, now: () => number = Date.now): KeyUses {
-  const lastUses = new LRUCache<ApiKeyId, number>({ max: KEYS_MAX });
+  const lastUses = new LRUCache<ApiKeyId, number>({ max: API_KEY_USES.keysMax });
   let pending = new Map<ApiKeyId, Date>();
   return {
     note(id) {
       const minute = Math.floor(now() / MINUTE_MS) * MINUTE_MS;
-      if (lastUses.get(id) === minute || pending.size === KEYS_MAX) return;
+      if (lastUses.get(id) === minute || pending.size === API_KEY_USES.keysMax) return;
       lastUses.set(id, minute);
       pending.set(id, new Date(minute));
     },

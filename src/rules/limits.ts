@@ -68,6 +68,12 @@ export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
 /** Documents that clients register by their hash: some twenty megabytes at most. */
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
+/**
+ * How many characters of validated documents are kept, about a thousand usual documents. The syntax tree of a document
+ * takes up to a hundred times the memory of its text.
+ */
+export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;
+
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 
@@ -137,6 +143,18 @@ export const SESSIONS_IN_MEMORY = {
 
 export const API_KEYS_PER_PERSON_MAX = 20;
 
+/** When keys were last used, which is exact to the minute and collected in memory. */
+export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
+
+/** Payloads of verified tokens are cached; another instance's clock may run so far ahead of this one's. */
+export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, clockSkewSecondsMax: 60 } as const;
+
+/**
+ * The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not
+ * refuse those early.
+ */
+export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
+
 /** Webhooks: what one person may have, and how much of the senders an endpoint and an instance take. */
 export const WEBHOOKS = {
   endpointsPerPerson: 5,
@@ -165,6 +183,68 @@ export const WEBHOOKS = {
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,
+  /** Deliveries to retry, and events whose notification was lost, wait no longer than this. */
+  lookEveryMs: 1_000,
+  /** A server that stops waits so long for requests under way. */
+  finishWithinMs: 5_000,
+  /** For how many owners the order of their turns is kept, and whether their endpoints are slow. */
+  ownersInMemoryMax: 1_000,
+  answerHeaderBytes: 16 * 1024,
+  errorCharacters: 200,
+} as const;
+
+/** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
+export const POOLS = {
+  events: { poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
+  webhooks: { poolSize: 4, idleInTransactionTimeoutMs: 5_000 },
+} as const;
+
+/**
+ * A numbering costs as much for twenty events as for three. After each one the instance pauses in proportion to its
+ * duration: a busy instance numbers more events at once, and an idle one numbers them soon.
+ */
+export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
+
+/** The probe. So many failures in a row count as away, since a single one may be the probe's own connection. */
+export const DATABASE_WATCH = {
+  lookEveryMs: 5_000,
+  lookWhileAwayEveryMs: 500,
+  lookAgainAfterMs: 100,
+  answerWithinMs: 2_000,
+  failures: 2,
+} as const;
+
+/** Of the dry run's transaction, once it holds locks. */
+export const DRY_RUN_LOCK_WAIT_MS = 50;
+
+/**
+ * Begins soon after the start, since some servers are replaced within an hour, but not during it. Refresh tokens are
+ * kept for days after the end of their session, so that a stolen one is recognized.
+ */
+export const HOUSEKEEPING = {
+  firstAfterMs: 60_000,
+  everyMs: 3_600_000,
+  keptDaysAfterEnd: 7,
+  /** How much one statement deletes, so that it ends long before its timeout. */
+  batchRows: 5_000,
+  batchesMax: 1_000,
+} as const;
+
+/** Figures of the market and the database; a request for the metrics waits so long for the database. */
+export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;
+
+/** The server counts as busy for so long after a call was refused because all of it was beyond capacity. */
+export const BUSY_AFTER_REFUSAL_MS = 5_000;
+
+/** A call waits so long for Redis. After a failure or a late answer, documents are not looked for there for a while. */
+export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
+
+/** Rates that are counted in memory; a longer key is kept as its hash. */
+export const RATE_COUNTS = {
+  identitiesMax: 50_000,
+  keyCharactersMax: 64,
+  sweepEveryMs: 1_000,
+  sweepMax: 1_000,
 } as const;
 
 /**

@@ -7,6 +7,7 @@ import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { isId, type SessionId, type UserId } from '../rules/ids.js';
 import { ROLES, type Role } from '../rules/viewer.js';
+import { ACCESS_TOKEN } from '../rules/limits.js';
 
 export interface AccessTokenSettings {
   readonly secret: string;
@@ -44,10 +45,6 @@ export interface AccessTokens {
 }
 
 const SECRET_BYTES_MIN = 32;
-const TOKEN_CHARACTERS_MAX = 4096;
-const CACHED_PAYLOADS_MAX = 5_000;
-/** How far another instance's clock may run ahead of this one's. */
-const CLOCK_SKEW_SECONDS_MAX = 60;
 
 export function createAccessTokens(settings: AccessTokenSettings): AccessTokens {
   const { secret, previousSecret, issuer, audience, ttlSeconds, now = Date.now } = settings;
@@ -55,7 +52,7 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
   /** Tokens whose signature was verified, which stays true for ever; the times of a token are checked on each call. */
-  const payloads = new LRUCache<string, object>({ max: CACHED_PAYLOADS_MAX });
+  const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
 
   function verifiedPayload(token: string): object | undefined {
     const cachedPayload = payloads.get(token);
@@ -77,7 +74,7 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
     },
 
     verify(token) {
-      if (typeof token !== 'string' || token.length > TOKEN_CHARACTERS_MAX) return 'malformed';
+      if (typeof token !== 'string' || token.length > ACCESS_TOKEN.charactersMax) return 'malformed';
       const payload = verifiedPayload(token);
       if (payload) return claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
       return THREE_PARTS.test(token) ? 'invalid' : 'malformed';
@@ -143,7 +140,7 @@ interface ClaimChecks {
 function claimsIn(payload: object, { issuer, audience, nowSeconds }: ClaimChecks): Claims | TokenProblem {
   const { iss, aud, sub, sid, role, iat, exp }: Record<string, unknown> = { ...payload };
   if (iss !== issuer || aud !== audience) return 'invalid';
-  if (!isSecond(iat) || iat > nowSeconds + CLOCK_SKEW_SECONDS_MAX || !isSecond(exp)) return 'invalid';
+  if (!isSecond(iat) || iat > nowSeconds + ACCESS_TOKEN.clockSkewSecondsMax || !isSecond(exp)) return 'invalid';
   if (!isId('user', sub) || !isId('session', sid) || !isRole(role)) return 'invalid';
   if (exp <= nowSeconds) return 'expired';
   return { userId: sub, sessionId: sid, role, expiresAtSeconds: exp };

@@ -3,6 +3,7 @@
  * the files and DNS lookups in Node's own small thread pool.
  */
 import { Worker } from 'node:worker_threads';
+import { HASHING } from '../rules/limits.js';
 
 export interface HashingThreads {
   hash(plain: string, cost: number): Promise<string>;
@@ -14,7 +15,6 @@ type TaskResult = { readonly result: string | boolean } | { readonly problem: st
 
 /** Idle threads, of which so many are kept. The queue of `passwords.ts` bounds how many are busy. */
 const idle: Worker[] = [];
-const IDLE_MAX = 2;
 
 export const hashingThreads: HashingThreads = {
   hash: async (plain, cost) => String(await run({ plain, cost })),
@@ -49,6 +49,6 @@ function start(): Worker {
 /** A thread without work keeps no process alive. */
 function release(thread: Worker): void {
   thread.unref();
-  if (idle.length < IDLE_MAX) idle.push(thread);
+  if (idle.length < HASHING.idleThreadsMax) idle.push(thread);
   else void thread.terminate();
 }

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { SHARES, type ShareLimits } from '../rules/limits.js';
+import { HASHING, SHARES, type ShareLimits } from '../rules/limits.js';
 import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import { hashingThreads } from './hashing-threads.js';
@@ -31,12 +31,6 @@ export interface Passwords {
 /** Two at once, or one on a small machine: a core is left for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
-/**
- * The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not
- * refuse those early.
- */
-const WAIT_MS = 120_000;
-
 export function createPasswords({
   cost,
   concurrent = CONCURRENT,
@@ -49,7 +43,7 @@ export function createPasswords({
     limits,
     events,
     places: concurrent,
-    waitMs: WAIT_MS,
+    waitMs: HASHING.waitMs,
     // After so long a quarter of the queue has been served, and there is room again.
     retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),
   });

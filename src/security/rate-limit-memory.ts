@@ -9,6 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Mark, RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
+import { RATE_COUNTS } from '../rules/limits.js';
 
 export interface MemorySettings {
   readonly identitiesMax?: number | undefined;
@@ -26,21 +27,16 @@ export interface MemoryStore extends RateStore {
   close(): void;
 }
 
-const IDENTITIES_MAX = 50_000;
-const KEY_CHARACTERS_MAX = 64;
-const SWEEP_INTERVAL_MS = 1_000;
-const SWEEP_IDENTITIES_MAX = 1_000;
-
 /** The counted calls of each identity, oldest first; the identities are in the order of their latest counted call. */
 type CallsByIdentity = Map<string, number[]>;
 
 export function createMemoryStore({
-  identitiesMax = IDENTITIES_MAX,
+  identitiesMax = RATE_COUNTS.identitiesMax,
   now = () => performance.now(),
 }: MemorySettings = {}): MemoryStore {
   // Budgets are the program's own, so there are few of them. Each has a map, since two may count the same key.
   const budgets = new Map<string, { readonly windowMs: number; readonly calls: CallsByIdentity }>();
-  const sweeping = setInterval(sweep, SWEEP_INTERVAL_MS).unref();
+  const sweeping = setInterval(sweep, RATE_COUNTS.sweepEveryMs).unref();
 
   function callsOf({ name, windowSeconds }: RateBudget): CallsByIdentity {
     const label = `${windowSeconds} ${name}`;
@@ -86,7 +82,7 @@ export function createMemoryStore({
 
   function sweep(): void {
     const nowMs = now();
-    for (const { windowMs, calls } of budgets.values()) forgetIdle(calls, nowMs - windowMs, SWEEP_IDENTITIES_MAX);
+    for (const { windowMs, calls } of budgets.values()) forgetIdle(calls, nowMs - windowMs, RATE_COUNTS.sweepMax);
   }
 
   return {
@@ -103,7 +99,7 @@ export function createMemoryStore({
  * Keys may contain a caller's text. A long key is kept as its hash, which is longer than any key that is kept unhashed.
  */
 function shortKey(key: string): string {
-  return key.length <= KEY_CHARACTERS_MAX ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+  return key.length <= RATE_COUNTS.keyCharactersMax ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
 function dropUntil(times: number[], horizonMs: number): void {

@@ -6,7 +6,8 @@
  * limiter counts in memory, until the same script has run on a new connection. Needs Redis 5 or later.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { connectRedis, REDIS_RETRY_INTERVAL_MS_MAX, type Redis } from '../redis.js';
+import { connectRedis, type Redis } from '../redis.js';
+import { REDIS } from '../rules/limits.js';
 import type { RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
 
 export interface RedisSettings {
@@ -55,7 +56,7 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
 
   function scheduleTrial(): void {
     clearTimeout(nextTrial);
-    nextTrial = setTimeout(() => void tryToUse(), REDIS_RETRY_INTERVAL_MS_MAX).unref();
+    nextTrial = setTimeout(() => void tryToUse(), REDIS.retryIntervalMsMax).unref();
   }
 
   // A connection alone is not enough: Redis may be out of memory, read-only or without the right to run scripts.

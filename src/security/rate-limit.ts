@@ -10,6 +10,7 @@ import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { createMemoryStore } from './rate-limit-memory.js';
 import { createRedisStore, type RedisStore } from './rate-limit-redis.js';
 import type { Mark, RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
+import { REDIS } from '../rules/limits.js';
 
 export type { RateBudget } from './rate-limit-store.js';
 
@@ -62,8 +63,6 @@ interface Receipt {
   isReturned: boolean;
 }
 
-const REDIS_TIMEOUT_MS = 150;
-
 export function createRateLimits(settings: RateLimitSettings): RateLimits {
   return settings.enabled ? countingLimits(settings) : NO_LIMITS;
 }
@@ -113,7 +112,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
 
 function redisIn({
   redisUrl,
-  redisTimeoutMs = REDIS_TIMEOUT_MS,
+  redisTimeoutMs = REDIS.waitMs,
   onRedisLost,
   onRedisBack,
 }: RateLimitSettings): RedisStore | undefined {

@@ -5,6 +5,7 @@
  * once when it is back.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
+import { DATABASE_WATCH } from '../rules/limits.js';
 
 type Reconnect = () => Promise<void>;
 
@@ -31,16 +32,6 @@ export interface WatchSettings {
   onBack(since: Date, seconds: number): void;
 }
 
-const LOOK_EVERY_MS = 5_000;
-const LOOK_WHILE_AWAY_EVERY_MS = 500;
-const LOOK_AGAIN_AFTER_MS = 100;
-/** How long a probe may take. */
-const ANSWER_WITHIN_MS = 2_000;
-/**
- * After so many failures in a row the database counts as away, since a single one may be the probe's own connection.
- */
-const FAILURES = 2;
-
 export function watchDatabase(
   openProbe: (hooks: DatabaseHooks) => Database,
   { onAway, onBack }: WatchSettings,
@@ -54,7 +45,7 @@ export function watchDatabase(
   let isAnsweredSince = false;
   let isLooking = false;
   let isClosed = false;
-  let next = setTimeout(look, LOOK_EVERY_MS).unref();
+  let next = setTimeout(look, DATABASE_WATCH.lookEveryMs).unref();
 
   function look(): void {
     if (isLooking || isClosed) return;
@@ -65,8 +56,8 @@ export function watchDatabase(
 
   function lookLater(): void {
     isLooking = false;
-    const failing = failures > 0 ? LOOK_AGAIN_AFTER_MS : LOOK_EVERY_MS;
-    if (!isClosed) next = setTimeout(look, awaySince ? LOOK_WHILE_AWAY_EVERY_MS : failing).unref();
+    const failing = failures > 0 ? DATABASE_WATCH.lookAgainAfterMs : DATABASE_WATCH.lookEveryMs;
+    if (!isClosed) next = setTimeout(look, awaySince ? DATABASE_WATCH.lookWhileAwayEveryMs : failing).unref();
   }
 
   function setReachable(): void {
@@ -85,7 +76,7 @@ export function watchDatabase(
       isAnsweredSince = false;
     }
     failures += 1;
-    if (awaySince || failures < FAILURES) return;
+    if (awaySince || failures < DATABASE_WATCH.failures) return;
     awaySince = firstFailure;
     onAway(awaySince, error);
     if (error instanceof NoAnswer) for (const reconnect of reconnects) void reconnect();
@@ -114,7 +105,10 @@ const PROBE = named('probe', 'select 1');
 async function answerOf(probe: Db): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer('The database did not answer in time.')), ANSWER_WITHIN_MS);
+    timer = setTimeout(
+      () => reject(new NoAnswer('The database did not answer in time.')),
+      DATABASE_WATCH.answerWithinMs,
+    );
   });
   try {
     await Promise.race([probe.send(PROBE, []), late]);

@@ -1,6 +1,6 @@
 /** Deletes expired rows in small batches; any instance may do it. */
 import { sql, type SQL } from 'drizzle-orm';
-import { WEBHOOKS } from '../rules/limits.js';
+import { HOUSEKEEPING, WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
 import { recordIsTooOld } from './idempotency.js';
 import { db, statement, type Values } from './statement.js';
@@ -8,16 +8,7 @@ import { idempotencyRecords } from './tables/idempotency.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
-/** Begins soon after the start, since some servers are replaced within an hour, but not during it. */
-const FIRST_AFTER_MS = 60_000;
-const EVERY_MS = 60 * 60 * 1000;
-/** For how long refresh tokens are kept after the end of their session, so that a stolen one is recognized. */
-const KEPT_DAYS_AFTER_END = 7;
-/** How much one statement deletes, so that it ends long before its timeout. */
-const BATCH = 5_000;
-const BATCHES_MAX = 1_000;
-
-const batch = sql.raw(`limit ${BATCH}`);
+const batch = sql.raw(`limit ${HOUSEKEEPING.batchRows}`);
 const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
 
 const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Values<object>, fields) =>
@@ -41,7 +32,7 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Val
       // `offset 0` makes Postgres look up the tokens of each such session instead of reading all tokens.
       sql`hash in (select t.hash from sessions s
         cross join lateral (select hash from refresh_tokens where session_id = s.id offset 0) t
-        where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`,
+        where s.ends_at < ${daysAgo(HOUSEKEEPING.keptDaysAfterEnd)} ${batch})`,
     )
     .returning(fields),
 );
@@ -51,7 +42,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<o
   db
     .delete(sessions)
     .where(
-      sql`id in (select s.id from sessions s where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)}
+      sql`id in (select s.id from sessions s where s.ends_at < ${daysAgo(HOUSEKEEPING.keptDaysAfterEnd)}
         and not exists (select from refresh_tokens t where t.session_id = s.id) ${batch})`,
     )
     .returning(fields),
@@ -120,11 +111,11 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   };
   for (const kind of Object.keys(DROPS) as Kind[]) {
     try {
-      for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
+      for (let batches = 0; batches < HOUSEKEEPING.batchesMax; batches += 1) {
         if (signal?.aborted) return counts;
         const rows: readonly unknown[] = await DROPS[kind](db, {});
         counts[kind] += rows.length;
-        if (rows.length < BATCH) break;
+        if (rows.length < HOUSEKEEPING.batchRows) break;
       }
     } catch (error) {
       onFailure(kind, error);
@@ -140,8 +131,8 @@ export function keepTidy(db: Db, onFailure: OnFailure): { close(): Promise<void>
   const look = () => {
     running ??= tidy(db, onFailure, closing.signal).finally(() => (running = undefined));
   };
-  const first = setTimeout(look, FIRST_AFTER_MS);
-  const looking = setInterval(look, EVERY_MS);
+  const first = setTimeout(look, HOUSEKEEPING.firstAfterMs);
+  const looking = setInterval(look, HOUSEKEEPING.everyMs);
   return {
     close: async () => {
       clearTimeout(first);

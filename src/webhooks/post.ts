@@ -37,7 +37,6 @@ interface PosterSettings {
 
 /** Connections that are not in use are kept for a short while, a few for each endpoint. */
 const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: WEBHOOKS.requestsPerEndpoint, timeout: 5_000 };
-const HEADER_BYTES_MAX = 16 * 1024;
 
 export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Poster {
   const lookup = addresses.lookup && { lookup: addresses.lookup };
@@ -45,7 +44,7 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
   const https = new HttpsAgent({ ...AGENT_OPTIONS, ...lookup, ...(ca !== undefined && { ca }) });
 
   function send({ url, headers, body }: WebhookMessage, signal: AbortSignal): Promise<Answer> {
-    const options = { method: 'POST', headers, signal, maxHeaderSize: HEADER_BYTES_MAX };
+    const options = { method: 'POST', headers, signal, maxHeaderSize: WEBHOOKS.answerHeaderBytes };
     return new Promise((resolve, reject) => {
       const request =
         new URL(url).protocol === 'https:'
@@ -137,10 +136,8 @@ function errorOf(status: number): string | null {
 }
 
 function failure(error: string): Outcome {
-  return { responseStatus: null, response: null, error: cut(error, ERROR_CHARACTERS) };
+  return { responseStatus: null, response: null, error: cut(error, WEBHOOKS.errorCharacters) };
 }
-
-const ERROR_CHARACTERS = 200;
 
 /** By the code of the error. Its message would reveal addresses of the private network. */
 const REASONS: Readonly<Record<string, string>> = {

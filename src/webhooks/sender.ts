@@ -49,9 +49,6 @@ interface Batch {
   readonly isFaulty: boolean;
 }
 
-/** For how many owners the order of their turns is kept, and whether their endpoints are slow. */
-const OWNERS_MAX = 1_000;
-
 export function createSender({ db, poster, sealer, metrics, log, onFailure }: SenderParts): Sender {
   const batches = new Map<WebhookEndpointId, Batch>();
   /** Until when each owner's endpoints count as slow, in the order in which the owners were served. */
@@ -120,7 +117,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     slowUntilByOwner.delete(owner);
     slowUntilByOwner.set(owner, slowUntilMs);
     const [oldest] = slowUntilByOwner.keys();
-    if (oldest !== undefined && slowUntilByOwner.size > OWNERS_MAX) slowUntilByOwner.delete(oldest);
+    if (oldest !== undefined && slowUntilByOwner.size > WEBHOOKS.ownersInMemoryMax) slowUntilByOwner.delete(oldest);
   }
 
   async function sendOneByOne({ claim, deliveries }: Batch): Promise<void> {

@@ -14,6 +14,7 @@ import { resealWebhookSecrets } from '../store/webhooks.js';
 import type { WebhookMetrics } from './metrics.js';
 import { createPoster } from './post.js';
 import { createSender } from './sender.js';
+import { POOLS, WEBHOOKS } from '../rules/limits.js';
 
 export interface Webhooks {
   close(): Promise<void>;
@@ -30,17 +31,11 @@ interface WebhookParts {
   readonly databaseWatch: Pick<DatabaseWatch, 'awaySince' | 'onOpen'>;
 }
 
-/** Connections apart from the pool of the APIs: deliveries and calls do not wait for each other. */
-const POOL = { poolSize: 4, idleInTransactionTimeoutMs: 5_000 };
-/** Deliveries to retry, and events whose notification was lost, wait no longer than this. */
-const LOOK_EVERY_MS = 1_000;
-const FINISH_WITHIN_MS = 5_000;
-
 const readsEvent: ReadsEvent = (receiver, event) => readEvent(receiver, event, 'mine') !== undefined;
 
 export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const { connection, preparedStatements, live, sealer, metrics, log, databaseWatch } = parts;
-  const pool = connect(connection, { ...POOL, preparedStatements }, { onOpen: databaseWatch.onOpen });
+  const pool = connect(connection, { ...POOLS.webhooks, preparedStatements }, { onOpen: databaseWatch.onOpen });
   const db = pool.of({ address: 'webhooks' });
   const poster = createPoster({ addresses: parts.webhookAddresses });
   const isAway = () => databaseWatch.awaySince !== undefined;
@@ -77,7 +72,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   };
   const looking = setInterval(
     () => void look().catch(logFailure('looking for due webhooks failed; retrying')),
-    LOOK_EVERY_MS,
+    WEBHOOKS.lookEveryMs,
   );
   const stopHearing = live.onEvents(() => hasEndpoints && fanOut.wake());
   await look();
@@ -87,7 +82,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
       clearInterval(looking);
       stopHearing();
       await fanOut.close();
-      await sender.close(FINISH_WITHIN_MS);
+      await sender.close(WEBHOOKS.finishWithinMs);
       poster.close();
       await pool.close();
     },

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { connectRedis, type Redis } from '../../redis.js';
-import { PERSISTED_QUERIES } from '../../rules/limits.js';
+import { PERSISTED_QUERIES, REDIS } from '../../rules/limits.js';
 
 export interface DocumentCache {
   find(hash: string): Promise<string | undefined>;
@@ -56,10 +56,6 @@ if tooMany > 0 then
 end
 `;
 
-/** How long a call waits for Redis, and how long no call uses it after it has failed or was late. */
-const REDIS_WAIT_MS = 150;
-const REDIS_PAUSE_MS = 1_000;
-
 function documentsInRedis(url: string): DocumentCache {
   const redis = connectRedis(url);
   // The rate limits, which have their own connection, log that Redis is unreachable.
@@ -69,9 +65,9 @@ function documentsInRedis(url: string): DocumentCache {
   async function ask<T>(work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
     if (redis.status !== 'ready' || performance.now() < nextCallAtMs) return undefined;
     try {
-      return await within(REDIS_WAIT_MS, work(redis));
+      return await within(REDIS.waitMs, work(redis));
     } catch {
-      nextCallAtMs = performance.now() + REDIS_PAUSE_MS;
+      nextCallAtMs = performance.now() + REDIS.documentPauseMs;
       return undefined;
     }
   }
