@@ -1,0 +1,235 @@
+/** What `deploy/haproxy.cfg` does for those who call through it. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { request, type RequestOptions } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { head, jsonOf, openConnection, post, refusalIn, type RawConnection } from '../attacks/raw-connection.js';
+import { homeowner, type Person } from '../cast.js';
+import { needs } from '../needs.js';
+import { until } from '../security/until.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import { freeAddress, startProxy, type Proxy } from './proxy.js';
+
+const CALLER = 1;
+const CALLERS_ADDRESS = '127.1.0.1';
+
+needs('haproxy').describe('behind HAProxy', () => {
+  let app: TestApp;
+  let proxy: Proxy;
+  let hanna: Person;
+  beforeAll(async () => {
+    app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+    proxy = await startProxy([hostOf(app.url)]);
+    hanna = await homeowner(app, 'Hanna');
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await app.close();
+  });
+
+  const loggedOf = (id: string) =>
+    app.logged.map((line) => JSON.parse(line) as Json).find(({ requestId }) => requestId === id);
+
+  it('a caller has the address that they call from, whatever they write into headers', async () => {
+    const caller = await openConnection(proxy.url, CALLER);
+    const forged = ['X-Forwarded-For: 203.0.113.7', 'X-Forwarded-For: 203.0.113.8', 'Forwarded: for=203.0.113.9'];
+    caller.send(head('GET', '/v1/jobs', [...forged, 'X-Request-Id: forged-address-1']));
+    expect(refusalIn(await caller.answer())).toEqual([401, 'UNAUTHENTICATED']);
+    caller.hangUp();
+    await until(() => loggedOf('forged-address-1') !== undefined);
+    expect(loggedOf('forged-address-1')).toMatchObject({ address: CALLERS_ADDRESS });
+  });
+
+  it('a request has an id, its own or a new one, which both logs name', async () => {
+    const answer = await fetch(`${proxy.url}/healthz`, { headers: { 'x-request-id': 'not valid "}' } });
+    const id = answer.headers.get('x-request-id') ?? '';
+    expect(id).toMatch(/^[\da-f-]{36}$/);
+    await until(() => proxy.output().includes(id) && loggedOf(id) !== undefined);
+  });
+
+  it.each(['/metrics', '/mailbox', '/METRICS', '/%6detrics', '//metrics', '/v1/metrics', '/metrics?x', '/mailbox/1'])(
+    'what is for operators is not there for others: %s',
+    async (path) => {
+      const caller = await openConnection(proxy.url);
+      caller.send(head('GET', path));
+      const answer = await caller.answer();
+      expect(refusalIn(answer)).toEqual([404, 'NOT_FOUND']);
+      expect(answer.body).not.toContain('build_info');
+      caller.hangUp();
+    },
+  );
+
+  it('a protocol that nobody offered is not switched to', async () => {
+    const caller = await openConnection(proxy.url);
+    caller.send(
+      head('GET', '/healthz', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAA']),
+    );
+    expect(await caller.answer()).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    caller.hangUp();
+  });
+
+  it('requests that are sent ahead are answered in their order', async () => {
+    const caller = await openConnection(proxy.url);
+    const paths = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? '/healthz' : '/v1/nothing'));
+    caller.send(paths.map((path) => head('GET', path)).join(''));
+    const statuses: number[] = [];
+    for (const _ of paths) statuses.push((await caller.answer()).status);
+    expect(statuses).toEqual(paths.map((path) => (path === '/healthz' ? 200 : 404)));
+    caller.hangUp();
+  });
+
+  it('subscriptions run over WebSockets and over server-sent events', async () => {
+    const query = 'subscription { myEvents { type } }';
+    const authorization = `Bearer ${hanna.token}`;
+    const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const messages: Json[] = [];
+    socket.on('message', (text) => {
+      const message = JSON.parse(String(text)) as Json;
+      messages.push(message);
+      if (message.type === 'connection_ack')
+        socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+    });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
+    const sse = await fetch(`${proxy.url}/graphql/stream`, {
+      method: 'POST',
+      headers: { authorization, accept: 'text/event-stream', 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    const reader = (sse.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+    await until(() => app.services.shares.streams.inUse() === 2);
+
+    await app.rest('POST', '/v1/jobs', { token: hanna.token, body: { title: 'Sink', description: 'It drips.' } });
+    let received = '';
+    while (!received.includes('JOB_CREATED')) received += (await reader.read()).value;
+    await until(() => messages.some(({ type }) => type === 'next'));
+    expect(messages.at(-1)).toMatchObject({ payload: { data: { myEvents: { type: 'JOB_CREATED' } } } });
+    await reader.cancel();
+    socket.terminate();
+    await until(() => app.services.shares.streams.inUse() === 0);
+  });
+
+  it('a body that is too large is refused by the server', async () => {
+    const caller = await openConnection(proxy.url);
+    caller.send(post('/v1/jobs', `"${'x'.repeat(70_000)}"`, [`Authorization: Bearer ${hanna.token}`]));
+    expect(refusalIn(await caller.answer())).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    caller.hangUp();
+  });
+});
+
+needs('haproxy').it('where no server can be reached, both APIs say so in their own form', async () => {
+  const proxy = await startProxy([await freeAddress()]);
+  const rest = await openConnection(proxy.url);
+  rest.send(head('GET', '/v1/jobs', ['X-Request-Id: nobody-there-1']));
+  const answer = await rest.answer();
+  expect(refusalIn(answer)).toEqual([503, 'OVERLOADED']);
+  expect(answer.headers.get('x-request-id')).toBe('nobody-there-1');
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'retry-after': '1',
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+  });
+  rest.hangUp();
+  const graphql = await fetch(`${proxy.url}/graphql`, { method: 'POST' });
+  expect([graphql.status, graphql.headers.get('retry-after')]).toEqual([503, '1']);
+  const requestId = graphql.headers.get('x-request-id');
+  expect(await graphql.json()).toMatchObject({
+    errors: [{ extensions: { code: 'OVERLOADED', status: 503, requestId } }],
+  });
+  await proxy.stop();
+});
+
+needs('haproxy').it('a server that is lost before it answers is no answer, and the call is not repeated', async () => {
+  let calls = 0;
+  const losing = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      if (bytes.includes('/readyz'))
+        return socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      calls += 1;
+      socket.destroy();
+    });
+  });
+  await once(losing.listen(0, '127.0.0.1'), 'listening');
+  const proxy = await startProxy([`127.0.0.1:${(losing.address() as AddressInfo).port}`]);
+  for (const path of ['/v1/jobs', '/graphql']) {
+    calls = 0;
+    const caller = await openConnection(proxy.url);
+    caller.send(post(path, '{}'));
+    const answer = await caller.answer();
+    expect(answer.status).toBe(502);
+    expect(JSON.stringify(jsonOf(answer))).toMatch(/OVERLOADED.*Idempotency-Key|Idempotency-Key.*OVERLOADED/);
+    expect(calls).toBe(1);
+    caller.hangUp();
+  }
+  await proxy.stop();
+  losing.close();
+});
+
+needs('haproxy').it('one address has so many connections, and takes none from another', async () => {
+  const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+  const proxy = await startProxy([hostOf(app.url)], { CONNECTIONS_PER_ADDRESS: '5' });
+  const isWell = async (connection: RawConnection) => {
+    connection.send(head('GET', '/healthz'));
+    expect((await connection.answer()).status).toBe(200);
+  };
+  const open: RawConnection[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const connection = await openConnection(proxy.url, CALLER);
+    await isWell(connection);
+    open.push(connection);
+  }
+  // It is reset, be it before or after it counts as connected.
+  await openConnection(proxy.url, CALLER).then(
+    ({ closed }) => closed,
+    () => {},
+  );
+  open.push(await openConnection(proxy.url, CALLER + 1));
+  for (const connection of open) {
+    await isWell(connection);
+    connection.hangUp();
+  }
+  await proxy.stop();
+  await app.close();
+});
+
+needs('haproxy').it('with a certificate it speaks TLS and HTTP/2, and leads there who comes without', async () => {
+  const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+  const folder = temporaryFolder('certificate');
+  const file = join(folder.path, 'certificate.pem');
+  const names = ['-subj', '/CN=localhost', '-keyout', file, '-out', `${file}.crt`];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...names], {
+    stdio: 'ignore',
+  });
+  execFileSync('sh', ['-c', 'cat "$1.crt" >> "$1"', 'sh', file]);
+  const secure = await freeAddress();
+  const proxy = await startProxy([hostOf(app.url)], { BIND_TLS: secure, CERTIFICATE: file });
+
+  const plain = await fetch(`${proxy.url}/v1/jobs?page=2`, { redirect: 'manual' });
+  expect([plain.status, plain.headers.get('location')]).toEqual([308, `https://${hostOf(proxy.url)}/v1/jobs?page=2`]);
+  const answer = await getByTls(`https://${secure}/healthz`);
+  expect(answer).toMatchObject({ status: 200, headers: { 'strict-transport-security': 'max-age=31536000' } });
+  const session = connectHttp2(`https://${secure}`, { rejectUnauthorized: false });
+  const [headers] = (await once(session.request({ ':path': '/healthz' }), 'response')) as [Json];
+  expect(headers[':status']).toBe(200);
+  session.destroy();
+  await proxy.stop();
+  folder.remove();
+  await app.close();
+});
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
+async function getByTls(url: string): Promise<{ status: number | undefined; headers: RequestOptions['headers'] }> {
+  const call = request(url, { rejectUnauthorized: false }).end();
+  const [answer] = await once(call, 'response');
+  answer.resume();
+  return { status: answer.statusCode, headers: answer.headers };
+}

@@ -1,0 +1,53 @@
+/** A real HAProxy in front of servers of the tests, with the configuration that operators run. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { until } from '../security/until.js';
+
+const CONFIGURATION = join(import.meta.dirname, '../../deploy/haproxy.cfg');
+
+export interface Proxy {
+  readonly url: string;
+  /** What it has logged. */
+  readonly output: () => string;
+  stop(): Promise<void>;
+}
+
+/** `servers` are addresses such as `127.0.0.1:4000`. Resolves once clients can connect. */
+export async function startProxy(servers: readonly string[], env: Record<string, string> = {}): Promise<Proxy> {
+  const bind = await freeAddress();
+  const names = servers.map((server, at) => [`SERVER_${at + 1}`, server] as const);
+  const haproxy = spawn('haproxy', ['-f', CONFIGURATION], {
+    env: { PATH: process.env.PATH, BIND: bind, ...Object.fromEntries(names), ...env },
+  });
+  let output = '';
+  for (const stream of [haproxy.stdout, haproxy.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const ended = once(haproxy, 'exit');
+  const url = `http://${bind}`;
+  await until(async () => {
+    if (haproxy.exitCode !== null) throw new Error(`HAProxy has ended: ${output}`);
+    return fetch(`${url}/metrics`, { redirect: 'manual' }).then(
+      () => true,
+      () => false,
+    );
+  });
+  return {
+    url,
+    output: () => output,
+    stop: async () => {
+      haproxy.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** An address on which nobody listens. */
+export async function freeAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `127.0.0.1:${port}`;
+}
