@@ -66,9 +66,8 @@ export async function openGraphqlApi(
   streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {
   const limits = createLimits(schema, settings);
-  const { persistedDocumentsFile, redisUrl } = settings;
-  const findPersisted =
-    persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
+  const { persistedDocumentsFile: file, redisUrl } = settings;
+  const findPersisted = file === undefined ? undefined : openPersistedDocuments(file);
   const documentCache = createDocumentCache(findPersisted ? undefined : redisUrl);
   const findDocument = async (request: GraphqlRequest): Promise<FoundDocument> =>
     findPersisted ? { request: findPersisted(request), isNamed: true } : findAutomatic(request, documentCache);

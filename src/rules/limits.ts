@@ -268,22 +268,9 @@ export type BudgetName = keyof typeof BUDGETS;
 export const BUDGET_WINDOW_SECONDS = 60;
 export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
 
-/** How much of something scarce may be held at once; beyond it a call is refused, or a connection closed. */
-export interface ShareLimits {
-  /** What is counted, in words. */
-  readonly of: string;
-  /** One user inside a network address. */
-  readonly perUser?: number | undefined;
-  /** One network address, IPv6 by its /64. */
-  readonly perAddress?: number | undefined;
-  readonly perConnection?: number | undefined;
-  /** All callers together. */
-  readonly total?: number | undefined;
-}
-
 /**
- * Fair shares of whatever is scarce, so that no caller takes it from the others. Each number is configured by a
- * variable named after it, such as `SHARE_HASHING_QUEUE_PER_ADDRESS`.
+ * Fair shares of whatever is scarce, so that no caller takes it from the others: beyond its share a call is refused, or
+ * a connection closed. Each number is configured by a variable named after it, such as `SHARE_HASHING_QUEUE_PER_ADDRESS`.
  */
 export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
@@ -307,6 +294,6 @@ export const SHARES = {
     perAddress: 40_000_000,
     total: 128_000_000,
   },
-} as const satisfies Record<string, ShareLimits>;
+} as const;
 
 export type ShareName = keyof typeof SHARES;

@@ -1,5 +1,18 @@
 /** The table of shares as the environment configures it, each number by its own variable. */
-import { SHARES, type ShareLimits, type ShareName } from '../rules/limits.js';
+import { SHARES, type ShareName } from '../rules/limits.js';
+
+/** How much of something scarce may be held at once; beyond it a call is refused, or a connection closed. */
+export interface ShareLimits {
+  /** What is counted, in words. */
+  readonly of: string;
+  /** One user inside a network address. */
+  readonly perUser?: number | undefined;
+  /** One network address, IPv6 by its /64. */
+  readonly perAddress?: number | undefined;
+  readonly perConnection?: number | undefined;
+  /** All callers together. */
+  readonly total?: number | undefined;
+}
 
 export type ShareTable = Readonly<Record<ShareName, ShareLimits>>;
 

@@ -4,7 +4,8 @@
  * together is reached.
  */
 import { refuse, type Refusal } from '../rules/errors.js';
-import type { ShareLimits, ShareName } from '../rules/limits.js';
+import type { ShareName } from '../rules/limits.js';
+import type { ShareLimits } from './configured.js';
 
 /**
  * Who a share is counted for: a user inside a network address; the address alone until the user's session is known to
