@@ -270,7 +270,7 @@ export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
 
 /**
  * Fair shares of whatever is scarce, so that no caller takes it from the others: beyond its share a call is refused, or
- * a connection closed. Each number is configured by a variable named after it, such as `SHARE_HASHING_QUEUE_PER_ADDRESS`.
+ * a connection closed. Each number has a variable named after it, such as `SHARE_HASHING_QUEUE_PER_ADDRESS`.
  */
 export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
