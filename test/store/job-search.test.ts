@@ -253,7 +253,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
   };
   const totalOf = ({ length }: readonly string[]) => ({
     count: Math.min(length, EXACT_SEARCH_TOTAL_MAX),
-    capped: length > EXACT_SEARCH_TOTAL_MAX,
+    isCapped: length > EXACT_SEARCH_TOTAL_MAX,
   });
 
   it('is what a look at every job finds, on any page, with its total', async () => {
