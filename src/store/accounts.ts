@@ -6,7 +6,7 @@ import { writtenFields, type RowOf } from '../rules/entity.js';
 import type { Db } from './database.js';
 import { balanceShape } from './ledger.js';
 import { mayBeAbsent } from './rows.js';
-import { db, columns, statement, type Values } from './statement.js';
+import { builder, columns, statement, type Values } from './statement.js';
 import {
   contractors,
   homeowners,
@@ -39,14 +39,14 @@ const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', '
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
 
 export const insertUser = statement('insertUser', userColumns, ($: Values<NewUser>, fields) =>
-  db.insert(users).values(columns($, NEW_USER)).returning(fields),
+  builder.insert(users).values(columns($, NEW_USER)).returning(fields),
 );
 
 export const insertHomeowner = statement(
   'insertHomeowner',
   homeownerShape,
   ($: Values<{ id: HomeownerId; userId: UserId }>, fields) =>
-    db
+    builder
       .insert(homeowners)
       .values(columns($, ['id', 'userId']))
       .returning(fields),
@@ -56,7 +56,7 @@ export const insertContractor = statement(
   'insertContractor',
   contractorShape,
   ($: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>, fields) =>
-    db
+    builder
       .insert(contractors)
       .values(columns($, ['id', 'userId', 'companyName']))
       .returning(fields),
@@ -66,7 +66,7 @@ export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
   ($: Values<{ email: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(users)
       .where(eq(users.email, $('email'))),
@@ -76,7 +76,7 @@ export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
   ($: Values<{ code: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(users)
       .where(eq(users.referralCode, $('code'))),
@@ -86,7 +86,7 @@ const selectCredentials = statement(
   'selectCredentials',
   { ...userColumns, passwordHash: users.passwordHash },
   ($: Values<{ email: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(users)
       .where(eq(users.email, $('email'))),
@@ -106,14 +106,14 @@ export const selectPasswordHash = statement(
   'selectPasswordHash',
   { email: users.email, passwordHash: users.passwordHash },
   ($: Values<{ userId: UserId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(users)
       .where(eq(users.id, $('userId'))),
 );
 
 export const setPasswordHash = statement('setPasswordHash', {}, ($: Values<{ userId: UserId; passwordHash: string }>) =>
-  db
+  builder
     .update(users)
     .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
     .where(eq(users.id, $('userId'))),
@@ -124,7 +124,7 @@ export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },
   ($: Values<{ userId: UserId; passwordHash: string; formerHash: string }>, fields) =>
-    db
+    builder
       .update(users)
       .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
       .where(and(eq(users.id, $('userId')), eq(users.passwordHash, $('formerHash'))))
@@ -141,7 +141,7 @@ export const selectAccount = statement(
     referralCode: users.referralCode,
   },
   ($: Values<{ userId: UserId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(users)
       .innerJoin(tokenBalances, eq(tokenBalances.userId, users.id))
@@ -155,7 +155,7 @@ export const selectAccount = statement(
  * for the lock.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Values<{ userId: UserId }>, fields) =>
-  db
+  builder
     .select(fields)
     .from(users)
     .where(eq(users.id, $('userId')))
@@ -167,7 +167,7 @@ export const EDITABLE_HOMEOWNER = writtenFields(HOMEOWNER);
 export const EDITABLE_CONTRACTOR = writtenFields(CONTRACTOR);
 
 export const updateUser = statement('updateUser', {}, ($: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
-  db
+  builder
     .update(users)
     .set({ ...columns($, EDITABLE_USER), updatedAt: sql`now()` })
     .where(eq(users.id, $('id'))),
@@ -177,7 +177,7 @@ export const updateHomeowner = statement(
   'updateHomeowner',
   {},
   ($: Values<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
-    db
+    builder
       .update(homeowners)
       .set({ ...columns($, EDITABLE_HOMEOWNER), updatedAt: sql`now()` })
       .where(eq(homeowners.id, $('id'))),
@@ -187,7 +187,7 @@ export const updateContractor = statement(
   'updateContractor',
   {},
   ($: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
-    db
+    builder
       .update(contractors)
       .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
       .where(eq(contractors.id, $('id'))),
@@ -198,7 +198,7 @@ export const selectContractor = statement(
   'selectContractor',
   { id: contractors.id },
   ($: Values<{ id: ContractorId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(contractors)
       .where(eq(contractors.id, $('id'))),
@@ -208,7 +208,7 @@ export const verifyContractor = statement(
   'verifyContractor',
   contractorShape,
   ($: Values<{ id: ContractorId }>, fields) =>
-    db
+    builder
       .update(contractors)
       .set({
         verified: true,
@@ -219,14 +219,14 @@ export const verifyContractor = statement(
 );
 
 export const creditCompletion = statement('creditCompletion', {}, ($: Values<{ id: ContractorId }>) =>
-  db
+  builder
     .update(contractors)
     .set({ completedJobs: sql`${contractors.completedJobs} + 1` })
     .where(eq(contractors.id, $('id'))),
 );
 
 export const addRating = statement('addRating', {}, ($: Values<{ id: ContractorId; rating: number }>) =>
-  db
+  builder
     .update(contractors)
     .set({
       ratingSum: sql`${contractors.ratingSum} + ${$('rating')}::int`,

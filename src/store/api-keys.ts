@@ -7,7 +7,7 @@ import type { Db } from './database.js';
 import { listing } from './page.js';
 import { asDate, ConvertedColumn } from './rows.js';
 import { viewerShape } from './sessions.js';
-import { db, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { apiKeys, sessions } from './tables/sessions.js';
 
@@ -37,7 +37,7 @@ export const listApiKeys = listing({
   order: 'newest first',
   fields: keyShape,
   rows: ($: Values<{ userId: UserId }>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(apiKeys)
       .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
@@ -55,7 +55,7 @@ export const selectApiKey = statement(
     isActive: sql<boolean>`${isActive}`.as('is_active'),
   },
   ($: Values<{ id: ApiKeyId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(apiKeys)
       .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
@@ -67,7 +67,7 @@ export const countApiKeys = statement(
   'countApiKeys',
   { count: sql<number>`count(*)::int` },
   ($: Values<{ userId: UserId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(apiKeys)
       .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
@@ -78,7 +78,7 @@ const insertKeySession = statement(
   'insertKeySession',
   {},
   ($: Values<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>
-    db
+    builder
       .insert(sessions)
       .values({ ...columns($, ['id', 'userId']), endsAt: sql`coalesce(${$('expiresAt')}::timestamptz, 'infinity')` }),
 );
@@ -87,7 +87,7 @@ const NEW_KEY = ['id', 'userId', 'sessionId', 'name', 'secretHash'] as const;
 type NewKey = Pick<typeof apiKeys.$inferInsert, (typeof NEW_KEY)[number]>;
 
 const insertKey = statement('insertKey', { createdAt: apiKeys.createdAt }, ($: Values<NewKey>, fields) =>
-  db.insert(apiKeys).values(columns($, NEW_KEY)).returning(fields),
+  builder.insert(apiKeys).values(columns($, NEW_KEY)).returning(fields),
 );
 
 export async function insertApiKey(
@@ -110,7 +110,7 @@ const selectBySecret = statement(
     expired: sql<boolean>`${sessions.endsAt} <= now()`,
   },
   ($: Values<{ secretHash: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(apiKeys)
       .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
@@ -140,7 +140,7 @@ export async function findKeyHolder(
 }
 
 const updateLastUsed = statement('updateLastUsed', {}, ($: Values<{ ids: string; times: string }>) =>
-  db
+  builder
     .update(apiKeys)
     .set({ lastUsedAt: sql`used.at` })
     .from(sql`unnest(${$('ids')}::text[], ${$('times')}::timestamptz[]) as used(id, at)`)

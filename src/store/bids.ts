@@ -7,7 +7,7 @@ import { INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../rules/stat
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { db, asArray, columns, rowOf, statement, type Values } from './statement.js';
+import { builder, asArray, columns, rowOf, statement, type Values } from './statement.js';
 import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
@@ -30,7 +30,7 @@ export const selectBid = statement(
   'selectBid',
   { bid: bidColumns, job: jobParties },
   ($: Values<{ id: BidId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(bids)
       .innerJoin(jobs, eq(jobs.id, bids.jobId))
@@ -55,7 +55,7 @@ const NEW_BID = [
 type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
 
 export const insertBid = statement('insertBid', bidColumns, ($: Values<NewBid>, fields) =>
-  db
+  builder
     .insert(bids)
     .values({ ...columns($, NEW_BID), status: INITIAL_BID_STATE })
     .returning(fields),
@@ -70,8 +70,8 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
 
 /** The check constraint on the balance refuses a stake that it does not cover. */
 export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Values<Stake>, fields) => {
-  const held = db.$with('held').as(
-    db
+  const held = builder.$with('held').as(
+    builder
       .update(tokenBalances)
       .set({ held: sql`${tokenBalances.held} + ${$('amount')}::int` })
       .where(eq(tokenBalances.userId, $('userId')))
@@ -86,17 +86,17 @@ export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Values
     status: sql`'active'`,
     createdAt: sql`now()`,
   };
-  const made = db.$with('made').as(
-    db
+  const made = builder.$with('made').as(
+    builder
       .insert(holds)
       .select(sql`select ${rowOf(getTableColumns(holds), hold)} from held`)
       .returning(fields),
   );
-  return db.with(held, made).select().from(made);
+  return builder.with(held, made).select().from(made);
 });
 
 const updateBids = statement('updateBids', bidColumns, ($: Values<{ ids: string; to: BidState }>, fields) =>
-  db
+  builder
     .update(bids)
     .set({ status: sql`${$('to')}::bid_status`, updatedAt: sql`now()` })
     .where(sql`${bids.id} = any(${$('ids')}::text[])`)
@@ -110,14 +110,14 @@ export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<B
 
 /** The accounts are locked in one order, so that two transactions cannot wait for each other. */
 const release = statement('releaseHolds', {}, ($: Values<{ bidIds: string }>) => {
-  const released = db.$with('released').as(
-    db
+  const released = builder.$with('released').as(
+    builder
       .update(holds)
       .set({ status: 'released', releasedAt: sql`now()` })
       .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$('bidIds')}::text[])`))
       .returning(),
   );
-  return db
+  return builder
     .with(released)
     .update(tokenBalances)
     .set({ held: sql`${tokenBalances.held} - staked.amount` })
@@ -151,7 +151,7 @@ function bidsOnJob(role: Role, isFiltered: boolean) {
     order: 'newest first',
     fields: bidColumns,
     rows: ($: Values<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(bids)
         .where(
@@ -179,7 +179,7 @@ function bidsOfContractor(isFiltered: boolean) {
     order: 'newest first',
     fields: bidColumns,
     rows: ($: Values<{ contractorId: ContractorId; status: BidState | null }>, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(bids)
         .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), within))
@@ -190,7 +190,7 @@ function bidsOfContractor(isFiltered: boolean) {
 export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
 
 const selectHolds = statement('selectHolds', holdColumns, ($: Values<{ ids: string }>, fields) =>
-  db
+  builder
     .select(fields)
     .from(holds)
     .where(sql`${holds.id} = any(${$('ids')}::text[])`),

@@ -9,7 +9,7 @@ import { firstFitting } from './fitting.js';
 import { containing } from './job-lists.js';
 import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { CLIENT } from './people.js';
-import { db, remembering, type Values } from './statement.js';
+import { builder, remembering, type Values } from './statement.js';
 import { contractors, contractorTerms } from './tables/accounts.js';
 import { idsOf, type ViewerIds } from './visibility.js';
 
@@ -97,7 +97,7 @@ function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterV
     rows: ($: Values<FilterValues>, fields, within, { atMost }) => {
       const listCondition = and(isOfThose, within);
       const fits = fitting($);
-      return db
+      return builder
         .select(fields)
         .from(contractors)
         .where(

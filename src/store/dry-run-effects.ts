@@ -6,7 +6,7 @@ import { lowestIdSince, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/states.js';
 import type { TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { holds } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { tokenTransfers } from './tables/ledger.js';
@@ -63,7 +63,7 @@ const selectOwn = statement(
     events: sql<RecordedEffects['events']>`(select ${listOf(EVENT, EVENTS_IN_ORDER)} from ${events}
       where ${ownSince(events.id, $('eventId'))})`,
   }),
-  (_, fields) => db.select(fields).from(sql`(values (1)) as one`),
+  (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
 /** The effects of a transaction that began at this time of the server's clock. */

@@ -9,7 +9,7 @@ import type { Db } from './database.js';
 import { eventShape, type EventRow } from './events.js';
 import { listing, type Page } from './page.js';
 import { mayBeAbsent } from './rows.js';
-import { db, asArray, countedStatement, remembering, statement, type Values } from './statement.js';
+import { builder, asArray, countedStatement, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import {
@@ -50,7 +50,7 @@ const listAllEvents = listing({
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Values<LogValues>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(events)
       .where(and(notBehind($), within))
@@ -66,7 +66,7 @@ const listEventsOfHomeowner = listing({
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Values<LogValues>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(events)
       .where(and(eq(events.homeownerId, $('homeownerId')), notBehind($), within))
@@ -77,7 +77,7 @@ const asContractor = ($: Values<LogValues>) => ({ ...eventShape, isAwardee: isAw
 
 /** The events at these positions, of jobs on which the contractor has a bid. */
 function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
-  return db
+  return builder
     .select(fields)
     .from(events)
     .innerJoin(jobs, eq(jobs.id, events.jobId))
@@ -176,7 +176,7 @@ const ofOneJob = {
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Values<OfOneJob>, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(events)
         .where(and(eq(events.jobId, $('jobId')), notBehind($), within))
@@ -187,7 +187,7 @@ const ofOneJob = {
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Values<OfOneJob>, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(events)
         .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), notBehind($), within))
@@ -198,7 +198,7 @@ const ofOneJob = {
     ...BY_POSITION,
     fields: ($: Values<OfOneJob>) => asContractor($),
     rows: ($, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(events)
         .innerJoin(jobs, eq(jobs.id, events.jobId))
@@ -253,7 +253,7 @@ const selectBatch = statement(
     bids: bidsOf($),
   }),
   ($, fields) =>
-    db
+    builder
       .select(fields)
       .from(events)
       .leftJoin(jobs, eq(jobs.id, events.jobId))

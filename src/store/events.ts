@@ -11,7 +11,7 @@ import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing } from './page.js';
 import { asJson, jsonReader } from './rows.js';
-import { db, asArray, statement, type Values } from './statement.js';
+import { builder, asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from './visibility.js';
 
@@ -49,7 +49,7 @@ export interface NewEvent {
  * events of a transaction that it waited for.
  */
 const insertEvents = statement('insertEvents', {}, ($: Values<{ rows: string }>) =>
-  db.insert(events).select(sql`
+  builder.insert(events).select(sql`
     select e.id, e.job_id, e.sequence, e.type, e.actor_id, e.bidder_id, e.from_status, e.to_status, clock_timestamp(),
       e.data, e.homeowner_id, null::bigint
     from json_to_recordset(${$('rows')}::json) as e (id text, job_id text, sequence int, type text, actor_id text,
@@ -84,7 +84,7 @@ function listWithVisibility(visibility: EventVisibility) {
     order: 'oldest first',
     fields: eventShape,
     rows: ($: Values<{ jobId: JobId; contractorId: ContractorId | null }>, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(events)
         .where(and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), within))
@@ -109,7 +109,7 @@ export const listEventsOfJob = forEachRole((role) =>
     order: 'oldest first',
     fields: eventShape,
     rows: ($: Values<ViewerIds & { jobId: JobId }>, fields, within) =>
-      db
+      builder
         .select(fields)
         .from(events)
         .where(and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), within))

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
 import type { Db } from './database.js';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 
@@ -28,11 +28,11 @@ export interface Figures {
 const jobsByStatus = statement(
   'jobsByStatus',
   { status: jobs.status, count: sql<number>`count(*)::float8` },
-  (_: Values<object>, fields) => db.select(fields).from(jobs).groupBy(jobs.status),
+  (_: Values<object>, fields) => builder.select(fields).from(jobs).groupBy(jobs.status),
 );
 
 const jobsAwarded = statement('jobsAwarded', { count: sql<number>`count(*)::float8` }, (_: Values<object>, fields) =>
-  db
+  builder
     .select(fields)
     .from(jobs)
     .where(sql`${jobs.awardedContractorId} is not null`),
@@ -44,11 +44,11 @@ const tokensKept = statement(
     available: sql<number>`coalesce(sum(balance - held), 0)::float8`,
     held: sql<number>`coalesce(sum(held), 0)::float8`,
   },
-  (_: Values<object>, fields) => db.select(fields).from(tokenBalances),
+  (_: Values<object>, fields) => builder.select(fields).from(tokenBalances),
 );
 
 const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` }, (_: Values<object>, fields) =>
-  db
+  builder
     .select(fields)
     .from(sql`pg_stat_activity`)
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
@@ -66,7 +66,7 @@ const webhooksNow = statement(
         and deleted_at is null)::float8`,
   },
   (_: Values<object>, fields) =>
-    db.select(fields).from(
+    builder.select(fields).from(
       sql`(select d.due_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
         where d.status = 'waiting' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,
     ),

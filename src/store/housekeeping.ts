@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { HOUSEKEEPING, WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
 import { recordIsTooOld } from './idempotency.js';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
@@ -12,7 +12,7 @@ const batch = sql.raw(`limit ${HOUSEKEEPING.batchRows}`);
 const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
 
 const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Values<object>, fields) =>
-  db
+  builder
     .delete(idempotencyRecords)
     .where(
       sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
@@ -26,7 +26,7 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
  * look like an unknown token while its session is active. Sessions expire, so that their tokens have a bound.
  */
 const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Values<object>, fields) =>
-  db
+  builder
     .delete(refreshTokens)
     .where(
       // `offset 0` makes Postgres look up the tokens of each such session instead of reading all tokens.
@@ -39,7 +39,7 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Val
 
 /** Leaves sessions that still have tokens: those are deleted in batches, and not by the cascade of the session. */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<object>, fields) =>
-  db
+  builder
     .delete(sessions)
     .where(
       sql`id in (select s.id from sessions s where s.ends_at < ${daysAgo(HOUSEKEEPING.keptDaysAfterEnd)}
@@ -50,7 +50,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<o
 
 /** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them. */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Values<object>, fields) =>
-  db
+  builder
     .delete(webhookDeliveries)
     .where(
       sql`id in (select id from webhook_deliveries
@@ -63,7 +63,7 @@ const dropDeliveriesOfDeleted = statement(
   'dropDeliveriesOfDeleted',
   { id: webhookDeliveries.id },
   (_: Values<object>, fields) =>
-    db
+    builder
       .delete(webhookDeliveries)
       .where(
         sql`id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
@@ -74,7 +74,7 @@ const dropDeliveriesOfDeleted = statement(
 
 /** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>
-  db
+  builder
     .delete(webhookEndpoints)
     .where(
       sql`id in (select w.id from webhook_endpoints w where w.deleted_at < now() - interval '1 hour'

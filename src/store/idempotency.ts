@@ -1,7 +1,7 @@
 /** Records of answered calls. A record commits with the effect of its call, or not at all. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
-import { db, columns, statement, type Values } from './statement.js';
+import { builder, columns, statement, type Values } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 
 interface Claim {
@@ -17,7 +17,7 @@ export const lockKey = statement(
     locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
       ${$('userId')}::text, ${$('operation')}::text, ${$('key')}::text), 0))`,
   }),
-  (_, fields) => db.select(fields).from(sql`(values (1)) as one`),
+  (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
 /** Such a record no longer counts; housekeeping deletes it later. */
@@ -27,7 +27,7 @@ export const selectRecord = statement(
   'selectRecord',
   { inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer },
   ($: Values<Claim>, fields) =>
-    db
+    builder
       .select(fields)
       .from(idempotencyRecords)
       .where(
@@ -47,7 +47,7 @@ export const insertRecord = statement(
   ($: Values<Claim & { inputSeal: string; answer: string }>, fields) => {
     const answered = columns($, ['inputSeal', 'answer']);
     const { userId, operation, key } = idempotencyRecords;
-    return db
+    return builder
       .insert(idempotencyRecords)
       .values({ ...columns($, ['userId', 'operation', 'key']), ...answered })
       .onConflictDoUpdate({

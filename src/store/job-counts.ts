@@ -5,7 +5,7 @@ import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { forEachRole, idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
 export interface JobCount {
@@ -20,7 +20,7 @@ const counts = forEachRole((role) =>
     'counts',
     { status: sql<JobState>`counted.status`, count: sql<number>`counted.count` },
     ($: Values<ViewerIds>, fields) =>
-      db.select(fields).from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
+      builder.select(fields).from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
   ),
 );
 

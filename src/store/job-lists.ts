@@ -24,7 +24,7 @@ import {
   type SearchFilter,
   type SearchValues,
 } from './job-search.js';
-import { db, remembering, type Values } from './statement.js';
+import { builder, remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -135,7 +135,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow>
     order: direction,
     fields: ($: Values<FilterValues>) => ({ ...jobFields(include, key), ...partsColumn(include, role, $) }),
     rows: ($, fields, within, scan) =>
-      db
+      builder
         .select(fields)
         .from(jobs)
         // As an array of ids, so that the planner can only look each of them up.

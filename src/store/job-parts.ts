@@ -18,7 +18,7 @@ import type { EventRow, JobEvent } from './events.js';
 import { positionValues, totalOf, type Page, type PartOfList, type Position, type Total } from './page.js';
 import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
 import { asJson, jsonReader } from './rows.js';
-import { asArray, db, remembering, statement, type Values } from './statement.js';
+import { asArray, builder, remembering, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
 
@@ -220,7 +220,7 @@ const selectParts = forEachRole((role) =>
         parts: partsAsJson(include, { role, $, jobId: sql`job.id` }),
       }),
       ($, fields) =>
-        db
+        builder
           .select(fields)
           .from(sql`unnest(${$('jobIds')}::text[]) as job(id)`)
           .leftJoin(jobs, sql`"jobs"."id" = job.id`),

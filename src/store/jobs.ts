@@ -14,7 +14,7 @@ import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { availableTo } from './ledger.js';
 import { narrow } from './people.js';
-import { db, asArray, columns, remembering, statement, type Values } from './statement.js';
+import { builder, asArray, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -52,7 +52,7 @@ const selectJob = forEachRole((role) =>
         ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
       }),
       ($, fields) =>
-        db
+        builder
           .select(fields)
           .from(jobs)
           .where(eq(jobs.id, $('id'))),
@@ -78,7 +78,7 @@ export async function readJob(
  * the locking statement itself would see the state before its wait.
  */
 export const lockJob = statement('lockJob', jobColumns, ($: Values<{ id: JobId }>, fields) =>
-  db
+  builder
     .select(fields)
     .from(jobs)
     .where(eq(jobs.id, $('id')))
@@ -87,7 +87,7 @@ export const lockJob = statement('lockJob', jobColumns, ($: Values<{ id: JobId }
 
 /** The same lock, by way of a bid on the job. */
 export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Values<{ id: BidId }>, fields) =>
-  db
+  builder
     .select(fields)
     .from(jobs)
     .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`)
@@ -134,7 +134,7 @@ function selectFacts({ liveBids, disputeEvents }: NeededFacts, isOfOne: boolean)
       disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : NOTHING}`,
     }),
     ($, fields) =>
-      db
+      builder
         .select(fields)
         .from(jobs)
         .where(isOfOne ? sql`${jobs.id} = ${$('ids')}` : sql`${jobs.id} = any(${$('ids')}::text[])`),
@@ -165,7 +165,7 @@ export async function factsOfJobs(
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement('selectVisibleJobs', jobColumns, ($: Values<ViewerIds & { ids: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(jobs)
       .where(and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
@@ -175,7 +175,7 @@ export const selectVisibleJobs = forEachRole((role) =>
 type NewJob = JobFields & Omit<Places, 'town'> & { id: JobId; homeownerId: HomeownerId; eventCount: number };
 
 export const insertJob = statement('insertJob', jobColumns, ($: Values<NewJob>, fields) =>
-  db
+  builder
     .insert(jobs)
     .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude', 'eventCount']) })
     .returning(fields),
@@ -183,7 +183,7 @@ export const insertJob = statement('insertJob', jobColumns, ($: Values<NewJob>, 
 
 /** A trigger has inserted the row for the search already, in the same transaction. */
 export const setTown = statement('setTown', {}, ($: Values<{ id: JobId; town: string | null }>) =>
-  db
+  builder
     .update(jobSearch)
     .set({ town: sql`${$('town')}::point` })
     .where(eq(jobSearch.jobId, $('id'))),
@@ -203,7 +203,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
     names.join(' '),
     () =>
       statement('updateJob', { updatedAt: jobs.updatedAt }, ($: Values<JobRow>, fields) =>
-        db
+        builder
           .update(jobs)
           .set({ ...columns($, names), ...(names.includes('version') && { updatedAt: sql`clock_timestamp()` }) })
           .where(eq(jobs.id, $('id')))
@@ -217,5 +217,5 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
 
 /** Deletes the draft; its events remain. */
 export const deleteJob = statement('deleteJob', {}, ($: Values<{ id: JobId }>) =>
-  db.delete(jobs).where(eq(jobs.id, $('id'))),
+  builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

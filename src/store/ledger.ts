@@ -11,7 +11,7 @@ import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { db, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Values } from './statement.js';
 import { users } from './tables/accounts.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
 
@@ -29,11 +29,11 @@ export const balanceShape = {
 };
 
 export const openBalance = statement('openBalance', {}, ($: Values<{ userId: UserId }>) =>
-  db.insert(tokenBalances).values(columns($, ['userId'])),
+  builder.insert(tokenBalances).values(columns($, ['userId'])),
 );
 
 export const selectBalance = statement('selectBalance', balanceShape, ($: Values<{ userId: UserId }>, fields) =>
-  db
+  builder
     .select(fields)
     .from(tokenBalances)
     .where(eq(tokenBalances.userId, $('userId'))),
@@ -43,7 +43,7 @@ export const selectBalances = statement(
   'selectBalances',
   { userId: tokenBalances.userId, ...balanceShape },
   ($: Values<{ ids: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(tokenBalances)
       .where(sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
@@ -116,15 +116,15 @@ const insertTransfer = statement(
   'insertTransfer',
   { transfer: transferColumns, changed: CHANGED },
   ($: Values<TransferValues>) => {
-    const changed = db.$with('changed').as(
-      db
+    const changed = builder.$with('changed').as(
+      builder
         .update(tokenBalances)
         .set({ balance: sql`${tokenBalances.balance} + ${$('change')}::int` })
         .where(eq(tokenBalances.userId, $('userId')))
         .returning(CHANGED),
     );
-    const transfer = db.$with('transfer').as(
-      db
+    const transfer = builder.$with('transfer').as(
+      builder
         .insert(tokenTransfers)
         .select(
           sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
@@ -133,7 +133,7 @@ const insertTransfer = statement(
         )
         .returning(transferColumns),
     );
-    return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
+    return builder.with(changed, transfer).select().from(transfer).crossJoin(changed);
   },
 );
 
@@ -152,7 +152,7 @@ export const listTransfers = listing({
   order: 'newest first',
   fields: transferColumns,
   rows: ($: Values<{ userId: UserId }>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(tokenTransfers)
       .where(and(eq(tokenTransfers.userId, $('userId')), within))
@@ -201,14 +201,14 @@ export const countLedger = statement(
     accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
     transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
   },
-  (_: Values<object>, fields) => db.select(fields).from(sql`(values (1)) as one`),
+  (_: Values<object>, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
 export const selectTransfer = statement(
   'selectTransfer',
   getTableColumns(tokenTransfers),
   ($: Values<{ id: TransferId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(tokenTransfers)
       .where(eq(tokenTransfers.id, $('id'))),

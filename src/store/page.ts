@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
 import type { Fields, Row } from './rows.js';
-import { countedStatement, db, remembering, statement, type FieldsOf, type Values } from './statement.js';
+import { countedStatement, builder, remembering, statement, type FieldsOf, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -172,7 +172,7 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
           .orderBy(...inOrder)
           .limit(everything.atMost)
           .as('some');
-    return db.select({ count: COUNT }).from(some).getSQL();
+    return builder.select({ count: COUNT }).from(some).getSQL();
   };
   const count = statement(`${name} total`, { count: COUNT }, counting);
 

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from './database.js';
 import { positionValues, totalOf, type List, type Page, type PartOfList, type SamePageRequest } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
-import { db, remembering, statement, type Values } from './statement.js';
+import { builder, remembering, statement, type Values } from './statement.js';
 
 /** The parameter of the list that is its parent's id. */
 export const EACH_PARENT = sql`asked.id`;
@@ -37,7 +37,7 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
       statement(
         name,
         ($: Values<V>) => ({ id, found: found($).as('found') }),
-        ($, fields) => db.select(fields).from(askedFor($)),
+        ($, fields) => builder.select(fields).from(askedFor($)),
         'json',
       ),
     );
@@ -46,7 +46,7 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
   const countMany = statement(
     `${name} total`,
     ($: Values<V>) => ({ id, count: sql<number>`${totalIn($)}::int`.as('count') }),
-    ($, fields) => db.select(fields).from(askedFor($)),
+    ($, fields) => builder.select(fields).from(askedFor($)),
   );
 
   return async (on: Db, values: V, { size, after }: SamePageRequest): Promise<Map<Id, Page<Item>>> => {

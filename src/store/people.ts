@@ -16,7 +16,7 @@ import {
 } from './accounts.js';
 import type { Db } from './database.js';
 import { asJson, jsonReader, mayBeAbsent, type RowShape } from './rows.js';
-import { asArray, db, statement, type Values } from './statement.js';
+import { asArray, builder, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { forEachRole, idsOf, type ViewerIds } from './visibility.js';
 
@@ -58,7 +58,7 @@ const selectPeople = forEachRole((role) =>
       client: role === 'homeowner' ? CLIENT($) : NO,
     }),
     ($, fields) =>
-      db
+      builder
         .select(fields)
         .from(users)
         .leftJoin(homeowners, eq(homeowners.userId, users.id))

@@ -3,7 +3,7 @@
  * none.
  */
 import { sql } from 'drizzle-orm';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 
 /** The channel on which the last position is sent. */
@@ -20,14 +20,14 @@ export const numberEvents = statement(
     lastPosition: sql<string>`n.last_position::text`,
     lagSeconds: sql<number | null>`n.lag_seconds`,
   },
-  ($: Values<{ batch: number }>, fields) => db.select(fields).from(sql`number_events(${$('batch')}::int) n`),
+  ($: Values<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
 /** The last position, as text. */
 export const selectLastPosition = statement(
   'selectLastPosition',
   { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
-  (_: Values<object>, fields) => db.select(fields).from(events),
+  (_: Values<object>, fields) => builder.select(fields).from(events),
 );
 
 /** A bound that keeps the look cheap, even when no instance has numbered events for long. */
@@ -41,12 +41,12 @@ export const lookForEvents = statement(
     lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
   },
   (_: Values<object>, fields) => {
-    const waiting = db
+    const waiting = builder
       .select({ one: sql`1`.as('one') })
       .from(events)
       .where(sql`${events.position} is null`)
       .limit(EVENTS_WAITING_MAX)
       .as('waiting');
-    return db.select(fields).from(waiting);
+    return builder.select(fields).from(waiting);
   },
 );

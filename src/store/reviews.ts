@@ -6,7 +6,7 @@ import type { ContractorId } from '../rules/ids.js';
 import type { Db } from './database.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { db, asArray, type Values } from './statement.js';
+import { builder, asArray, type Values } from './statement.js';
 import { reviews } from './tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -37,7 +37,7 @@ export const listReviews = listing({
   order: 'newest first',
   fields: shape,
   rows: ($: Values<{ contractorId: ContractorId }>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(reviews)
       .where(and(eq(reviews.contractorId, $('contractorId')), within))

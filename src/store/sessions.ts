@@ -8,7 +8,7 @@ import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { asDate, ConvertedColumn, mayBeAbsent } from './rows.js';
-import { db, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
@@ -30,7 +30,7 @@ const selectActiveSession = statement(
   'selectActiveSession',
   { ...viewerShape, endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8` },
   ($: Values<NamedSession>, fields) =>
-    db
+    builder
       .select(fields)
       .from(sessions)
       .innerJoin(users, eq(users.id, sessions.userId))
@@ -68,10 +68,10 @@ const insertSession = statement(
   'insertSession',
   { id: sessions.id },
   ($: Values<{ id: SessionId; userId: UserId; passwordHash: string }>, fields) =>
-    db
+    builder
       .insert(sessions)
       .select(
-        db
+        builder
           .select({
             id: sql`${$('id')}::text`.as('id'),
             userId: users.id,
@@ -101,10 +101,10 @@ const insertRefreshToken = statement(
   'insertRefreshToken',
   { expiresAt: refreshTokens.expiresAt },
   ($: Values<{ hash: string; sessionId: SessionId }>, fields) =>
-    db
+    builder
       .insert(refreshTokens)
       .select(
-        db
+        builder
           .select(newRefreshToken($('hash')))
           .from(sessions)
           .where(eq(sessions.id, $('sessionId'))),
@@ -146,7 +146,7 @@ const selectRefreshToken = statement(
     readAt: new ConvertedColumn(sql`now()`, 'read_at', asDate),
   },
   ($: Values<{ hash: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(refreshTokens)
       .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
@@ -164,25 +164,25 @@ const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
   ($: Values<{ hash: string; usedAt: Date; successorHash: string }>, fields) => {
-    const usedToken = db.$with('used').as(
-      db
+    const usedToken = builder.$with('used').as(
+      builder
         .update(refreshTokens)
         .set(columns($, ['usedAt']))
         .where(and(eq(refreshTokens.hash, $('hash')), isNull(refreshTokens.usedAt)))
         .returning({ sessionId: refreshTokens.sessionId }),
     );
-    const successor = db.$with('successor').as(
-      db
+    const successor = builder.$with('successor').as(
+      builder
         .insert(refreshTokens)
         .select(
-          db
+          builder
             .select(newRefreshToken($('successorHash')))
             .from(sessions)
             .innerJoin(usedToken, eq(usedToken.sessionId, sessions.id)),
         )
         .returning(fields),
     );
-    return db.with(usedToken, successor).select().from(successor);
+    return builder.with(usedToken, successor).select().from(successor);
   },
 );
 
@@ -201,7 +201,7 @@ const selectUnusedTokens = statement(
   'selectUnusedTokens',
   { hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt },
   ($: Values<{ sessionId: SessionId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(refreshTokens)
       .where(and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
@@ -238,11 +238,11 @@ const ANNOUNCEMENT = { id: sessions.id, announced: notifying(sessions.id).as('an
 export const sendHeartbeat = statement(
   'sendHeartbeat',
   ($: Values<{ heartbeat: string }>) => ({ announced: notifying($('heartbeat')) }),
-  (_, fields) => db.select(fields).from(sql`(values (0)) one`),
+  (_, fields) => builder.select(fields).from(sql`(values (0)) one`),
 );
 
 export const revokeSession = statement('revokeSession', ANNOUNCEMENT, ($: Values<{ sessionId: SessionId }>, fields) =>
-  db
+  builder
     .update(sessions)
     .set(END_NOW)
     .where(and(eq(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
@@ -253,7 +253,7 @@ export const revokeOtherSessions = statement(
   'revokeOtherSessions',
   ANNOUNCEMENT,
   ($: Values<{ userId: UserId; sessionId: SessionId }>, fields) =>
-    db
+    builder
       .update(sessions)
       .set(END_NOW)
       .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
@@ -261,7 +261,7 @@ export const revokeOtherSessions = statement(
 );
 
 export const revokeAllSessions = statement('revokeAllSessions', ANNOUNCEMENT, ($: Values<{ userId: UserId }>, fields) =>
-  db
+  builder
     .update(sessions)
     .set(END_NOW)
     .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
@@ -269,11 +269,11 @@ export const revokeAllSessions = statement('revokeAllSessions', ANNOUNCEMENT, ($
 );
 
 const selectEnded = statement('selectEnded', { id: sql<string>`asked.id` }, ($: Values<{ ids: string }>, fields) => {
-  const active = db
+  const active = builder
     .select({ one: sql`1` })
     .from(sessions)
     .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
-  return db
+  return builder
     .select(fields)
     .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
     .where(sql`not exists ${active}`);

@@ -17,7 +17,7 @@ export interface Values<V> {
 }
 
 /** A Drizzle without a connection, which only builds statements. */
-export const db = drizzle.mock({ casing: 'snake_case' });
+export const builder = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
 /** The fields of a statement, of which some may use its parameters. */

@@ -7,7 +7,7 @@ import type { Db } from './database.js';
 import { firstFitting } from './fitting.js';
 import { containing } from './job-lists.js';
 import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
-import { db, remembering, type Values } from './statement.js';
+import { builder, remembering, type Values } from './statement.js';
 import { users, userWords } from './tables/accounts.js';
 
 export interface UserFilter {
@@ -74,7 +74,7 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
     fields: listedColumns,
     rows: ($: Values<FilterValues>, fields, within, scan) => {
       const ids = gatherRows($, within, scan);
-      return db
+      return builder
         .select(fields)
         .from(users)
         .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : within))

@@ -9,7 +9,7 @@ import { newId } from './new-id.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
 import { asDate, ConvertedColumn } from './rows.js';
-import { db, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Values } from './statement.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 type Row = typeof webhookDeliveries.$inferSelect;
@@ -67,7 +67,7 @@ export const listWebhookDeliveries = listing({
   order: 'newest first',
   fields: shape,
   rows: ($: Values<OfEndpoint>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(webhookDeliveries)
       .where(and(eq(endpointId, $('endpointId')), hasStatus($), within))
@@ -104,7 +104,7 @@ const insertTest = statement(
   'insertTest',
   shape,
   ($: Values<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>, fields) =>
-    db
+    builder
       .insert(webhookDeliveries)
       .values({
         ...columns($, ['id', 'endpointId', 'eventId', 'eventType']),
@@ -131,7 +131,7 @@ export const selectEndpointOfDelivery = statement(
   'selectEndpointOfDelivery',
   { userId: webhookEndpoints.userId, status: webhookEndpoints.status },
   ($: Values<{ id: WebhookDeliveryId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(webhookDeliveries)
       .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, endpointId))
@@ -143,7 +143,7 @@ export const selectEndpointOfDelivery = statement(
  * attempts and becomes due now; one that is being sent is not changed.
  */
 export const redeliver = statement('redeliver', shape, ($: Values<{ id: WebhookDeliveryId }>, fields) =>
-  db
+  builder
     .update(webhookDeliveries)
     .set({
       status: sql`'waiting'`,

@@ -8,7 +8,7 @@ import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
 import { newId } from './new-id.js';
 import { mayBeAbsent } from './rows.js';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { visibleEventsOfJob } from './visibility.js';
@@ -25,7 +25,7 @@ export const insertCursor = statement(
   'insertCursor',
   { position: webhookCursor.position },
   (_: Values<object>, fields) =>
-    db
+    builder
       .insert(webhookCursor)
       .values({ position: sql`0` })
       .onConflictDoNothing()
@@ -33,7 +33,7 @@ export const insertCursor = statement(
 );
 
 const selectAnyEndpoint = statement('selectAnyEndpoint', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>
-  db
+  builder
     .select(fields)
     .from(webhookEndpoints)
     .where(sql`${webhookEndpoints.deletedAt} is null`)
@@ -47,7 +47,7 @@ export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
 
 /** Returns no row while another instance has locked it. */
 const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Values<object>, fields) =>
-  db.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
+  builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
@@ -70,7 +70,7 @@ const selectStep = statement(
         where place = 1 or bidders <= ${BIDDERS_AT_ONCE})
       else (select nullif(max(position), ${$('after')}::bigint) from events) end)::text`.as('up_to'),
   }),
-  (_, fields) => db.select(fields).from(sql`(select 1) one`),
+  (_, fields) => builder.select(fields).from(sql`(select 1) one`),
 );
 
 interface Candidate extends Receiver {
@@ -112,7 +112,7 @@ const selectCandidates = statement(
   'selectCandidates',
   { ...eventWithParties, candidates: candidates.as('candidates') },
   ($: Values<{ after: string; upTo: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(events)
       .leftJoin(jobs, eq(jobs.id, events.jobId))
@@ -129,7 +129,7 @@ const insertDeliveries = statement(
   'insertDeliveries',
   { id: webhookDeliveries.id },
   ($: Values<{ made: string }>, fields) =>
-    db
+    builder
       .insert(webhookDeliveries)
       .select(
         sql`select made.id, made.endpoint_id, made.event_id, made.event_type, 'waiting', 0, now(), null, now(), null
@@ -140,7 +140,7 @@ const insertDeliveries = statement(
 );
 
 const moveCursor = statement('moveCursor', {}, ($: Values<{ upTo: string }>) =>
-  db.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
+  builder.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 
 /** How many candidates are checked before the next statement, between which the event loop serves other work. */

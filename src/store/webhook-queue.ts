@@ -11,7 +11,7 @@ import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
 import { mayBeAbsent } from './rows.js';
-import { db, statement, type Values } from './statement.js';
+import { builder, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
@@ -57,7 +57,7 @@ export const claimDeliveries = statement(
     isFaulty: sql<boolean>`picked.is_faulty`,
   },
   ($: Values<Claim>, fields) =>
-    db
+    builder
       .update(webhookDeliveries)
       .set({ claim: sql`${$('claim')}`, dueAt: sql`now() + interval '${sql.raw(String(leaseSeconds))} seconds'` })
       .from(
@@ -136,7 +136,7 @@ const selectClaimed = statement(
         where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
   },
   ($: Values<{ id: WebhookDeliveryId; claim: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(webhookDeliveries)
       .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
@@ -209,20 +209,20 @@ const insertAttempt = statement(
   'insertAttempt',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
   ($: Values<Attempt>, fields) => {
-    const done = db.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
+    const done = builder.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
       sql`update "webhook_deliveries" set status = ${$('status')}, attempts_made = attempts_made + 1, claim = null,
         due_at = now() + make_interval(secs => ${$('retryAfterSeconds')}::float8),
         ended_at = case when ${$('status')} <> 'waiting' then now() end
       where id = ${$('id')} and claim = ${$('claim')} returning endpoint_id, id`,
     );
-    const attempt = db.$with('attempt', { number: sql<number>`number`.as('number') }).as(
+    const attempt = builder.$with('attempt', { number: sql<number>`number`.as('number') }).as(
       sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
       select id, 1 + coalesce((select max(number) from webhook_attempts
         where delivery_id = ${$('id')}), 0), ${$('startedAt')}::timestamptz,
         ${$('durationMs')}::int, ${$('responseStatus')}::int, ${$('error')}, ${$('response')} from done
       returning number`,
     );
-    const dropped = db.$with('dropped', { number: sql<number>`number`.as('number') }).as(
+    const dropped = builder.$with('dropped', { number: sql<number>`number`.as('number') }).as(
       sql`delete from webhook_attempts where delivery_id = ${$('id')}
       and number <= (select number from attempt) - ${ATTEMPTS_MAX} returning number`,
     );
@@ -230,7 +230,7 @@ const insertAttempt = statement(
     const since = webhookEndpoints.failingSince;
     const pauses = sql`(${hasFailed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
     < now() - ${FAILING_DAYS}))`;
-    return db
+    return builder
       .with(done, attempt, dropped)
       .update(webhookEndpoints)
       .set({
@@ -263,7 +263,7 @@ const isHeld = ($: Values<Held>) => and(eq(webhookDeliveries.id, $('id')), eq(we
 
 /** For a delivery that the owner of the endpoint may no longer read. */
 export const skipDelivery = statement('skipDelivery', {}, ($: Values<Held>) =>
-  db
+  builder
     .update(webhookDeliveries)
     .set({ status: sql`'skipped'`, claim: sql`null`, endedAt: sql`now()` })
     .where(isHeld($)),
@@ -271,7 +271,7 @@ export const skipDelivery = statement('skipDelivery', {}, ($: Values<Held>) =>
 
 /** Gives back a claimed delivery, which other instances can then claim at once. */
 export const releaseDelivery = statement('releaseDelivery', {}, ($: Values<Held>) =>
-  db
+  builder
     .update(webhookDeliveries)
     .set({ claim: sql`null`, dueAt: sql`now()` })
     .where(isHeld($)),

@@ -7,7 +7,7 @@ import type { WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
 import { asDate, ConvertedColumn } from './rows.js';
-import { db, columns, statement, type Values } from './statement.js';
+import { builder, columns, statement, type Values } from './statement.js';
 import { webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
@@ -37,7 +37,7 @@ export const listWebhookEndpoints = listing({
   order: 'newest first',
   fields: shape,
   rows: ($: Values<{ userId: UserId }>, fields, within) =>
-    db
+    builder
       .select(fields)
       .from(webhookEndpoints)
       .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, within))
@@ -49,7 +49,7 @@ export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
   ($: Values<{ id: WebhookEndpointId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(webhookEndpoints)
       .where(and(eq(webhookEndpoints.id, $('id')), isThere)),
@@ -60,7 +60,7 @@ export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
   ($: Values<{ id: WebhookEndpointId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(webhookEndpoints)
       .where(and(eq(webhookEndpoints.id, $('id')), isThere))
@@ -72,7 +72,7 @@ export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
   ($: Values<{ userId: UserId }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(webhookEndpoints)
       .where(and(eq(webhookEndpoints.userId, $('userId')), isThere)),
@@ -84,7 +84,7 @@ export const insertWebhookEndpoint = statement(
   'insertWebhookEndpoint',
   shape,
   ($: Values<Pick<Row, (typeof NEW)[number]>>, fields) =>
-    db
+    builder
       .insert(webhookEndpoints)
       .values({ ...columns($, NEW), status: sql`'active'` })
       .returning(fields),
@@ -96,7 +96,7 @@ export const updateWebhookEndpoint = statement(
   'updateWebhookEndpoint',
   shape,
   ($: Values<Pick<Row, 'id' | (typeof EDITED_COLUMNS)[number]>>, fields) =>
-    db
+    builder
       .update(webhookEndpoints)
       .set({
         ...columns($, EDITED_COLUMNS),
@@ -113,7 +113,7 @@ export const updateWebhookSecrets = statement(
   'updateWebhookSecrets',
   shape,
   ($: Values<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>, fields) =>
-    db
+    builder
       .update(webhookEndpoints)
       .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
       .where(eq(webhookEndpoints.id, $('id')))
@@ -124,7 +124,7 @@ export const deleteWebhookEndpoint = statement(
   'deleteWebhookEndpoint',
   { id: webhookEndpoints.id },
   ($: Values<{ id: WebhookEndpointId }>, fields) =>
-    db
+    builder
       .update(webhookEndpoints)
       .set({ deletedAt: sql`now()` })
       .where(and(eq(webhookEndpoints.id, $('id')), isThere))
@@ -136,7 +136,7 @@ export const pauseWebhookEndpoint = statement(
   'pauseWebhookEndpoint',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId },
   ($: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>, fields) =>
-    db
+    builder
       .update(webhookEndpoints)
       .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
       .where(and(eq(webhookEndpoints.id, $('id')), eq(webhookEndpoints.status, sql`'active'`)))
@@ -149,7 +149,7 @@ const selectSealedByOthers = statement(
   'selectSealedByOthers',
   { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
   ($: Values<{ sealedBy: string; after: string }>, fields) =>
-    db
+    builder
       .select(fields)
       .from(webhookEndpoints)
       .where(and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`))
