@@ -8,7 +8,7 @@ import { eitherOf } from './words.js';
 
 const BIDDING = eitherOf(statesIn('bidding'));
 
-export const EFFECTS = {
+export const EFFECT_DESCRIPTIONS = {
   chargePublishing: 'tokens are charged by urgency',
   keepBudgets: 'the budgets become the base of their later decreases',
   keepCompletionDate: 'the completion date becomes the base of its later shifts',
@@ -30,13 +30,16 @@ export const EFFECTS = {
   lapseProposal: 'a standing proposal lapses',
 } as const satisfies Record<string, string>;
 
-export type Effect = keyof typeof EFFECTS;
+export type Effect = keyof typeof EFFECT_DESCRIPTIONS;
+
+/** The effects of a change of state; the others stand in the operations that they belong to. */
+export type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
 
 /** What an operation on a bid leads to besides its own change of state. */
 export type BidEffect = 'releaseHold';
 
 export function descriptionOf(effect: Effect): string {
-  return EFFECTS[effect];
+  return EFFECT_DESCRIPTIONS[effect];
 }
 
 /** To be put behind the sentence that describes the operation. */

@@ -1,9 +1,9 @@
 /**
  * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it.
- * The database's enums, the routes, the mutations, `availableActions`, the documents and the tests' journeys are all
- * read from here, and from `bids.ts` for bids; `test/rules/lifecycle-rows.test.ts` holds the rows against each other.
+ * The routes, the mutations, `availableActions`, the documents and the tests' journeys are all read from here, from
+ * `states.ts` and, for bids, from `bids.ts`; `test/rules/lifecycle-rows.test.ts` holds the rows against each other.
  */
-import type { Effect } from './effects.js';
+import type { Effect, TransitionEffect } from './effects.js';
 import type { RefusalCode } from './errors.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
@@ -36,6 +36,7 @@ interface ActionOnJob extends Action {
 /** A transition leads to a state. */
 export interface JobTransition extends ActionOnJob {
   readonly to: JobState;
+  readonly effects: readonly TransitionEffect[];
   /** The call may also leave the job in its state, and is then recorded as another event. */
   readonly mayKeepState?: { readonly event: string; readonly until: string };
   /** States in which this is already done: the call succeeds and changes nothing. */

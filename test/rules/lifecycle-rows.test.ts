@@ -1,4 +1,5 @@
 /** The rows of the lifecycle, held against each other and against what the phases of the states promise. */
+import type { Effect } from '../../src/rules/effects.js';
 import { describe, expect, it, test } from 'vitest';
 import { BID_TRANSITION_LIST } from '../../src/rules/bids.js';
 import { isTransition, JOB_ACTION_LIST, leavesEveryState, type JobAction } from '../../src/rules/lifecycle.js';
@@ -85,7 +86,7 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
 });
 
 test('bids are made only where they may wait', () => {
-  const making = JOB_ACTION_LIST.filter(({ effects }) => effects.includes('makeBid'));
+  const making = JOB_ACTION_LIST.filter(({ effects }) => (effects as readonly Effect[]).includes('makeBid'));
   expect(making.flatMap(({ from }) => from).filter((state) => !isBidding(state))).toEqual([]);
 });
 

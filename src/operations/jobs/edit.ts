@@ -11,7 +11,7 @@ import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } fr
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
-import { spend, spending } from '../tokens/spending.js';
+import { spend, explainOverdraft } from '../tokens/spending.js';
 import { agreeing, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';
 import { loadPlaces, locate } from './places.js';
@@ -76,36 +76,38 @@ export const updateJob = operation({
   nullClears: true,
   load: (input) => loadPlaces(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
-    spending(db, viewer.userId, async (tx) => {
-      const { job, facts } = await lockVisibleJob(tx, viewer, input);
-      assertAllowed(editDenial(facts));
-      const { id, expectedVersion: _, ...patch } = input;
-      const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
-      assertAllowed(furtherDenial('update', { ...facts, cost: charge }));
-      const fields = Object.keys(changes);
-      if (fields.length === 0) return readableJob(viewer, job);
+    explainOverdraft(db, viewer.userId, () =>
+      db.inTransaction(async (tx) => {
+        const { job, facts } = await lockVisibleJob(tx, viewer, input);
+        assertAllowed(editDenial(facts));
+        const { id, expectedVersion: _, ...patch } = input;
+        const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
+        assertAllowed(furtherDenial('update', { ...facts, cost: charge }));
+        const fields = Object.keys(changes);
+        if (fields.length === 0) return readableJob(viewer, job);
 
-      const { town = null, ...point } = WHERE.some((field) => field in changes)
-        ? await locate({ ...job, ...changes })
-        : { town: undefined };
-      const event = {
-        type: JOB_ACTIONS.update.event,
-        actorId: viewer.userId,
-        fromStatus: job.status,
-        toStatus: job.status,
-        data: { fields, tokensCharged: charge },
-      };
-      const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
-      const [row] = await tx.commitWith(
-        updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
-        logEvents(tx, job, [event]),
-        ...('latitude' in point ? [setTown(tx, { id, town })] : []),
-        ...(charge > 0
-          ? [spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
-          : []),
-      );
-      return readableJob(viewer, row);
-    }),
+        const { town = null, ...point } = WHERE.some((field) => field in changes)
+          ? await locate({ ...job, ...changes })
+          : { town: undefined };
+        const event = {
+          type: JOB_ACTIONS.update.event,
+          actorId: viewer.userId,
+          fromStatus: job.status,
+          toStatus: job.status,
+          data: { fields, tokensCharged: charge },
+        };
+        const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
+        const [row] = await tx.commitWith(
+          updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
+          logEvents(tx, job, [event]),
+          ...('latitude' in point ? [setTown(tx, { id, town })] : []),
+          ...(charge > 0
+            ? [spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
+            : []),
+        );
+        return readableJob(viewer, row);
+      }),
+    ),
 });
 
 export const deleteJob = operation({

@@ -3,7 +3,7 @@
  * with those of the other effects; what it changes in the job's own row is changed with the state.
  */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
-import type { Effect } from '../../rules/effects.js';
+import type { TransitionEffect } from '../../rules/effects.js';
 import type { BidId } from '../../rules/ids.js';
 import { publishCost, refundOnCancel } from '../../rules/publishing.js';
 import { addRating, creditCompletion } from '../../store/accounts.js';
@@ -35,9 +35,6 @@ export interface EffectInput {
 
 type ApplyEffect = (lockedJob: LockedJob, input: EffectInput) => Consequence;
 
-/** Those of operations that are no transitions stand in their operations. */
-type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
-
 export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
   chargePublishing({ tx, viewer, job }) {
     const cost = job.urgency ? publishCost(job.urgency) : 0;
@@ -55,6 +52,7 @@ export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
 
   keepCompletionDate: ({ job }) => ({ job: { completionDateAtCheckIn: job.desiredCompletionDate } }),
 
+  /** Whatever accepts a bid leaves no other one live: `rejectOtherBids` also sets their count. */
   acceptBid({ tx, viewer, liveBids }, { bidId }) {
     const bids = liveBids.filter(({ id }) => id === bidId);
     const { to, event } = BID_CONSEQUENCES.accept;

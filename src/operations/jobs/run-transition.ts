@@ -3,7 +3,7 @@
  * effects of the row and writes the events. Both halves are one flush each, COMMIT included.
  */
 import { z } from 'zod';
-import type { Effect } from '../../rules/effects.js';
+import type { TransitionEffect } from '../../rules/effects.js';
 import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
@@ -11,7 +11,7 @@ import { assertAllowed, jobDenial } from '../../rules/policies.js';
 import { logEvents, type NewEvent } from '../../store/events.js';
 import { updateJob, type NeededFacts, type JobRow } from '../../store/jobs.js';
 import { operation, type Call, type Operation } from '../operation.js';
-import { spending } from '../tokens/spending.js';
+import { explainOverdraft } from '../tokens/spending.js';
 import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { lockVisibleJob, type LockedJob } from './job.js';
@@ -69,17 +69,19 @@ function runTransition(
   stepOf: (lockedJob: LockedJob) => Step,
 ): Promise<TransitionResult> {
   const row: JobTransition = JOB_TRANSITIONS[key];
-  return spending(db, viewer.userId, async (tx) => {
-    const lockedJob = await lockVisibleJob(tx, viewer, input, neededFacts ?? factsNeededBy(row));
-    assertAllowed(jobDenial(key, lockedJob.facts));
-    const step = row.alreadyDoneIn?.includes(lockedJob.job.status) ? 'nothing' : stepOf(lockedJob);
-    if (step === 'nothing') return { job: lockedJob.job, availableTokens: undefined };
-    return step === 'keep' ? keep(row, lockedJob, input) : move(row, lockedJob, input);
-  });
+  return explainOverdraft(db, viewer.userId, () =>
+    db.inTransaction(async (tx) => {
+      const lockedJob = await lockVisibleJob(tx, viewer, input, neededFacts ?? factsNeededBy(row));
+      assertAllowed(jobDenial(key, lockedJob.facts));
+      const step = row.alreadyDoneIn?.includes(lockedJob.job.status) ? 'nothing' : stepOf(lockedJob);
+      if (step === 'nothing') return { job: lockedJob.job, availableTokens: undefined };
+      return step === 'keep' ? keep(row, lockedJob, input) : move(row, lockedJob, input);
+    }),
+  );
 }
 
 /** The effects that read the live bids. */
-const ON_LIVE_BIDS: readonly Effect[] = ['acceptBid', 'rejectOtherBids', 'setAwardedBid', 'rejectLiveBids'];
+const ON_LIVE_BIDS: readonly TransitionEffect[] = ['acceptBid', 'rejectOtherBids', 'setAwardedBid', 'rejectLiveBids'];
 
 function factsNeededBy({ effects }: JobTransition): NeededFacts {
   return { liveBids: effects.some((effect) => ON_LIVE_BIDS.includes(effect)) };
@@ -87,7 +89,7 @@ function factsNeededBy({ effects }: JobTransition): NeededFacts {
 
 async function move(row: JobTransition, lockedJob: LockedJob, input: TransitionInput): Promise<TransitionResult> {
   const { tx, viewer, job } = lockedJob;
-  const consequences = row.effects.map((effect) => EFFECTS[effect as keyof typeof EFFECTS](lockedJob, input));
+  const consequences = row.effects.map((effect) => EFFECTS[effect](lockedJob, input));
   const own: NewEvent = {
     type: row.event as EventType,
     actorId: viewer.userId,

@@ -4,7 +4,7 @@ import { TEXT } from '../../rules/limits.js';
 import { idOf, rating, requiredText } from '../../rules/values.js';
 import { optionalText } from '../shapes.js';
 import type { ReadableJob } from './readable.js';
-import { transition, type Step } from './transition.js';
+import { transition, type Step } from './run-transition.js';
 
 export interface Publication {
   job: ReadableJob;

@@ -6,7 +6,7 @@
 import { refuse, Refusal } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { violatedConstraint } from '../../store/database-errors.js';
-import type { Db, Transaction } from '../../store/database.js';
+import type { Db } from '../../store/database.js';
 import { balanceOf, moveTokens, type Movement } from '../../store/ledger.js';
 
 /** The name of the check constraint on every balance. */
@@ -28,10 +28,10 @@ export async function withinBalance<T>(cost: number, draw: () => Promise<T>): Pr
   }
 }
 
-/** Runs a transaction that spends tokens. The available amount can be read only after the rollback. */
-export async function spending<T>(db: Db, spender: UserId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** Adds the available tokens to the refusal of a transaction that spends more; they are read after its rollback. */
+export async function explainOverdraft<T>(db: Db, spender: UserId, transaction: () => Promise<T>): Promise<T> {
   try {
-    return await db.inTransaction(work);
+    return await transaction();
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_TOKENS' || 'available' in error.details)
       throw error;

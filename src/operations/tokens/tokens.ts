@@ -19,7 +19,7 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
-import { spend, spending } from './spending.js';
+import { spend, explainOverdraft } from './spending.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -92,8 +92,10 @@ export const adjustTokens = operation({
   }),
   async run({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> {
     try {
-      const movement = await spending(db, userId, (tx) =>
-        spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }),
+      const movement = await explainOverdraft(db, userId, () =>
+        db.inTransaction((tx) =>
+          spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }),
+        ),
       );
       if (!movement) throw invalidField('userId', 'is no account');
       return movement.transfer;
