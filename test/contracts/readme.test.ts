@@ -1,6 +1,6 @@
 /** The README's first session, pasted unchanged into a shell next to a server that has just been started. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { needs } from '../needs.js';
 import { clone, type Clone } from '../start/clone.js';
@@ -60,6 +60,20 @@ it.each(READMES)('%s names files and folders that exist, and npm scripts that pa
   const paths = [...inCode, ...linked].filter((path) => !/^(https?:|\/)/.test(path));
   expect(paths.length).toBeGreaterThan(3);
   expect(paths.filter((path) => ![file, root].some((from) => existsSync(new URL(path, from))))).toEqual([]);
+});
+
+it('src/README.md names what the code has', () => {
+  const root = new URL('../../', import.meta.url);
+  const code = ['src', 'test', 'schema/migrations'].flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:ts|js|sql|json)$/.test(name) && !name.includes('node_modules'))
+      .map((name) => readFileSync(new URL(`${folder}/${name}`, root), 'utf8')),
+  );
+  const words = new Set(code.join('\n').match(/\w+/g));
+  const text = readFileSync(new URL('src/README.md', root), 'utf8');
+  const names = [...text.matchAll(/`(?:\w+\.)?(\w+)`/g)].map(([, name]) => name ?? '');
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter((name) => !words.has(name))).toEqual([]);
 });
 
 function sectionOf(title: string): string {
