@@ -234,6 +234,21 @@ describe('when busy backends are killed', () => {
     await single.close();
   });
 
+  test('what a transaction has queued behind a frozen backend is refused when its pool is given up', async () => {
+    const single = open(1, 'busy');
+    const reserved = await single.reserve();
+    const [{ pid }] = (await reserved`select pg_backend_pid() as pid`) as unknown as [{ pid: number }];
+    process.kill(pid, 'SIGSTOP');
+    try {
+      // A statement that is new to the connection keeps those behind it in the queue of the reservation.
+      const statements = settled([reserved`select ${1}::int`, reserved`select ${2}::int`, reserved`select ${3}::int`]);
+      await single.end({ timeout: 0 });
+      expect((await statements).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+
   test('a COMMIT behind a failed statement is no success', async () => {
     const outcome = db.inTransaction((tx) =>
       tx.commitWith(add(tx, 1, -1), tx.send(named('divide', 'select 1 / $1::int'), [0]), add(tx, 2, 1)),
