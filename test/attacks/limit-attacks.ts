@@ -1,4 +1,4 @@
-/** Ways around the limits: through the other API, by other spellings, by other addresses that a caller makes up. */
+/** Ways around the limits of `test/apis/limits.test.ts`: by other spellings, by addresses that a caller makes up. */
 import { contractor, homeowner } from '../cast.js';
 import type { Answer, GraphqlAnswer, Json, TestApp } from '../app.js';
 import { BUDGET, passed, type Attack } from './ground.js';
@@ -15,11 +15,8 @@ const tries = (one: (i: number) => Promise<Answer<Json> | GraphqlAnswer>): Call[
   Array.from({ length: TRIES }, (_, i) => () => one(i));
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
-const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { token } }';
 const restLogIn = (app: TestApp, email: string, headers: Record<string, string>, path = '/v1/auth/login') =>
   app.rest('POST', path, { body: { email, password: 'wrong' }, headers });
-const graphqlLogIn = (app: TestApp, email: string, headers: Record<string, string>) =>
-  app.graphql(LOG_IN, { variables: { input: { email, password: 'wrong' } }, headers });
 
 /** Whatever these headers say, without a proxy the guesses come from one address. */
 const withoutProxy = (name: string, headers: (i: number) => Record<string, string>, at = 0): Attack => ({
@@ -55,9 +52,6 @@ const byReader = (
 const READ = '{ viewer { referralCode } }';
 
 export const LIMIT_ATTACKS: readonly Attack[] = [
-  byReader('reads by both APIs in turn', (app, token, i) =>
-    i % 2 ? app.rest('GET', '/v1/tokens', { token }) : app.graphql(READ, { token }),
-  ),
   byReader('reads with and without /v1', (app, token, i) =>
     app.rest('GET', i % 2 ? '/v1/tokens' : '/tokens', { token }),
   ),
@@ -87,38 +81,6 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     };
   }),
   {
-    name: 'a read by each of eight aliases',
-    source: 'CrackQL: batching',
-    outcome: `${BUDGET - 1} of 8 answered`,
-    run: async ({ limited }) => {
-      const { token } = await contractor(limited, 'Carl');
-      const { data } = await limited.graphql(
-        `{ ${Array.from({ length: 8 }, (_, i) => `a${i}: viewer { referralCode }`).join(' ')} }`,
-        { token },
-      );
-      return `${Object.values(data).filter((one) => one !== null).length} of 8 answered`;
-    },
-  },
-  {
-    name: 'a write by each of five aliases, and one more by REST',
-    source: 'CrackQL: batching',
-    outcome: `${BUDGET} of 5 answered, then 429`,
-    run: async ({ limited }) => {
-      const { token } = await homeowner(limited, 'Hugo');
-      const create = (i: number) => `a${i}: createJob(input: { title: "T", description: "D" }) { job { id } }`;
-      const { data, errors } = await limited.graphql(
-        `mutation { ${Array.from({ length: 5 }, (_, i) => create(i)).join(' ')} }`,
-        { token },
-      );
-      const [made] = await limited.sql`select count(*)::int as jobs from jobs`;
-      const { status } = await limited.rest('POST', '/v1/jobs', { token, body: { title: 'T', description: 'D' } });
-      return (
-        `${made?.jobs} of ${data ? Object.keys(data).length : (errors?.length ?? 0) + BUDGET} answered, ` +
-        `then ${status}`
-      );
-    },
-  },
-  {
     name: 'writes that only try, by Dry-Run',
     source: RESOURCES,
     outcome: upTo(BUDGET),
@@ -136,13 +98,6 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'log-ins by both APIs in turn',
-    source: SWITCHING,
-    outcome: upTo(BUDGET),
-    run: ({ limited }) =>
-      passed(tries((i) => (i % 2 ? restLogIn : graphqlLogIn)(limited, 'both.apis@example.test', from('192.0.2.20')))),
-  },
-  {
     name: 'log-ins with and without /v1',
     source: SWITCHING,
     outcome: upTo(BUDGET),
@@ -150,84 +105,6 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
       passed(
         tries((i) =>
           restLogIn(limited, 'both.paths@example.test', from('192.0.2.21'), i % 2 ? '/v1/auth/login' : '/auth/login'),
-        ),
-      ),
-  },
-  {
-    name: 'log-ins to one account in other spellings',
-    source: 'OWASP API2:2023',
-    outcome: upTo(BUDGET),
-    run: ({ limited }) =>
-      passed(
-        tries((i) =>
-          restLogIn(
-            limited,
-            ['spelt@example.test', ' SPELT@example.test', 'Spelt@EXAMPLE.test '][i % 3] ?? '',
-            from('192.0.2.22'),
-          ),
-        ),
-      ),
-  },
-  {
-    name: 'log-ins to a new account each, from one address',
-    source: 'OWASP API2:2023 (stuffing)',
-    outcome: `${2 * BUDGET} of 12 pass`,
-    run: ({ limited }) =>
-      passed(
-        Array.from({ length: 12 }, (_, i) => () => restLogIn(limited, `stuffed.${i}@example.test`, from('192.0.2.23'))),
-      ),
-  },
-  {
-    name: 'log-ins to one account, from a new address each',
-    source: 'OWASP API2:2023 (botnet)',
-    outcome: `${2 * BUDGET} of 12 pass`,
-    run: ({ limited }) =>
-      passed(
-        Array.from(
-          { length: 12 },
-          (_, i) => () => restLogIn(limited, 'many.addresses@example.test', from(`198.51.100.${i}`)),
-        ),
-      ),
-  },
-  {
-    name: 'refreshes of one session, each with its newest token',
-    source: RESOURCES,
-    outcome: upTo(BUDGET),
-    run: async ({ limited }) => {
-      let { refreshToken: refresh_token } = await homeowner(limited, 'Hanna');
-      return passed(
-        tries(async () => {
-          const answer = await limited.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
-          refresh_token = answer.body.refresh_token ?? refresh_token;
-          return answer;
-        }),
-      );
-    },
-  },
-  {
-    name: 'guesses at access tokens, by both APIs',
-    source: RESOURCES,
-    outcome: upTo(BUDGET),
-    run: ({ limited }) =>
-      passed(
-        tries((i) =>
-          i % 2
-            ? limited.rest('GET', '/v1/me', { token: `guess.${i}.x`, headers: from('192.0.2.24') })
-            : limited.graphql(READ, { token: `guess.${i}.x`, headers: from('192.0.2.24') }),
-        ),
-      ),
-  },
-  {
-    name: 'guesses at refresh tokens',
-    source: RESOURCES,
-    outcome: upTo(BUDGET),
-    run: ({ limited }) =>
-      passed(
-        tries((i) =>
-          limited.rest('POST', '/v1/auth/refresh', {
-            body: { refresh_token: `rft_guess${i}` },
-            headers: from('192.0.2.25'),
-          }),
         ),
       ),
   },
