@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head, openConnection } from '../attacks/raw-connection.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
+import { until } from '../security/until.js';
 
 const APP = 'https://app.example.test';
 
@@ -32,14 +33,6 @@ async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
     await tx`lock table users in access exclusive mode`;
     await work();
   });
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 100_000;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`It did not come to this: ${isSo}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 describe('requests under way', () => {
