@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, type BudgetName } from './rules/limits.js';
-import { inUpperSnake, SHARE_NUMBERS, sharesOf, type ShareTable } from './shares/configured.js';
+import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
+import { sharesOf, type ShareTable } from './shares/configured.js';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -68,7 +68,15 @@ export const VARIABLES = {
     .default(false)
     .describe('on or off; on lets webhooks lead inside your own network, and go without https'),
   ...budgetVariables(),
-  ...shareVariables(),
+  SHARE_REQUESTS_PER_USER: wholeNumber(1, 1_000_000)
+    .default(SHARES.requests.perUser)
+    .describe('requests under way for one user'),
+  SHARE_REQUESTS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+    .default(SHARES.requests.perAddress)
+    .describe('requests under way for one network address, such as that of an office'),
+  SHARE_STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+    .default(SHARES.streams.perAddress)
+    .describe('streams for one network address, and as many WebSockets'),
   METRICS_TOKEN: z
     .string()
     .min(16, 'must be at least 16 characters long')
@@ -122,6 +130,8 @@ export type Environment = z.infer<typeof schema>;
 export interface Config extends Environment {
   readonly budgets: Readonly<Record<BudgetName, number>>;
   readonly shares: ShareTable;
+  /** Variables of shares that are set and that no release reads any more. */
+  readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
 }
@@ -142,9 +152,15 @@ export function readConfig(
     ...config,
     budgets: budgetsOf(config, config.NODE_ENV),
     shares: sharesOf(config, config.TRUST_PROXY_HOPS > 0),
+    withoutEffect: Object.keys(env).filter((name) => isWithoutEffect(name) && env[name] !== ''),
     introspection: config.GRAPHQL_INTROSPECTION ?? open,
     playground: config.GRAPHQL_PLAYGROUND ?? open,
   };
+}
+
+/** Each number of the shares had a variable; three are left. */
+function isWithoutEffect(name: string): boolean {
+  return name.startsWith('SHARE_') && !(name in VARIABLES);
 }
 
 /** Includes the variables of a file `.env` in the working folder, which overrides nothing. */
@@ -181,18 +197,7 @@ function isHeaderName(text: string): boolean {
 
 /** `logInPerAddress` is configured as `RATE_LIMIT_LOG_IN_PER_ADDRESS`. */
 function variableOf(budget: string): string {
-  return `RATE_LIMIT_${inUpperSnake(budget)}`;
-}
-
-function shareVariables() {
-  const variable = ({ variable, max, of }: (typeof SHARE_NUMBERS)[number]) =>
-    [
-      variable,
-      wholeNumber(1, 10_000_000_000)
-        .optional()
-        .describe(`${of}: ${max.toLocaleString('en')}`),
-    ] as const;
-  return Object.fromEntries(SHARE_NUMBERS.map(variable));
+  return `RATE_LIMIT_${budget.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 function budgetVariables() {

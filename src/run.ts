@@ -25,6 +25,7 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
   const config = configure();
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
+  for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set and has no effect');
   // graphql-js drops promises where a list fails synchronously. When one of them rejects later, that must not end the
   // process, and all calls in it.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));

@@ -10,8 +10,7 @@ import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { sendRefusal } from './graphql/send-refusal.js';
-import { shareConnections } from './http/connections.js';
-import { acceptInTurn } from './http/new-connections.js';
+import { boundConnections } from './http/connections.js';
 import { createDraining, serverStops } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { HEADERS_MAX, problemWithHead } from './http/head.js';
@@ -71,14 +70,7 @@ export async function startServer(
     requireHostHeader: false,
     IncomingMessage: UpgradableRequest,
   });
-  const newConnections = acceptInTurn(server, shares, addressIdentity);
-  const connections = shareConnections(
-    server,
-    shares,
-    addressOfSocket,
-    (closed) => services.log.warn({ closed }, 'connection limit reached: some connections were closed'),
-    newConnections.mayOthersGoOn,
-  );
+  const connections = boundConnections(server, shares, addressOfSocket);
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const graphqlPage = config.playground ? openPlayground() : openOffPage();
   const reference = openReference();
@@ -110,7 +102,6 @@ export async function startServer(
     const asksFirst = isPreflight(exchange);
     // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.
     const caller = isForOperator || asksFirst ? undefined : callerOf(exchange);
-    await (isForOperator ? exchange.operatorTurn() : exchange.turn());
     const problem = problemWithHead(exchange.request);
     if (problem) {
       exchange.response.setHeader('Connection', 'close');
@@ -144,9 +135,10 @@ export async function startServer(
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
+    if (!connections.begin(request, response)) return;
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
-    const exchange = new Exchange(request, response, address, draining, shares);
+    const exchange = new Exchange(request, response, address, draining);
     const { record } = exchange;
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () =>
@@ -184,11 +176,12 @@ export async function startServer(
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Node has removed its own listener, and an 'error' event without a listener ends the process.
     socket.on('error', () => socket.destroy());
-    if (!connections.upgrade(socket, () => graphql.webSockets.isIdle(socket))) return void socket.destroy();
+    // A client could not tell the answers to what it sent before from what follows them.
+    if (connections.underWay(socket).size > 0) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const response = new ServerResponse(request);
-    const exchange = new Exchange(request, response, address, draining, shares);
+    const exchange = new Exchange(request, response, address, draining);
     const { requestId, holder } = exchange;
     const refuseUpgrade = (refusal: Refusal) => {
       answerInPlaceOfUpgrade(socket, response);
@@ -213,10 +206,10 @@ export async function startServer(
   server.maxRequestsPerSocket = 0;
   // Node keeps one header more than are allowed, which shows that there are too many; it drops the others.
   server.maxHeadersCount = HEADERS_MAX + 1;
-  server.on('request', connections.inOrder(answer));
-  server.on('checkExpectation', connections.inOrder(answer));
+  server.on('request', answer);
+  server.on('checkExpectation', answer);
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
-  answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
+  answerUnreadable(server, connections, HEAD_BYTES_MAX, errorBody);
   await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
   const { port } = server.address() as AddressInfo;
 
@@ -226,7 +219,6 @@ export async function startServer(
     close: async () => {
       await draining.drain({
         server,
-        newConnections,
         endStreams: graphql.endStreams,
         refuseWaiting: () => services.passwords.stop(serverStops),
         closeUnused: connections.closeUnused,

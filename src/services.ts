@@ -36,7 +36,7 @@ export async function openServices(
   log: Logger,
   connection: Connection,
   hooks: DatabaseHooks = {},
-  { turnWaitMs, ...timeouts }: Partial<DatabaseTimeouts> & { readonly turnWaitMs?: number } = {},
+  timeouts: Partial<DatabaseTimeouts> = {},
 ): Promise<OpenServices> {
   assertDriverIsPatched();
   await migrate(connection);
@@ -46,7 +46,7 @@ export async function openServices(
   if (limits !== config.shares)
     log.warn(
       { open_files_max: filesMax, connections_max: limits.connections.total },
-      'this process may open too few files for SHARE_CONNECTIONS_TOTAL: it takes fewer connections (see `ulimit -n`)',
+      'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
     );
   const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
   const openProbe = (hooks: DatabaseHooks) => connect(connection, { poolSize: 1, preparedStatements }, hooks);
@@ -96,7 +96,7 @@ export async function openServices(
     probe: databaseWatch.probe,
     databaseWatch,
     live,
-    shares: createShares(limits, metrics, turnWaitMs),
+    shares: createShares(limits, metrics),
     metrics,
     rateLimits,
     passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),

@@ -24,11 +24,9 @@ function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): 
     'share',
     () => ({
       connections: shares.connections.inUse(),
-      requestsAhead: shares.requestsAhead.inUse(),
       webSockets: shares.webSockets.inUse(),
       streams: shares.streams.inUse(),
       requests: shares.requests.inUse(),
-      turns: shares.turns.queue.waiting,
       databaseQueue: db.queue.waiting,
       hashingQueue: passwords.waiting,
       unreadBytes: shares.unreadBytes.inUse(),

@@ -37,10 +37,7 @@ export interface TestApp {
   /** The statements sent since the last look. */
   statements(): string[];
   /** The same services behind another server, with shorter timeouts or other shares: its URL. */
-  another(
-    timeouts?: Partial<Timeouts>,
-    shares?: Partial<Record<ShareName, Partial<ShareLimits>>>,
-  ): Promise<{ url: string; shares: Shares }>;
+  another(timeouts?: Partial<Timeouts>, shares?: ShareChanges): Promise<{ url: string; shares: Shares }>;
   /** What /metrics says under this name and these labels. */
   metric(name: string): Promise<number>;
   /** Throws if the answer is not what the OpenAPI document says. */
@@ -62,11 +59,15 @@ export interface CallOptions {
 
 export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
 
+type ShareChanges = Partial<Record<ShareName, Partial<ShareLimits>>>;
+
 export interface AppOptions {
   /** Opens a second instance on the database of this one. */
   sameDatabaseAs?: TestApp;
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
+  /** Other shares than those of the product. */
+  shares?: ShareChanges;
   /** For tests that may take longer on a busy machine than an access token lasts. */
   tokensLast?: boolean;
   /** Another way to its database than the straight one. */
@@ -79,24 +80,27 @@ export interface AppOptions {
  * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds, and the
  * event loop from answering within a second: calls are not to give up meanwhile.
  */
-const LONG_TIMEOUTS: Partial<DatabaseTimeouts> & { turnWaitMs: number } = {
-  turnWaitMs: 250_000,
+const LONG_TIMEOUTS: Partial<DatabaseTimeouts> = {
   queueTimeoutMs: 250_000,
   statementTimeoutMs: 250_000,
   lockTimeoutMs: 250_000,
 };
 
+function withShares(table: ShareTable, changes: ShareChanges): ShareTable {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, share]) => [name, { ...share, ...changes[name as ShareName] }]),
+  ) as ShareTable;
+}
+
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  { sameDatabaseAs, settings, tokensLast = false, through = (straight) => straight }: AppOptions = {},
+  { sameDatabaseAs, settings, shares = {}, tokensLast = false, through = (straight) => straight }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
-  const config = {
-    ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }),
-    ...settings,
-  };
+  const read = readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env });
+  const config = { ...read, shares: withShares(read.shares, shares), ...settings };
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];
   const log = createLog(
@@ -149,10 +153,7 @@ export async function openTestApp(
       return seen;
     },
     another: async (timeouts, shares = {}) => {
-      const limits = Object.fromEntries(
-        Object.entries(config.shares).map(([name, share]) => [name, { ...share, ...shares[name as ShareName] }]),
-      ) as ShareTable;
-      const own = createShares(limits, services.metrics);
+      const own = createShares(withShares(config.shares, shares), services.metrics);
       const one = await startServer({ ...services, shares: own }, config, { ...TIMEOUTS, ...timeouts });
       servers.push(one);
       return { url: one.url, shares: own };

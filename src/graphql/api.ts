@@ -48,7 +48,7 @@ export interface GraphqlApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
   /** Answers a request for a stream of server-sent events. */
   handleStream(exchange: Exchange, caller: Caller): Promise<void>;
-  readonly webSockets: Pick<WebSockets, 'open' | 'isIdle'>;
+  readonly webSockets: Pick<WebSockets, 'open'>;
   /** Ends every stream, so that its client reconnects to another server. */
   endStreams(): void;
   stop(): Promise<void>;

@@ -1,7 +1,6 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
-import { BODY_AWAITED, TOO_MANY_CHUNKS } from './connections.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -47,13 +46,12 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_BYTES_MIN) {
         request.off('data', onData);
-        request.socket.emit(TOO_MANY_CHUNKS);
+        request.pause();
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
       bytes += chunk.copy(body, bytes);
     };
-    if (isChunked(request)) request.socket.emit(BODY_AWAITED);
     request.on('data', onData);
     request.once('end', () => resolve(body.subarray(0, bytes)));
     request.once('close', onCut);

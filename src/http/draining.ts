@@ -6,21 +6,16 @@
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
 import { refuse, type Refusal } from '../rules/errors.js';
-import type { NewConnections } from './new-connections.js';
 import type { Timeouts } from './timeouts.js';
 
 /** A client may just have sent a request on a connection that looks idle. */
 const LINGER_MS = 250;
 
-/** Browsers open connections in advance; what was sent on one may still wait for its turn to be read. */
+/** Browsers open connections in advance; a request may still be on its way on one. */
 const UNUSED_MS = 1_000;
-
-/** The server stops listening after so long, even while new connections keep coming. */
-const ACCEPT_MS = 1_000;
 
 export interface DrainingParts {
   readonly server: Server;
-  readonly newConnections: NewConnections;
   /** Ends the streams, which have no end of their own. */
   readonly endStreams: () => void;
   /** Refuses the calls that would wait for longer than there is time. */
@@ -53,7 +48,6 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
       return isCutting;
     },
     async drain(parts) {
-      await parts.newConnections.acceptAll(ACCEPT_MS);
       begun = true;
       parts.refuseWaiting();
       // Stops listening first: to end thousands of streams takes a while, and connections made meanwhile would not be

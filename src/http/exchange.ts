@@ -4,8 +4,6 @@ import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
-import type { Shares } from '../shares/shares.js';
-import { turnOf, type Turns } from '../shares/turns.js';
 import { readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
@@ -36,7 +34,6 @@ export class Exchange {
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'begun'>,
-    private readonly shares: Pick<Shares, 'turns' | 'operatorTurns'>,
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
@@ -53,26 +50,8 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** Settles when it is this caller's turn to use the event loop. */
-  turn(turns: Turns = this.shares.turns): Promise<void> {
-    return turnOf(turns, this.holder);
-  }
-
-  /** The same for a call of the operator's, which is never refused. */
-  operatorTurn(): Promise<void> {
-    return this.turn(this.shares.operatorTurns);
-  }
-
-  /**
-   * Many bodies that come later than their heads may be complete at the same time: their handling waits for a turn
-   * again.
-   */
-  async body(maxBytes: number): Promise<Buffer> {
-    const arrived = readBody(this.request, maxBytes);
-    if (arrived instanceof Buffer) return arrived;
-    const body = await arrived;
-    await this.turn();
-    return body;
+  body(maxBytes: number): Buffer | Promise<Buffer> {
+    return readBody(this.request, maxBytes);
   }
 
   beganStream(): void {

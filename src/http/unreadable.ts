@@ -2,25 +2,25 @@
  * Answers requests that cannot be parsed, or do not arrive in time, and so reach no handler: with the reason where that
  * is possible. Then it closes the connection.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { refuse, type Refusal } from '../rules/errors.js';
+import type { Connections } from './connections.js';
 import { newRequestId } from './request-id.js';
-
-/** Node keeps the answer under way in this property of the socket, and has no public API for it. */
-type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
 export function answerUnreadable(
   server: Server,
+  connections: Pick<Connections, 'underWay'>,
   headBytesMax: number,
   bodyOf: (refusal: Refusal, requestId: string) => object,
 ): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
-    const underWay = socket._httpMessage;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const underWay = [...connections.underWay(socket)];
+    const last = underWay.at(-1);
     // A complete request is still answered when bad input follows it; its answer is the last on this connection.
-    if (underWay?.req.complete && !underWay.headersSent) return void underWay.setHeader('Connection', 'close');
-    // A refusal written into the middle of an answer would be taken for a part of it.
-    if (!socket.writable || underWay?.headersSent) return void socket.destroy();
+    if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');
+    // A refusal written into the middle of an answer, or before another one, would be taken for a part of it.
+    if (!socket.writable || underWay.length > 1 || last?.headersSent) return void socket.destroy();
     const requestId = newRequestId(undefined);
     const refusal = refusalOf(error.code, headBytesMax);
     const body = JSON.stringify(bodyOf(refusal, requestId));

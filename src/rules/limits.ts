@@ -270,21 +270,15 @@ export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
 
 /**
  * Fair shares of whatever is scarce, so that no caller takes it from the others: beyond its share a call is refused, or
- * a connection closed. Each number has a variable named after it, such as `SHARE_HASHING_QUEUE_PER_ADDRESS`.
+ * a connection closed. Three numbers have variables (`config.ts`).
  */
 export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
-  /** To accept, read and close one takes the event loop longer than to be hung up on takes its caller. */
-  newConnections: { of: 'connections opened within a second', perAddress: 1_000 },
-  /** Sent ahead on a connection while an earlier request is under way: beyond it the socket is not read. */
-  requestsAhead: { of: 'requests sent ahead', perConnection: 16, perAddress: 1_000 },
   /** Whether or not anything is subscribed to on them; behind a proxy they are counted for the caller's address too. */
   webSockets: { of: 'WebSockets', perUser: 20, perAddress: 1_000, total: 8_000 },
   /** Subscriptions, be it over a WebSocket or over server-sent events. */
   streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
-  /** Waiting for a turn of the event loop. */
-  turns: { of: 'requests waiting to be begun', total: 1_000 },
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
   /** Of answers that their callers have not taken yet. */
@@ -297,3 +291,6 @@ export const SHARES = {
 } as const;
 
 export type ShareName = keyof typeof SHARES;
+
+/** On one connection, while an earlier one is under way; beyond it the connection is closed. */
+export const REQUESTS_AHEAD_MAX = 16;

@@ -31,19 +31,6 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 
-/**
- * Its documents occupy the event loop for seconds, and a call that waits as long for a turn is refused: here none waits
- * for one.
- */
-vi.mock('../../src/shares/turns.js', async (original) => ({
-  ...(await original<typeof import('../../src/shares/turns.js')>()),
-  createTurns: () => ({
-    begin: async (_: unknown, work: () => void) => work(),
-    onlyWhile: () => {},
-    queue: { waiting: 0 },
-  }),
-}));
-
 const IS_WHOLE = process.env.PRIVACY === 'whole';
 const LEVELS = IS_WHOLE ? 5 : 3;
 /** One of each phase, and those in which others read what they did not read before. */
@@ -63,12 +50,9 @@ let lookout: ReturnType<typeof createLookout>;
 
 beforeAll(async () => {
   // A document without limits asks for hundreds of things at once.
-  const longQueue = {
-    SHARE_DATABASE_QUEUE_PER_USER: '100000',
-    SHARE_DATABASE_QUEUE_PER_ADDRESS: '100000',
-    SHARE_DATABASE_QUEUE_TOTAL: '100000',
-  };
-  app = await openTestApp(longQueue, { tokensLast: true });
+  const long = 100_000;
+  const databaseQueue = { perUser: long, perAddress: long, total: long };
+  app = await openTestApp({}, { tokensLast: true, shares: { databaseQueue } });
   scenes = [];
   for (const state of STATES) scenes.push(await plantScene(app, state));
   if (IS_WHOLE) scenes.push(await plantScene(app, 'completed', { through: 'appealed' }));

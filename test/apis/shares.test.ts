@@ -11,13 +11,10 @@ let app: TestApp;
 let hanna: Person;
 let henry: Person;
 beforeAll(async () => {
-  app = await openTestApp({
-    SHARE_REQUESTS_PER_USER: '3',
-    SHARE_REQUESTS_PER_ADDRESS: '5',
-    SHARE_DATABASE_QUEUE_PER_ADDRESS: '4',
-    DATABASE_POOL_SIZE: '5',
-    CORS_ORIGINS: APP,
-  });
+  app = await openTestApp(
+    { SHARE_REQUESTS_PER_USER: '3', SHARE_REQUESTS_PER_ADDRESS: '5', DATABASE_POOL_SIZE: '5', CORS_ORIGINS: APP },
+    { shares: { databaseQueue: { perAddress: 4 } } },
+  );
   hanna = await homeowner(app, 'Hanna');
   henry = await homeowner(app, 'Henry');
 });

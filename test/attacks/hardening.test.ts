@@ -90,26 +90,6 @@ describe('what is odd and right is answered', () => {
     expect(jsonOf(await one.answer()).user.phone).toBe('7'.repeat(80));
   });
 
-  it('a thousand requests on one connection, one behind the other, in their order', async () => {
-    const one = await connection();
-    one.send(Array.from({ length: 1_000 }, (_, i) => head('GET', '/healthz', [`X-Request-Id: number.${i}`])).join(''));
-    for (let i = 0; i < 1_000; i += 1) expect((await one.answer()).headers.get('x-request-id')).toBe(`number.${i}`);
-  });
-
-  it('requests that were sent without waiting, of which each counts on those before it', async () => {
-    const eager = await connection();
-    const draft = JSON.stringify({ title: 'Sent without waiting', description: 'And read at once.' });
-    const create =
-      `POST /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: ` +
-      `application/json\r\nContent-Length: ${draft.length}\r\n\r\n${draft}`;
-    const count = `GET /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\n\r\n`;
-    eager.send(Array.from({ length: 10 }, () => create + count).join(''));
-    for (let made = 1; made <= 10; made += 1) {
-      expect((await eager.answer()).status).toBe(201);
-      expect(jsonOf(await eager.answer()).pagination.total).toBe(made);
-    }
-  });
-
   it('a request behind one that closes the connection is nobody’s, and is not run', async () => {
     const one = await connection();
     const change = (phone: string, ...headers: string[]) =>

@@ -37,8 +37,11 @@ const IDLE_SECONDS = 30;
 const STREAMS_OF_ONE = 10;
 const WARM_UP = 200;
 
-/** Of connections from one address, since all of this comes from one. */
-const ANY_NUMBER = { product: options.product, environment: { SHARE_CONNECTIONS_PER_ADDRESS: '5000' } };
+/** All streams come from one address, and their connections from what stands for a proxy. */
+const ANY_NUMBER = {
+  product: options.product,
+  environment: { TRUST_PROXY_HOPS: '1', SHARE_STREAMS_PER_ADDRESS: '5000' },
+};
 const DOCUMENT = 'subscription { myEvents { id jobId type occurredAt } }';
 
 const database = await openDatabase();

@@ -83,6 +83,19 @@ needs('haproxy').describe('behind HAProxy', () => {
     caller.hangUp();
   });
 
+  it('and are carried out one after another, so that each counts on those before it', async () => {
+    const caller = await openConnection(proxy.url);
+    const asHanna = `Authorization: Bearer ${hanna.token}`;
+    const create = post('/v1/jobs', JSON.stringify({ title: 'Tap', description: 'It drips.' }), [asHanna]);
+    const count = Buffer.from(head('GET', '/v1/jobs', [asHanna]));
+    caller.send(Buffer.concat(Array.from({ length: 10 }, () => [create, count]).flat()));
+    for (let total = 1; total <= 10; total += 1) {
+      expect((await caller.answer()).status).toBe(201);
+      expect(jsonOf(await caller.answer()).pagination.total).toBe(total);
+    }
+    caller.hangUp();
+  });
+
   it('subscriptions run over WebSockets and over server-sent events', async () => {
     const query = 'subscription { myEvents { type } }';
     const authorization = `Bearer ${hanna.token}`;

@@ -27,7 +27,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       'test/faults/backends.test.ts',
       'test/http/connections.test.ts',
     ],
-    env: { KILLS: '600', SENT_AHEAD: '20000' },
+    env: { KILLS: '600' },
   },
   lists: { files: ['test/nightly/large-market.test.ts'] },
   live: { files: ['test/nightly/faults/live.test.ts'], env: { LIVE: 'long' } },

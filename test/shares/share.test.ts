@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createShare, NO_EVENTS, type Holder } from '../../src/shares/share.js';
-import { sharesOf, SHARE_NUMBERS } from '../../src/shares/configured.js';
+import { readConfig } from '../../src/config.js';
 import { RequestUnderWay } from '../../src/shares/shares.js';
 
 const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) =>
@@ -111,21 +111,18 @@ describe('a request under way', () => {
 });
 
 describe('the table of shares', () => {
-  it('takes each number from a variable named after it', () => {
-    const env = Object.fromEntries(SHARE_NUMBERS.map(({ variable }, at) => [variable, at + 1]));
-    const shares = sharesOf(env, false);
-    for (const [at, { name, bound }] of SHARE_NUMBERS.entries()) expect(shares[name][bound]).toBe(at + 1);
-    expect(SHARE_NUMBERS.map(({ variable }) => variable)).toContain('SHARE_HASHING_QUEUE_PER_ADDRESS');
+  it('takes three numbers from the environment', () => {
+    const { shares } = readConfig({
+      SHARE_REQUESTS_PER_USER: '1',
+      SHARE_REQUESTS_PER_ADDRESS: '2',
+      SHARE_STREAMS_PER_ADDRESS: '3',
+    });
+    expect(shares.requests).toMatchObject({ perUser: 1, perAddress: 2 });
+    expect([shares.streams.perAddress, shares.webSockets.perAddress]).toEqual([3, 3]);
   });
 
   it('leaves connections uncounted by address behind a proxy, whose they all are', () => {
-    const { connections, requestsAhead, requests } = sharesOf({}, true);
-    expect([
-      connections.perAddress,
-      connections.total,
-      requestsAhead.perAddress,
-      requestsAhead.perConnection,
-      requests.perAddress,
-    ]).toEqual([undefined, 10_000, undefined, 16, 200]);
+    const { connections, requests } = readConfig({ TRUST_PROXY_HOPS: '1' }).shares;
+    expect([connections.perAddress, connections.total, requests.perAddress]).toEqual([undefined, 10_000, 200]);
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openFilesMax, withinOpenFiles } from '../../src/shares/open-files.js';
-import { sharesOf } from '../../src/shares/configured.js';
+import { readConfig } from '../../src/config.js';
 import { until } from '../security/until.js';
 import { readiness } from './callers.js';
 import { clone, type Clone } from './clone.js';
@@ -17,15 +17,22 @@ afterAll(() => project.remove());
 
 const FILES_MAX = 600;
 
-it('says so at start, and idle connections keep nobody out', async () => {
+it('says so at start, keeps its database while all connections are taken, and is well afterwards', async () => {
   const command = `ulimit -n ${FILES_MAX}; exec "$0" dist/main.js`;
-  const server = start(project, ['sh', '-c', command, process.execPath], { DATA_DIR: project.dataFolder() });
+  const environment = { DATA_DIR: project.dataFolder(), SHARE_TURNS_TOTAL: '5', SHARE_STREAMS_TOTAL: '' };
+  const server = start(project, ['sh', '-c', command, process.execPath], environment);
   const url = await server.url;
   const line = server
     .output()
     .split('\n')
-    .find((text) => text.includes('SHARE_CONNECTIONS_TOTAL'));
+    .find((text) => text.includes('ulimit -n'));
   expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'warn', open_files_max: 600, connections_max: 300 });
+
+  const withoutEffect = server
+    .output()
+    .split('\n')
+    .filter((text) => text.includes('has no effect'));
+  expect(withoutEffect.map((text) => JSON.parse(text).variable)).toEqual(['SHARE_TURNS_TOTAL']);
 
   const opened: Socket[] = [];
   for (let at = 0; at < 2 * FILES_MAX; at += 1) {
@@ -33,10 +40,11 @@ it('says so at start, and idle connections keep nobody out', async () => {
     opened.push(socket.on('error', () => {}));
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
   }
-  await until(async () => (await readiness(url)) === 200);
   // Clients hear a little later that their connections were closed.
   await until(() => opened.filter((socket) => !socket.closed).length <= 300);
   for (const socket of opened) socket.destroy();
+  await until(async () => (await readiness(url)) === 200);
+  expect(server.output()).not.toContain('EMFILE');
   expect((await server.stop()).code).toBe(0);
 });
 
@@ -46,7 +54,7 @@ it.each([
   [4_096, 2_896],
   [1_024, 512],
 ])('of %i files so many are for connections: %i', (filesMax, total) => {
-  expect(withinOpenFiles(sharesOf({}, false), filesMax).connections.total).toBe(total);
+  expect(withinOpenFiles(readConfig({}).shares, filesMax).connections.total).toBe(total);
 });
 
 it('knows how many this process may open', () => {

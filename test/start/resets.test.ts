@@ -31,7 +31,8 @@ const SENT: Readonly<Record<string, string>> = {
   'a CONNECT': 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
   'no HTTP': 'x\r\n\r\n',
   'half a body': 'POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
-  'many requests': PING.repeat(50),
+  'requests ahead': PING.repeat(16),
+  'too many requests ahead': PING.repeat(50),
   'a head beyond the bound': `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
 };
 
@@ -55,7 +56,7 @@ it('leave the server running, whatever they had sent', async () => {
     DATABASE_URL: database.url,
     JWT_SECRET: 'a secret that only tests know, 32 bytes',
     LOG_LEVEL: 'error',
-    SHARE_WEB_SOCKETS_PER_ADDRESS: '1',
+    SHARE_STREAMS_PER_ADDRESS: '1',
   });
   const url = await server.url;
   for (const [what, sent] of Object.entries(SENT)) {

@@ -234,24 +234,6 @@ describe('an upgrade', () => {
     expect(await another.closed).toMatchObject({ code: 1013 });
     one.socket.terminate();
   });
-
-  it('where all connections are taken makes an idle WebSocket give way, and none that is subscribed to', async () => {
-    const { url, shares } = await app.another({}, { connections: { total: 2 } });
-    const [subscribed, idle] = [new Raw(url), new Raw(url)];
-    for (const raw of [subscribed, idle]) {
-      await raw.send(INIT(hanna));
-      await raw.heard('connection_ack');
-    }
-    await subscribed.send({ type: 'subscribe', id: 'a', payload: { query: MY_EVENTS } });
-    await untilOpen({ shares }, 1);
-    const another = request(`${url}/healthz`, { agent: false }).end();
-    const [response] = (await once(another, 'response')) as [IncomingMessage];
-    expect(response.statusCode).toBe(200);
-    expect((await idle.closed).code).toBe(1006);
-    await draft();
-    await subscribed.heard('next');
-    subscribed.socket.terminate();
-  });
 });
 
 describe('a WebSocket on which', () => {

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context, Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { bearerOf } from '../../http/exchange.js';
@@ -18,7 +19,6 @@ import { STREAM, WEB_SOCKET } from '../../rules/limits.js';
 import { STREAM_ENDS, type StreamEnd } from '../../rules/streams.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { RequestUnderWay } from '../../shares/shares.js';
-import { turnOf } from '../../shares/turns.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
@@ -106,13 +106,9 @@ export class OpenSocket implements Connection {
     });
   }
 
-  get isIdle(): boolean {
-    return this.#subscriptions.size === 0;
-  }
-
-  /** graphql-ws itself awaits each send before it asks for the next answer, so that only a turn is awaited here. */
+  /** graphql-ws itself awaits each send before it asks for the next answer. */
   ready(): Promise<void> {
-    return turnOf(this.parts.services.shares.streamTurns, this.upgrade.holder);
+    return nextTurn();
   }
 
   /** A client that has not answered by the next ping is gone. */
@@ -149,7 +145,6 @@ export class OpenSocket implements Connection {
     const caller = this.#caller();
     const began = performance.now();
     try {
-      await turnOf(this.parts.services.shares.turns, caller.holder);
       const viewer = await caller.viewer();
       await caller.draw('read', viewer.userId);
       this.#takeFor(viewer.userId);
@@ -189,11 +184,9 @@ export class OpenSocket implements Connection {
   }
 
   async #open(caller: Caller, payload: { readonly query: string }): Promise<OpeningResult> {
-    const { turns, requests } = this.parts.services.shares;
-    const underWay = new RequestUnderWay(requests, caller.holder);
+    const underWay = new RequestUnderWay(this.parts.services.shares.requests, caller.holder);
     caller.underWay = underWay;
     try {
-      await turnOf(turns, caller.holder);
       // The protocol requires a query; a client that names a document by its hash sends an empty one.
       const body = payload.query === '' ? { ...payload, query: undefined } : payload;
       return await this.parts.openSubscription(caller, this, body);

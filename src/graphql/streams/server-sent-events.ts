@@ -15,7 +15,6 @@ import type { Caller } from '../../operations/caller.js';
 import { refuse, REFUSALS, unauthorized } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
 import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
-import { turnOf } from '../../shares/turns.js';
 import { retryAfterIfOverloaded } from '../overloaded.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
@@ -50,8 +49,6 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
-        // Many clients may arrive at once; their documents are begun one after another.
-        await turnOf(caller.services.shares.turns, caller.holder);
         const result = await parts.openSubscription(caller, connection, body);
         caller.underWay?.end();
         setRateLimitHeaders(exchange.response, caller.taken);
@@ -148,7 +145,6 @@ class EventResponse implements Connection {
   /** Settles when the client has read the last event, so that no events pile up for a client that does not read. */
   async ready(): Promise<void> {
     await nextTurn();
-    await turnOf(this.caller.services.shares.streamTurns, this.caller.holder);
     const { writableLength } = this.response;
     if (writableLength === 0 || this.response.closed) return;
     const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));

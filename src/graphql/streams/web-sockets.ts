@@ -31,8 +31,6 @@ export interface Upgrade {
 }
 
 export interface WebSockets {
-  /** Whether this connection has no subscription. */
-  isIdle(socket: Socket): boolean;
   open(upgrade: Upgrade): void;
   /** Ends all of them, so that their clients reconnect to another server. */
   drain(): void;
@@ -60,22 +58,6 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   allowSynchronousEvents: false,
   handleProtocols,
 };
-
-const PIECE_BYTES = 1_024;
-
-/**
- * One read may contain thousands of messages: passed on in pieces, only a few hundred are parsed before the socket is
- * paused.
- */
-function pushInPieces(socket: Socket): void {
-  const push = socket.push.bind(socket);
-  socket.push = (read: Buffer | null) => {
-    if (read === null) return push(read);
-    let takesMore = true;
-    for (let at = 0; at < read.length; at += PIECE_BYTES) takesMore = push(read.subarray(at, at + PIECE_BYTES));
-    return takesMore;
-  };
-}
 
 /** A placeholder document for graphql-ws; Apollo has executed the client's document by then. */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
@@ -105,19 +87,15 @@ export function openWebSockets(parts: WebSocketParts): WebSockets {
   }, timeouts.webSocketPingMs);
 
   return {
-    isIdle: (socket) => open.get(socket)?.isIdle ?? true,
     open(upgrade) {
       const { request, socket, head } = upgrade;
       socket.once('close', () => {
         open.delete(socket);
         upgrade.giveBack();
       });
-      pushInPieces(socket);
       underWay = upgrade;
       handshakes.handleUpgrade(request, socket, head, (webSocket) => {
         open.set(socket, new OpenSocket(webSocket, upgrade, protocol, parts));
-        // The socket may have been paused with many others.
-        socket.resume();
       });
       underWay = undefined;
     },

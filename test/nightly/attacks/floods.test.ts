@@ -6,9 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../../cast.js';
-import { openTestApp, type Json, type TestApp } from '../../app.js';
+import { openTestApp, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
-import { head, jsonOf, openConnection } from '../../attacks/raw-connection.js';
 import { printFigures } from '../figures.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
@@ -76,34 +75,6 @@ describe('in small', () => {
 
   it('a real log-in among them succeeds, if it waits as Retry-After says', async () => {
     expect(await real).toBeGreaterThan(0);
-  });
-
-  it('of 900 requests at once those beyond the queue are refused with 503, never the operator’s', async () => {
-    const hanna = await homeowner(app, 'Hanna');
-    const { url, shares } = await app.another({}, { turns: { total: 100 } });
-    const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openConnection(url, at)));
-    // Each turn of the loop accepts one of them; what they send then is read at once.
-    while (shares.connections.inUse() < 900) await sleep(5);
-    const answers = await Promise.all(
-      rush.map(async (one, at) => {
-        const path = at % 30 === 0 ? '/healthz' : '/v1/me';
-        one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
-        const answer = await one.answer();
-        one.hangUp();
-        return { path, ...answer };
-      }),
-    );
-    const refused = answers.filter(({ status }) => status === 503);
-    const served = answers.filter(({ status, path }) => status === 200 && path === '/v1/me');
-    expect([refused.length > 0, served.length >= 100, refused.length + served.length]).toEqual([true, true, 870]);
-    for (const { path, status } of answers) if (path === '/healthz') expect(status).toBe(200);
-    for (const answer of refused)
-      expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
-    const ready = (await (await fetch(`${url}/readyz`)).json()) as Json;
-    expect(ready.status).toBe('ready');
-    // For some seconds after the last was refused.
-    expect(ready.busy).toBe(true);
-    expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
   });
 
   needs('slowhttptest').it('two hundred slow connections of each kind keep nobody from reading', async () => {
