@@ -1,6 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
+import { DISCARDED_BODY } from '../rules/limits.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -31,7 +32,6 @@ function copyOf(read: Buffer | null): Buffer {
 const SMALL_CHUNKS_MAX = 1_000;
 const CHUNK_BYTES_MIN = 64;
 
-/** Keeps the connection open when the body is too long, so that the refusal still arrives; the rest is discarded. */
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // Copies the chunks into one buffer: a small chunk would otherwise keep alive the 64 KB buffer that it was read
@@ -46,7 +46,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_BYTES_MIN) {
         request.off('data', onData);
-        request.pause();
+        request.pause(); // What is left of it costs as much as what was read.
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
@@ -56,6 +56,29 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     request.once('end', () => resolve(body.subarray(0, bytes)));
     request.once('close', onCut);
     request.once('error', onCut);
+  });
+}
+
+/** Whether the client may still be sending the body. */
+export function hasMoreToRead(request: IncomingMessage): boolean {
+  return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
+}
+
+/** Settles when the whole body has come, or no more of it is read: too much, for too long, or in tiny chunks. */
+export function discardBody(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.isPaused()) return resolve();
+    let bytes = 0;
+    const timeout = setTimeout(resolve, DISCARDED_BODY.msMax);
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARDED_BODY.bytesMax) resolve();
+    });
+    for (const event of ['end', 'close'])
+      request.once(event, () => {
+        clearTimeout(timeout);
+        resolve();
+      });
   });
 }
 

@@ -4,7 +4,7 @@ import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
-import { readBody } from './body.js';
+import { discardBody, hasMoreToRead, readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
 
@@ -60,18 +60,29 @@ export class Exchange {
 
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
-    // The unread rest of a body would be taken for the beginning of the next request.
-    if (status === 413) response.setHeader('Connection', 'close');
     response.setHeader('Content-Type', contentType);
     // As a buffer: a text that waits to be sent waits in the heap, and Node would encode it once for its length and
     // again to send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
-    response.end(this.method === 'HEAD' ? undefined : bytes);
+    this.#end(this.method === 'HEAD' ? '' : bytes);
+  }
+
+  /**
+   * A client may send its whole body before it reads, and loses an answer whose connection is closed meanwhile: so the
+   * answer goes out at once, and ends when the body has come.
+   */
+  #end(content: string | Buffer): void {
+    const { request, response } = this;
+    if (!hasMoreToRead(request)) return void response.end(content);
+    if (content === '') response.flushHeaders();
+    else response.write(content);
+    void discardBody(request).then(() => response.end(() => request.complete || request.destroy()));
   }
 
   sendNothing(status: 204 | 304): void {
-    this.#answerWith(status).end();
+    this.#answerWith(status);
+    this.#end('');
   }
 
   sendJson(status: number, body: unknown): void {

@@ -107,6 +107,8 @@ export const STREAM = {
 
 /** What one request may send. */
 export const BODY_BYTES_MAX = { rest: 64 * 1024, graphql: 128 * 1024 } as const;
+/** So much of a refused body is read and discarded, so that the refusal arrives. */
+export const DISCARDED_BODY = { bytesMax: 16_000_000, msMax: 10_000 } as const;
 
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 

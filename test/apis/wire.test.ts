@@ -208,7 +208,7 @@ describe('a body', () => {
           body: body(),
           duplex: 'half',
         } as RequestInit);
-        expect([response.status, response.headers.get('connection')]).toEqual([413, 'close']);
+        expect(response.status).toBe(413);
         const answer: Json = await response.json();
         expect(
           (path === '/graphql' ? byGraphql : byRest)({
