@@ -27,8 +27,8 @@ const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 const testsWith = (pattern: RegExp) => tests.filter((path) => pattern.test(readFileSync(path, 'utf8')));
 
-/** Start processes, and end what is left of them after each test. */
-const starting = testsWith(/\/processes\.js'/);
+/** Start processes, and end what is left of them after each test; or look at what a build has made. */
+const starting = testsWith(/\/(?:processes|clone)\.js'/);
 
 /**
  * Loading the server takes some three seconds of CPU, so the files that a worker runs share its modules. These do not:
@@ -45,7 +45,7 @@ export default defineConfig({
     projects: [
       {
         ...settings,
-        test: { ...settings.test, name: 'starting', include: starting, globalSetup: ['test/start/clone.ts'] },
+        test: { ...settings.test, name: 'starting', include: starting, globalSetup: ['test/start/first-start.ts'] },
       },
       { ...settings, test: { ...settings.test, name: 'alone', include: alone } },
       {

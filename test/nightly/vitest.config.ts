@@ -8,8 +8,7 @@ export default defineConfig({
     ...settings.test,
     include: ['test/**/*.test.ts'],
     exclude: configDefaults.exclude,
-    globalSetup: ['test/postgres.ts', 'test/start/clone.ts'],
+    globalSetup: ['test/postgres.ts', 'test/start/first-start.ts'],
     maxWorkers: 1,
-    env: { TIMING: '1' },
   },
 });

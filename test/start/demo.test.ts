@@ -18,7 +18,7 @@ interface Listed {
 }
 
 it('has people who can log in, and jobs in every state; a second start leaves it as it is', async () => {
-  const dataFolder = project.dataFolder();
+  const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
   for (const time of ['first', 'second']) {
     const server = start(project, [process.execPath, 'dist/demo/demo.js'], { DATA_DIR: dataFolder });

@@ -18,7 +18,7 @@ import { start, startServer, type Environment } from './processes.js';
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const METRICS_TOKEN = 'sixteen-letters!';
 
-let image: Clone;
+let image: Pick<Clone, 'folder' | 'remove'>;
 let database: OwnDatabase;
 let environment: Environment;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** As the Dockerfile says: packages without those of development, what was compiled elsewhere, and what it reads. */
-function buildImage(): Clone {
+function buildImage(): typeof image {
   const built = clone();
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-image-'));
   for (const path of ['dist', 'schema/migrations', 'src/graphql/playground/steps'])
@@ -44,11 +44,7 @@ function buildImage(): Clone {
   // As hard links where the folders are on one disk: it is eighty megabytes in thousands of files.
   const copy = (how: string) => spawnSync('cp', [how, '--parents', ...copied, folder], { cwd: PROJECT }).status;
   if (copy('-rl') !== 0 && copy('-r') !== 0) throw new Error('The packages could not be copied.');
-  return {
-    folder,
-    dataFolder: () => join(folder, 'data'),
-    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
-  };
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 interface LockedPackage {
@@ -75,14 +71,12 @@ it('makes an admin by `npm run admin`, where there is no compiler', async () => 
   const { code, output } = await start(image, command, unsigned, 'ada keeps the house\n').ended;
   expect(code, output).toBe(0);
   expect(output).toMatch(/^Done: ada@example\.test can log in as an admin, in the database \w+ on .+\.\n$/);
-
-  const url = await startServer(image, environment).url;
-  expect((await logIn(url, 'ada@example.test', 'ada keeps the house')).status).toBe(200);
 });
 
 it('starts by `npm start`, names no playground that is off, and guards its metrics', async () => {
   const server = start(image, ['npm', '--silent', 'start'], environment);
   const url = await server.url;
+  expect((await logIn(url, 'ada@example.test', 'ada keeps the house')).status).toBe(200);
   // All that a server in production writes is JSON.
   for (const line of server.output().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   expect(await (await fetch(url)).json()).toEqual({

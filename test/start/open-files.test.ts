@@ -19,7 +19,7 @@ const FILES_MAX = 600;
 
 it('says so at start, keeps its database while all connections are taken, and is well afterwards', async () => {
   const command = `ulimit -n ${FILES_MAX}; exec "$0" dist/main.js`;
-  const environment = { DATA_DIR: project.dataFolder(), SHARE_TURNS_TOTAL: '5', SHARE_STREAMS_TOTAL: '' };
+  const environment = { DATA_DIR: project.usedDataFolder(), SHARE_TURNS_TOTAL: '5', SHARE_STREAMS_TOTAL: '' };
   const server = start(project, ['sh', '-c', command, process.execPath], environment);
   const url = await server.url;
   const line = server

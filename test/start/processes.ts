@@ -1,9 +1,9 @@
 /**
  * Processes as a person starts them: with an environment and nothing else. Whatever a test leaves running is ended
- * after it.
+ * after it, and what was started for all tests of a file after the last.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
 import type { Clone } from './clone.js';
 
 export interface Ended {
@@ -37,17 +37,24 @@ const ENVIRONMENT: Environment = {
 };
 
 const running = new Set<ChildProcess>();
+let ofAllTests: ReadonlySet<ChildProcess> | undefined;
 
+beforeEach(() => {
+  ofAllTests ??= new Set(running);
+});
 afterEach(async () => {
+  await Promise.all([...running].filter((child) => !ofAllTests?.has(child)).map(endGroup));
+});
+afterAll(async () => {
   await Promise.all([...running].map(endGroup));
 });
 
-export function startServer(clone: Clone, environment: Environment): Started {
+export function startServer(clone: Pick<Clone, 'folder'>, environment: Environment): Started {
   return start(clone, [process.execPath, 'dist/main.js'], environment);
 }
 
 export function start(
-  { folder }: Clone,
+  { folder }: Pick<Clone, 'folder'>,
   [program = '', ...args]: string[],
   environment: Environment,
   input = '',

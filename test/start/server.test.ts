@@ -1,66 +1,105 @@
 /** The server on its own database: it starts, drains, survives being killed, and keeps its folder to itself. */
 import { once } from 'node:events';
 import { Agent, get, request, type IncomingMessage } from 'node:http';
-import { mkdirSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { postmasterOf, processesOf } from '../embedded/processes.js';
 import { until } from '../security/until.js';
-import { expectTimed } from '../timing.js';
 import { logIn, readiness, signUp, type Account } from './callers.js';
 import { clone, type Clone } from './clone.js';
-import { start, startServer } from './processes.js';
+import { startServer, type Started } from './processes.js';
+
+const ON_SIGNALS = `
+  process.on("SIGUSR2", () => void Promise.reject(new Error("dropped")));
+  process.on("SIGWINCH", () => { throw new Error("thrown") });`;
 
 let project: Clone;
+let dataFolder: string;
+let server: Started;
+let url: string;
+let account: Account;
 
-beforeAll(() => {
+const startWithSignals = () =>
+  startServer(project, {
+    DATA_DIR: dataFolder,
+    RATE_LIMITS: 'off',
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(ON_SIGNALS)}"`,
+  });
+
+/** The first tests share this server, and the last of them kills it. */
+beforeAll(async () => {
   project = clone();
+  dataFolder = project.usedDataFolder();
+  server = startWithSignals();
+  url = await server.url;
+  account = await signUp(url, 'survivor@example.test');
 });
 afterAll(() => project.remove());
 
+it('npm start builds, makes the database, says where everything is, and a signal to npm ends all of it', async () => {
+  const { url, output, ...first } = inject('firstStart');
+  for (const said of [`${url}/graphql`, `${url}/v1/docs`, `${url}/healthz`, `${url}/readyz`])
+    expect(output).toContain(said);
+  expect(first).toMatchObject({ readiness: 200, code: 0 });
+  expect(first.databaseProcesses).toBeGreaterThan(0);
+  await untilGone(first.dataFolder);
+});
+
 it('a promise that fails and that nothing waits for is logged, and ends nobody’s calls', async () => {
-  const dropped = 'process.on("SIGUSR2", () => void Promise.reject(new Error("dropped")))';
-  const server = startServer(project, {
-    DATA_DIR: project.dataFolder(),
-    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(dropped)}"`,
-  });
-  const url = await server.url;
   process.kill(server.pid, 'SIGUSR2');
   await until(() => server.output().includes('unhandled promise rejection'));
   expect(server.output()).toContain('dropped');
   expect(await readiness(url)).toBe(200);
-  expect((await server.stop()).code).toBe(0);
 });
 
-it('an error that nothing catches ends the process, and is a line of the log', async () => {
-  const thrown = 'process.on("SIGUSR2", () => { throw new Error("thrown") })';
-  const server = startServer(project, {
-    DATA_DIR: project.dataFolder(),
-    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(thrown)}"`,
-  });
-  await server.url;
-  process.kill(server.pid, 'SIGUSR2');
-  const { code, output } = await server.ended;
+it('a second server on the same data folder is told so, and the first goes on', async () => {
+  const second = await startServer(project, { DATA_DIR: dataFolder }).ended;
+  expect(second.code).toBe(1);
+  expect(second.output).toContain(`Another server (process ${server.pid}) runs on the data folder ${dataFolder}.`);
+  expect(second.output).not.toMatch(/\n\s+at /);
+  expect(await readiness(url)).toBe(200);
+});
+
+it('a port that is taken is named, and no database is left running', async () => {
+  const another = project.usedDataFolder();
+  const { code, output } = await startServer(project, { DATA_DIR: another, PORT: new URL(url).port }).ended;
+
+  expect(code).toBe(1);
+  expect(output).toContain(`address already in use 127.0.0.1:${new URL(url).port}`);
+  await untilGone(another);
+});
+
+it('a database that dies twice is started again each time, and its server writes and logs it', async () => {
+  const WAIT = { timeout: 100_000, interval: 20 };
+  for (const death of ['first', 'second']) {
+    process.kill(postmasterOf(dataFolder), 'SIGKILL');
+    await vi.waitFor(() => signUp(url, `after.${death}@example.test`), WAIT);
+  }
+  // Another connection may notice only now that its Postgres has died.
+  const { email, password } = account;
+  await vi.waitFor(async () => expect((await logIn(url, email, password)).status).toBe(200), WAIT);
+  expect(server.output()).toContain('The embedded Postgres has ended by itself, and is started again.');
+});
+
+it('an account outlives kill -9; an error that nothing catches ends the process and is logged', async () => {
+  await server.stop('SIGKILL');
+
+  const second = startWithSignals();
+  const { email, password, token } = account;
+  expect((await logIn(await second.url, email, password)).status).toBe(200);
+  // The secret was kept too, so the log-in from before still holds.
+  const authorization = `Bearer ${token}`;
+  expect((await fetch(`${await second.url}/v1/me`, { headers: { authorization } })).status).toBe(200);
+
+  process.kill(second.pid, 'SIGWINCH');
+  const { code, output } = await second.ended;
   expect(code).not.toBe(0);
   const line = output.split('\n').find((text) => text.includes('"level":"fatal"')) ?? '{}';
   expect(JSON.parse(line)).toMatchObject({ msg: 'uncaught exception: the server ends', err: { message: 'thrown' } });
-});
-
-it('a first start makes the database, is ready, and says where everything is', async () => {
-  const dataFolder = project.dataFolder();
-  const server = startServer(project, { DATA_DIR: dataFolder });
-  const url = await server.url;
-
-  expect(await readiness(url)).toBe(200);
-  for (const said of [`${url}/graphql`, `${url}/v1/docs`, `${url}/healthz`, `${url}/readyz`])
-    expect(server.output()).toContain(said);
-  expect(processesOf(dataFolder).length).toBeGreaterThan(0);
-
-  expect((await server.stop()).code).toBe(0);
   await untilGone(dataFolder);
 });
 
 it('SIGTERM under load: every call that was begun is answered, the exit is clean, and Postgres is gone', async () => {
-  const dataFolder = project.dataFolder();
+  const dataFolder = project.usedDataFolder();
   const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
   const url = await server.url;
   const { token } = await signUp(url, 'busy@example.test');
@@ -80,7 +119,7 @@ it('SIGTERM under load: every call that was begun is answered, the exit is clean
 });
 
 it('SIGTERM while log-ins wait for their hashes, and some at the API: all of them are answered', async () => {
-  const server = startServer(project, { DATA_DIR: project.dataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '8' });
+  const server = startServer(project, { DATA_DIR: project.usedDataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '8' });
   const url = await server.url;
   const account = await signUp(url, 'owner@example.test');
 
@@ -100,67 +139,6 @@ it('SIGTERM while log-ins wait for their hashes, and some at the API: all of the
   expect((await ended).output).not.toContain('before the response');
 });
 
-it('an account is still there after kill -9 and a second start', async () => {
-  const environment = { DATA_DIR: project.dataFolder() };
-  const killed = startServer(project, environment);
-  const { email, password, token } = await signUp(await killed.url, 'survivor@example.test');
-  await killed.stop('SIGKILL');
-
-  const url = await startServer(project, environment).url;
-  expect((await logIn(url, email, password)).status).toBe(200);
-  // The secret was kept too, so the log-in from before still holds.
-  expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
-});
-
-it('a database that dies is started again, its server writes within two seconds (timed), and logs it', async () => {
-  const dataFolder = project.dataFolder();
-  const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
-  const url = await server.url;
-  const before = await signUp(url, 'before@example.test');
-  const WAIT = { timeout: 100_000, interval: 20 };
-  const recoveriesMs: number[] = [];
-  for (let death = 1; death <= 3; death += 1) {
-    process.kill(postmasterOf(dataFolder), 'SIGKILL');
-    const killed = performance.now();
-    await vi.waitFor(() => signUp(url, `after.${death}@example.test`), WAIT);
-    recoveriesMs.push(performance.now() - killed);
-  }
-  // What else the machine has to do can only make it slower: the best of them is the server's own.
-  expectTimed(() => expect(Math.min(...recoveriesMs)).toBeLessThan(2_000));
-  // Another connection may notice only now that its Postgres has died.
-  await vi.waitFor(async () => expect((await logIn(url, before.email, before.password)).status).toBe(200), WAIT);
-  const { code, output } = await server.stop();
-  expect(code).toBe(0);
-  expect(output).toContain('The embedded Postgres has ended by itself, and is started again.');
-  await untilGone(dataFolder);
-});
-
-it('a second server on the same data folder is told so, and the first goes on', async () => {
-  const environment = { DATA_DIR: project.dataFolder() };
-  const first = startServer(project, environment);
-  const url = await first.url;
-
-  const second = await startServer(project, environment).ended;
-  expect(second.code).toBe(1);
-  expect(second.output).toContain(
-    `Another server (process ${first.pid}) runs on the data folder ${environment.DATA_DIR}.`,
-  );
-  expect(second.output).not.toMatch(/\n\s+at /);
-  expect(await readiness(url)).toBe(200);
-});
-
-it('two servers with two data folders live side by side and share nothing', async () => {
-  const servers = [
-    startServer(project, { DATA_DIR: project.dataFolder() }),
-    startServer(project, { DATA_DIR: project.dataFolder() }),
-  ];
-  const [one = '', other = ''] = await Promise.all(servers.map((server) => server.url));
-  const { email, password } = await signUp(one, 'here.only@example.test');
-
-  expect((await logIn(one, email, password)).status).toBe(200);
-  expect((await logIn(other, email, password)).status).toBe(401);
-});
-
 it('a signal in the middle of the first start ends it cleanly, and the next start succeeds', async () => {
   const dataFolder = project.dataFolder();
   const interrupted = startServer(project, { DATA_DIR: dataFolder });
@@ -169,30 +147,6 @@ it('a signal in the middle of the first start ends it cleanly, and the next star
   await untilGone(dataFolder);
 
   expect(await readiness(await startServer(project, { DATA_DIR: dataFolder }).url)).toBe(200);
-});
-
-it('a port that is taken is named, and no database is left running', async () => {
-  const taken = await startServer(project, { DATA_DIR: project.dataFolder() }).url;
-  const dataFolder = project.dataFolder();
-  const { code, output } = await startServer(project, { DATA_DIR: dataFolder, PORT: new URL(taken).port }).ended;
-
-  expect(code).toBe(1);
-  expect(output).toContain(`address already in use 127.0.0.1:${new URL(taken).port}`);
-  await untilGone(dataFolder);
-});
-
-it('npm start builds what is not built, and a signal to npm reaches the server', async () => {
-  const fresh = clone({ built: false });
-  try {
-    const dataFolder = fresh.dataFolder();
-    mkdirSync(dataFolder);
-    const server = start(fresh, ['npm', 'start'], { DATA_DIR: dataFolder });
-    expect(await readiness(await server.url)).toBe(200);
-    expect((await server.stop()).code).toBe(0);
-    await untilGone(dataFolder);
-  } finally {
-    fresh.remove();
-  }
 });
 
 interface Load {
