@@ -17,20 +17,23 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-needs('curl').it(
-  'every command of the first session works, in the order in which it stands there, and all of them again',
-  async () => {
-    const dataFolder = project.dataFolder();
-    const url = await startServer(project, { DATA_DIR: dataFolder }).url;
-    const commands = blocks(SESSION, 'sh').join('\n').replaceAll(WRITTEN_ADDRESS, url);
-    // Pasted as they are; only a refusal, which a reader would see, must end it here.
-    const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n';
+needs('curl').it('every command of the first session works, in the order in which it stands there', async () => {
+  const dataFolder = project.usedDataFolder();
+  const url = await startServer(project, { DATA_DIR: dataFolder }).url;
+  const commands = blocks(SESSION, 'sh').join('\n').replaceAll(WRITTEN_ADDRESS, url);
+  // Pasted as they are; only a refusal, which a reader would see, must end it here.
+  const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n';
 
-    const { code, output } = await run(`${strict}${commands}\n${commands}`, { DATA_DIR: dataFolder, BCRYPT_COST: '4' });
-    expect(output).not.toContain('"errors"');
-    expect(code, output).toBe(0);
-  },
-);
+  const { code, output } = await run(`${strict}${commands}`, { DATA_DIR: dataFolder, BCRYPT_COST: '4' });
+  expect(output).not.toContain('"errors"');
+  expect(code, output).toBe(0);
+});
+
+it('the first session can be pasted again and again: each address in it is new each time', () => {
+  const addresses = SESSION.match(/\S+@example\.com/g) ?? [];
+  expect(addresses.length).toBeGreaterThan(5);
+  expect(addresses.filter((address) => !/\$ME|\$RANDOM/.test(address))).toEqual([]);
+});
 
 const READMES = [
   'README.md',

@@ -1,0 +1,32 @@
+/** What an operator may not do with accounts; the command itself is tested in test/start/admin.test.ts. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAdmin, ensureAdmin, setAdminPassword } from '../../src/operations/accounts/admins.js';
+import { ADMIN, openTestApp, type TestApp } from '../app.js';
+import { homeowner } from '../cast.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(() => app.close());
+
+const PASSWORD = 'another password';
+
+it('nobody else is made an admin, nor given a password', async () => {
+  const { email } = await homeowner(app, 'Hanna');
+  await expect(ensureAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
+  await expect(createAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
+  await expect(setAdminPassword(app.services, email, PASSWORD)).rejects.toThrow(`${email} is no admin.`);
+  await expect(setAdminPassword(app.services, 'nobody@example.test', PASSWORD)).rejects.toThrow('is no admin.');
+  await expect(createAdmin(app.services, ADMIN.email, PASSWORD)).rejects.toThrow('is an admin already');
+  const [row] = await app.sql`select user_type, (select count(*)::int from users where user_type = 'admin') as admins
+    from users where email = ${email}`;
+  expect(row).toEqual({ user_type: 'homeowner', admins: 1 });
+});
+
+it('an email and a password are what they are at sign-up', async () => {
+  await expect(createAdmin(app.services, 'ada', PASSWORD)).rejects.toThrow('The email');
+  await expect(createAdmin(app.services, 'new@example.test', 'short')).rejects.toThrow(/The password .*8/);
+  await expect(createAdmin(app.services, 'new@example.test', 'New@example.test')).rejects.toThrow('the email itself');
+  expect(await app.sql`select email from users where email like 'new@%' or email = 'ada'`).toEqual([]);
+});
