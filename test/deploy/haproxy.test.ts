@@ -184,6 +184,32 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   losing.close();
 });
 
+needs('haproxy').it('a body that does not come, and a server that does not answer, are refused in JSON', async () => {
+  const silent = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      if (bytes.includes('/readyz')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    });
+  });
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const proxy = await startProxy([address], { REQUEST_WITHIN: '200ms', ANSWER_WITHIN: '200ms' });
+  for (const path of ['/v1/jobs', '/graphql']) {
+    const slow = await openConnection(proxy.url);
+    slow.send(head('POST', path, ['Content-Length: 100']));
+    expect(refusalIn(await slow.answer())).toEqual([408, 'MALFORMED_REQUEST']);
+    await slow.closed;
+    const waiting = await openConnection(proxy.url);
+    waiting.send(post(path, '{}'));
+    const answer = await waiting.answer();
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([504, '1']);
+    expect(JSON.stringify(jsonOf(answer))).toContain('OVERLOADED');
+    waiting.hangUp();
+  }
+  await proxy.stop();
+  silent.close();
+});
+
 needs('haproxy').it('one address has so many connections, and takes none from another', async () => {
   const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
   const proxy = await startProxy([hostOf(app.url)], { CONNECTIONS_PER_ADDRESS: '5' });

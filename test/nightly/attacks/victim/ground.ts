@@ -20,6 +20,8 @@ export interface Row {
   readonly finding?: number;
   /** Longer than the others, where it takes so long until the harm is done. */
   readonly forMs?: number;
+  /** A finding about connections, which are HAProxy's. */
+  readonly isOfConnections?: true;
   /** What it began goes on after the attackers have left: such rows come last. */
   readonly hashesOn?: true;
   attacks(ground: Ground): readonly Attack[] | Promise<readonly Attack[]>;

@@ -10,6 +10,7 @@ import postgres, { type Sql } from 'postgres';
 import type { Market } from '../../../../src/store/seed.js';
 import { seedUnevenMarket } from '../../../bench/uneven-market.js';
 import { collectGarbage, debuggerIn } from '../../../collect-garbage.js';
+import { freeAddress, startProxy } from '../../../deploy/proxy.js';
 import { freshDatabase } from '../../../postgres.js';
 import { clone } from '../../../start/clone.js';
 import { httpCall } from './http-call.js';
@@ -19,7 +20,10 @@ import { JWT_SECRET, PASSWORD } from './people.js';
 export interface AttackedServer {
   readonly market: Market;
   readonly sql: Sql;
+  /** Its own port. */
   readonly port: number;
+  /** The port that callers use: HAProxy's where there is one. */
+  readonly callersPort: number;
   /** Why it had to be started anew, each time: never, if all is well. */
   readonly restarts: readonly string[];
   /** What its process holds, in MB; 0 where there is none. */
@@ -44,7 +48,11 @@ const RESIDENT_MB_MAX = 300;
 const IN_USE_MB_MAX = 150;
 const OUTPUT_KEPT = 4_000;
 
-export async function openAttackedServer(): Promise<AttackedServer> {
+export interface ServerSettings {
+  readonly behindProxy: boolean;
+}
+
+export async function openAttackedServer({ behindProxy }: ServerSettings): Promise<AttackedServer> {
   setNiceness(process.pid, -10);
   const project = clone();
   const database = await freshDatabase();
@@ -53,7 +61,10 @@ export async function openAttackedServer(): Promise<AttackedServer> {
   const market = await seedUnevenMarket(sql, SIZE, hashSync(PASSWORD, BCRYPT_COST));
 
   let child: ChildProcess | undefined;
-  let port = 0;
+  const address = await freeAddress();
+  const port = portOf(address);
+  const proxy = behindProxy ? await startProxy([address]) : undefined;
+  const callersPort = proxy ? portOf(proxy.url) : port;
   const restarts: string[] = [];
   let output = '';
   let debuggerUrl = '';
@@ -63,7 +74,8 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     NODE_ENV: 'production',
-    PORT: '0',
+    PORT: String(port),
+    TRUST_PROXY_HOPS: behindProxy ? '1' : '0',
     JWT_SECRET,
     LOG_LEVEL: 'error',
     // So that webhooks can be made to lead back to the server, whose public address it cannot know.
@@ -83,18 +95,18 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     });
     child = started;
     setNiceness(started.pid, -10);
-    const url = await new Promise<string>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       const collect = (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-OUTPUT_KEPT);
         debuggerUrl = debuggerIn(chunk.toString()) ?? debuggerUrl;
-        const opened = /is open at (\S+)/.exec(output)?.[1];
-        if (opened) resolve(opened);
+        if (output.includes('is open at ')) resolve();
       };
       started.stdout.on('data', collect);
       started.stderr.on('data', collect);
       started.once('close', () => reject(new Error(`The server ended and wrote:\n${output}`)));
     });
-    port = Number(new URL(url).port);
+    // HAProxy looks for it every half a second.
+    while ((await httpCall({ port: callersPort, path: '/healthz' })).status !== 200) await sleep(50);
   }
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
@@ -146,9 +158,8 @@ export async function openAttackedServer(): Promise<AttackedServer> {
   return {
     market,
     sql,
-    get port() {
-      return port;
-    },
+    port,
+    callersPort,
     restarts,
     residentMb,
     holdsLittle,
@@ -164,12 +175,15 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     output: () => output,
     close: async () => {
       await stop('SIGTERM');
+      await proxy?.stop();
       await sql.end({ timeout: 5 });
       await database.drop();
       project.remove();
     },
   };
 }
+
+const portOf = (address: string) => Number(address.slice(address.lastIndexOf(':') + 1));
 
 const CALMS_DOWN_WITHIN_MS = 5_000;
 

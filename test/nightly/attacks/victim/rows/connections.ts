@@ -1,6 +1,6 @@
 /** What is done to the server's connections: opened, left half said, filled, left unread. */
 import type { Row } from '../ground.js';
-import { bytesOf, get, post, TINY } from './requests.js';
+import { bytesOf, get, post, TINY, WRONG_LOG_IN } from './requests.js';
 
 const halfBody = (path: string) =>
   bytesOf('POST', path, { headers: ['Content-Type: application/json', 'Content-Length: 60000'] });
@@ -174,6 +174,36 @@ export const CONNECTIONS: readonly Row[] = [
         take: 'nothing',
         hangUpAfterMs: 1_500,
         again: { afterMs: 50 },
+      },
+    ],
+  },
+  {
+    name: 'a thousand streams held, and calls beside them',
+    who: '600 accounts',
+    attacks: ({ addresses, people, crowdedJobId }) => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        addresses: addresses(10),
+        tokens: people.crowd,
+        first: bytesOf('GET', streamOf(crowdedJobId), {
+          headers: ['Accept: text/event-stream', 'Authorization: Bearer @TOKEN@'],
+        }),
+      },
+      { kind: 'calls', connections: 50, tokens: people.crowd, requests: [get('/v1/jobs'), get('/v1/me')] },
+    ],
+  },
+  {
+    name: 'log-ins whose X-Forwarded-For is another one each time',
+    who: 'anonymous',
+    hashesOn: true,
+    attacks: () => [
+      {
+        kind: 'calls',
+        connections: 300,
+        requests: Array.from({ length: 1_000 }, (_, at) =>
+          post('/v1/auth/login', WRONG_LOG_IN, { 'x-forwarded-for': `198.51.${at >> 8}.${at & 255}` }),
+        ),
       },
     ],
   },

@@ -97,6 +97,7 @@ export const FINDINGS: readonly Row[] = [
   {
     name: '200,000 tiny requests sent ahead behind one log-in, then a hang-up',
     finding: 2,
+    isOfConnections: true,
     who: 'anonymous',
     forMs: 3_000,
     attacks: () => [
@@ -255,6 +256,7 @@ export const FINDINGS: readonly Row[] = [
   {
     name: '10,300 half-sent heads',
     finding: 6,
+    isOfConnections: true,
     who: 'anonymous',
     attacks: () =>
       Array.from({ length: 3 }, (_, at) => ({

@@ -9,18 +9,25 @@ import { LOG_INS } from './log-ins.js';
 import { WEB_SOCKETS } from './web-sockets.js';
 import { WEBHOOKS } from './webhooks.js';
 
-const ALL = [
-  ...FINDINGS,
+export const CONNECTION_ROWS = inOrder([
+  ...FINDINGS.filter(isOfConnections),
   ...CONNECTIONS,
-  ...LEFT_BEHIND,
   ...WEB_SOCKETS,
+  ...LEFT_BEHIND,
+]);
+
+export const MARKET_ROWS = inOrder([
+  ...FINDINGS.filter((row) => !isOfConnections(row)),
   ...DOCUMENTS,
   ...DATABASE,
   ...LOG_INS,
   ...WEBHOOKS,
-];
+]);
 
-export const ROWS: readonly Row[] = [
-  ...ALL.filter(({ hashesOn }) => !hashesOn),
-  ...ALL.filter(({ hashesOn }) => hashesOn),
-];
+function inOrder(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((one, other) => Number(one.hashesOn === true) - Number(other.hashesOn === true));
+}
+
+function isOfConnections(row: Row): boolean {
+  return row.isOfConnections === true;
+}

@@ -1,0 +1,8 @@
+/** What comes from the side of connections, and is HAProxy's: the server stands behind it, as in production. */
+import { needs } from '../../../needs.js';
+import { CONNECTION_ROWS } from './rows/rows.js';
+import { victimsTable } from './table.js';
+
+needs('haproxy').describe('while somebody floods HAProxy, a homeowner elsewhere signs in, reads and publishes', () => {
+  victimsTable(CONNECTION_ROWS, { behindProxy: true });
+});

@@ -1,0 +1,154 @@
+/**
+ * The victim's table: each row is an attack on a real server with a production's settings, and what a homeowner
+ * and an operator at other addresses notice of it. Run alone: `npm run nightly -- victim`; `VICTIM_ROW=…` picks rows by
+ * a regular expression over their names.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkDatabase } from '../../../checker.js';
+import { carryOut } from './attack.js';
+import { attackersAddress, createGround, victimsAddress, type Row } from './ground.js';
+import { createPeople, type People } from './people.js';
+import { openPlainServer, type PlainServer } from './plain-server.js';
+import { openAttackedServer, type AttackedServer, type ServerSettings } from './server.js';
+import { delaysOf, failuresOf, printTable, type Outcome } from './verdict.js';
+import { prepareVictim, type Experience, type Ports } from './victim.js';
+import { printFigures } from '../../figures.js';
+
+const ATTACK_MS = 2_000;
+const MEMORY_RETURNS_WITHIN_MS = 5_000;
+/** So long the machine may have kept either server from running; a plain server answers within 20 ms. */
+const HELD_UP_MS_MAX = 50;
+const MEASUREMENTS_MAX = 3;
+const MS_OF_A_TICK = 10;
+
+export const CHOSEN = new RegExp(process.env.VICTIM_ROW ?? '', 'i');
+
+export interface Attacked {
+  readonly server: AttackedServer;
+  readonly people: People;
+}
+
+let server: AttackedServer;
+let plainServer: PlainServer;
+let people: People;
+let calm: Experience | undefined;
+const outcomes: Outcome[] = [];
+/** Addresses are made of it. */
+let lastNumber = 0;
+
+/** Runs the rows on a server of their own, and hands over the server for what is asked of it afterwards. */
+export function victimsTable(rows: readonly Row[], settings: ServerSettings): () => Attacked {
+  beforeAll(async () => {
+    [server, plainServer] = await Promise.all([openAttackedServer(settings), openPlainServer()]);
+    people = createPeople(server.market);
+    [calm] = (await warmUp(3)).slice(-1);
+  }, 120_000);
+  afterAll(async () => {
+    printTable(outcomes, calm);
+    plainServer?.close();
+    await server?.close();
+  }, 60_000);
+
+  rows
+    .filter(({ name }) => CHOSEN.test(name))
+    .map((row) =>
+      it(`${row.finding === undefined ? '' : `finding ${row.finding}: `}${row.name} (${row.who})`, async () => {
+        const outcome = await measure(row);
+        outcomes.push(outcome);
+        expect(failuresOf(outcome).join('\n')).toBe('');
+      }, 120_000),
+    );
+
+  it('and afterwards the database is sound, and the server is the one that was started', async () => {
+    expect(await checkDatabase(server.sql)).toEqual([]);
+    expect(server.restarts).toEqual([]);
+  }, 60_000);
+
+  return () => ({ server, people });
+}
+
+/** Where the machine kept both servers from running no time was measured, and it is measured anew, elsewhere. */
+async function measure(row: Row): Promise<Outcome> {
+  for (let measurement = 1; ; measurement += 1) {
+    const stolenBefore = stolenMs();
+    const outcome = await run(row, (lastNumber += 1));
+    const heldUpMs = Math.max(outcome.experience.plainMs, stolenMs() - stolenBefore);
+    const [delays, failures] = [delaysOf(outcome), failuresOf(outcome)];
+    const isSlowOnly = failures.length > 0 && failures.length === delays.length;
+    if (!isSlowOnly || heldUpMs < HELD_UP_MS_MAX || measurement === MEASUREMENTS_MAX) return outcome;
+    printFigures(`${row.name}: the machine was held up for ${heldUpMs} ms meanwhile; ${delays.join('; ')}`);
+  }
+}
+
+/** Of all processors together, since the system began, where it knows. */
+function stolenMs(): number {
+  const [, , , , , , , , ticks = '0'] = readFileSync('/proc/stat', 'utf8').split('\n')[0]?.split(/ +/) ?? [];
+  return Number(ticks) * MS_OF_A_TICK;
+}
+
+async function run(row: Row, number: number): Promise<Outcome> {
+  if (await server.ensureHealthy()) await warmUp(1);
+  const { callersPort: port, restarts } = server;
+  const restartsBefore = restarts.length;
+  const person = people.homeowner();
+  const victim = await prepareVictim(ports(), victimsAddress(number), person);
+  const attacks = await row.attacks(
+    createGround(port, server.market, people, number, { email: person.email, jobId: victim.openJobId }),
+  );
+  const watch = watchMemory();
+  const attackers = attacks.map((one) =>
+    carryOut(one, { port, address: attackersAddress(number), forMs: row.forMs ?? ATTACK_MS }),
+  );
+  await Promise.all(attackers.map(({ begun }) => begun));
+  const attack = Promise.all(attackers.map(({ ended }) => ended));
+  const experience = await victim.live(attack);
+  const tallies = await attack;
+  const hasReturned = await memoryReturns();
+  return {
+    row,
+    isBehindProxy: server.port !== server.callersPort,
+    experience,
+    tallies,
+    peakMb: watch.stop(),
+    hasReturned,
+    memoryMb: server.residentMb(),
+    died: !server.isRunning() || restarts.length > restartsBefore,
+    output: server.output(),
+  };
+}
+
+/** Nobody attacks, so that the first row is not the one that waits for the compiler. */
+async function warmUp(rounds: number): Promise<Experience[]> {
+  const calm: Experience[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const victim = await prepareVictim(ports(), victimsAddress(0), people.homeowner());
+    calm.push(await victim.live(sleep(1_000)));
+  }
+  return calm;
+}
+
+function ports(): Ports {
+  return { port: server.callersPort, plainPort: plainServer.port };
+}
+
+function watchMemory(): { stop(): number } {
+  let peakMb = 0;
+  const timer = setInterval(() => (peakMb = Math.max(peakMb, server.residentMb())), 25);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return peakMb;
+    },
+  };
+}
+
+async function memoryReturns(): Promise<boolean> {
+  const deadline = performance.now() + MEMORY_RETURNS_WITHIN_MS;
+  for (;;) {
+    if (await server.holdsLittle()) return true;
+    if (!server.isRunning() || performance.now() > deadline) return false;
+    await sleep(100);
+  }
+}
