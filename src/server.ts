@@ -10,7 +10,7 @@ import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { sendRefusal } from './graphql/send-refusal.js';
-import { boundConnections } from './http/connections.js';
+import { answersUnderWay, boundConnections } from './http/connections.js';
 import { createDraining, serverStops } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { HEADERS_MAX, problemWithHead } from './http/head.js';
@@ -135,7 +135,7 @@ export async function startServer(
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
-    if (!connections.begin(request, response)) return;
+    connections.begin(response);
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining);
@@ -176,8 +176,8 @@ export async function startServer(
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Node has removed its own listener, and an 'error' event without a listener ends the process.
     socket.on('error', () => socket.destroy());
-    // A client could not tell the answers to what it sent before from what follows them.
-    if (connections.underWay(socket).size > 0) return void socket.destroy();
+    // Too many requests were sent ahead, or a client could not tell their answers from what follows them.
+    if (answersUnderWay(socket).size > 0) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const response = new ServerResponse(request);
@@ -209,7 +209,7 @@ export async function startServer(
   server.on('request', answer);
   server.on('checkExpectation', answer);
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
-  answerUnreadable(server, connections, HEAD_BYTES_MAX, errorBody);
+  answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
   await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
   const { port } = server.address() as AddressInfo;
 

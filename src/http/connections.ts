@@ -3,17 +3,29 @@
  * how many requests a client may send ahead on one. Behind a proxy these limits are the proxy's (deploy/haproxy.cfg),
  * which sends each request once the one before is answered.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { REQUESTS_AHEAD_MAX } from '../rules/limits.js';
 import type { GiveBack } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
 
+/** The answers that are not sent yet on each connection; without requests sent ahead there is at most one. */
+const underWay = new WeakMap<Socket, Set<ServerResponse>>();
+
+export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
+  return underWay.get(socket) ?? NONE;
+}
+
+const NONE: ReadonlySet<ServerResponse> = new Set();
+
+/** One read may hold 2,000 tiny requests: `http/upgrade.ts` ends the reading of a connection that has sent too many. */
+export function hasSentTooManyAhead(socket: Socket): boolean {
+  return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
+}
+
 export interface Connections {
-  /** The answers that are not sent yet on this connection; in plain HTTP there is at most one. */
-  underWay(socket: Socket): ReadonlySet<ServerResponse>;
-  /** Counts the request; false where its connection is closed for having sent too many ahead. */
-  begin(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Counts an answer until it is sent. */
+  begin(response: ServerResponse): void;
   /** Closes the connections on which no client ever sent anything: browsers open some in advance. */
   closeUnused(): void;
 }
@@ -23,14 +35,14 @@ export function boundConnections(
   { connections, events, limits }: Shares,
   addressOf: (socket: Socket) => string,
 ): Connections {
-  const open = new Map<Socket, Set<ServerResponse>>();
+  const open = new Set<Socket>();
 
   server.maxConnections = limits.connections.total ?? Infinity;
   server.on('drop', () => events.refused('connections', 'server'));
   server.on('connection', (socket: Socket) => {
     const giveBack = takeFor(addressOf(socket));
     if (!giveBack) return void socket.destroy();
-    open.set(socket, new Set());
+    open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
       giveBack();
@@ -46,23 +58,14 @@ export function boundConnections(
   }
 
   return {
-    underWay: (socket) => open.get(socket) ?? NONE,
-    begin({ socket }, response) {
-      const underWay = open.get(socket);
-      // Node parses what it has read to the end, also after the connection was closed.
-      if (!underWay || socket.destroyed) return false;
-      if (underWay.size > REQUESTS_AHEAD_MAX) {
-        socket.destroy();
-        return false;
-      }
-      underWay.add(response);
-      response.once('close', () => underWay.delete(response));
-      return true;
+    begin(response) {
+      const { socket } = response.req;
+      const others = underWay.get(socket) ?? new Set();
+      underWay.set(socket, others.add(response));
+      response.once('close', () => others.delete(response));
     },
     closeUnused() {
-      for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     },
   };
 }
-
-const NONE: ReadonlySet<ServerResponse> = new Set();

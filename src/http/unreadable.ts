@@ -5,17 +5,16 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { refuse, type Refusal } from '../rules/errors.js';
-import type { Connections } from './connections.js';
+import { answersUnderWay } from './connections.js';
 import { newRequestId } from './request-id.js';
 
 export function answerUnreadable(
   server: Server,
-  connections: Pick<Connections, 'underWay'>,
   headBytesMax: number,
   bodyOf: (refusal: Refusal, requestId: string) => object,
 ): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const underWay = [...connections.underWay(socket)];
+    const underWay = [...answersUnderWay(socket)];
     const last = underWay.at(-1);
     // A complete request is still answered when bad input follows it; its answer is the last on this connection.
     if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');

@@ -6,12 +6,15 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refuse } from '../rules/errors.js';
+import { hasSentTooManyAhead } from './connections.js';
 import type { CorsSettings } from './policy.js';
 
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
 /** The value that Node has set for `upgrade`, which counts only for a request of a WebSocket. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
+/** Decided when the head is parsed, since answers leave and begin later. */
+const IS_ONE_TOO_MANY = Symbol('is one too many');
 
 /**
  * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header, and stops parsing
@@ -20,14 +23,18 @@ const WANTS_UPGRADE = Symbol('wants an upgrade');
  */
 export class UpgradableRequest extends IncomingMessage {
   private [WANTS_UPGRADE]: boolean | null | undefined;
+  private [IS_ONE_TOO_MANY]: boolean | undefined;
 
   get upgrade(): boolean {
+    // Node then parses no more of what it has read, and `upgrade` of server.ts closes the connection.
+    if (this[IS_ONE_TOO_MANY] === true) return true;
     if (this[WANTS_UPGRADE] !== true) return false;
     return this.method === 'CONNECT' || isForWebSocket(this);
   }
 
   set upgrade(wanted: boolean | null) {
     this[WANTS_UPGRADE] = wanted;
+    this[IS_ONE_TOO_MANY] ??= hasSentTooManyAhead(this.socket);
   }
 }
 
