@@ -63,7 +63,7 @@ type ShareChanges = Partial<Record<ShareName, Partial<ShareLimits>>>;
 
 export interface AppOptions {
   /** Opens a second instance on the database of this one. */
-  sameDatabaseAs?: TestApp;
+  sameDatabaseAs?: Pick<TestApp, 'database'>;
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
   /** Other shares than those of the product. */

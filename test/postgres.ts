@@ -44,9 +44,18 @@ export interface FreshDatabase {
  * the template.
  */
 export async function freshDatabase(): Promise<FreshDatabase> {
+  return createDatabase(`template ${TEMPLATE} strategy file_copy`);
+}
+
+/** Not even migrated. */
+export async function emptyDatabase(): Promise<FreshDatabase> {
+  return createDatabase('');
+}
+
+async function createDatabase(how: string): Promise<FreshDatabase> {
   const server = inject('postgres');
   const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await as(server, (sql) => sql.unsafe(`create database ${database} template ${TEMPLATE} strategy file_copy`));
+  await as(server, (sql) => sql.unsafe(`create database ${database} ${how}`));
   return {
     connection: { ...server, database },
     drop: () => as(server, (sql) => sql.unsafe(`drop database if exists ${database} with (force)`)),

@@ -27,10 +27,11 @@ const SETTINGS = [
   'checkpoint_timeout=30min',
 ];
 
-export async function openDatabase(): Promise<BenchDatabase> {
+/** Without migrations it is empty, for a release that brings its own. */
+export async function openDatabase({ migrated = true } = {}): Promise<BenchDatabase> {
   const folder = temporaryFolder('bench');
   const { connection, stop } = await startEmbeddedPostgres(folder.path, { settings: SETTINGS });
-  await migrate(connection);
+  if (migrated) await migrate(connection);
   const sql = postgres({ ...connection, max: 4, fetch_types: false, onnotice: () => {} });
   return {
     sql,

@@ -1,0 +1,29 @@
+/**
+ * Records the database that an earlier release leaves behind, for `upgrades.test.ts`: the built server of that release
+ * serves the town of the demonstration, and every row is kept.
+ *
+ *   npx tsx test/upgrades/record.ts <folder of the built release> <its name>
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { play } from '../../src/demo/story.js';
+import { ADMIN } from '../../src/demo/town.js';
+import { openDatabase } from '../bench/database.js';
+import { startServer } from '../bench/servers.js';
+import { record } from './recorded.js';
+
+const [folder = '', name = ''] = process.argv.slice(2);
+const database = await openDatabase({ migrated: false });
+const environment = {
+  NODE_ENV: 'development',
+  BCRYPT_COST: '4',
+  ADMIN_EMAIL: ADMIN.email,
+  ADMIN_PASSWORD: ADMIN.password,
+};
+const server = await startServer('product', database, { product: folder, environment });
+await play(`http://127.0.0.1:${server.port}`, console.log);
+await server.stop();
+const recorded = await record(database.sql);
+writeFileSync(join(import.meta.dirname, `${name}.json.gz`), gzipSync(JSON.stringify(recorded), { level: 9 }));
+await database.stop();
