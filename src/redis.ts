@@ -15,7 +15,7 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: REDIS.setupTimeoutMs,
-    commandTimeout: Math.max(REDIS.setupTimeoutMs, timeoutMs),
+    commandTimeout: timeoutMs,
     disconnectTimeout: 100,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(50 * attempt, REDIS.retryIntervalMsMax),

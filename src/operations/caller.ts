@@ -120,16 +120,16 @@ export class Caller {
   async draw(name: BudgetName, identity: string): Promise<BudgetDraw> {
     const { rateLimits, metrics } = this.services;
     const budget = this.#budget(name);
-    const draw = await rateLimits.take(budget, identity);
-    this.taken.set(name, draw);
-    if (!draw.allowed) {
+    const taken = await rateLimits.take(budget, identity);
+    this.taken.set(name, taken);
+    if (!taken.allowed) {
       metrics.recordRateLimit(name);
-      throw refuse('RATE_LIMITED', { details: { retryAfter: draw.retryAfterSeconds, limit: name } });
+      throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
     }
     return {
       giveBack: () => {
         this.taken.delete(name);
-        return rateLimits.giveBack(budget, identity, draw);
+        return taken.giveBack();
       },
     };
   }

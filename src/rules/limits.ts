@@ -241,13 +241,11 @@ export const BUSY_AFTER_REFUSAL_MS = 5_000;
 /** A call waits so long for Redis. After a failure or a late answer, documents are not looked for there for a while. */
 export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
 
-/** Rates that are counted in memory; a longer key is kept as its hash. */
-export const RATE_COUNTS = {
-  identitiesMax: 50_000,
-  keyCharactersMax: 64,
-  sweepEveryMs: 1_000,
-  sweepMax: 1_000,
-} as const;
+/**
+ * A call is taken out of its budget's count until so long before its window ends. Later it might be taken out of the
+ * next window, which would then let one more pass.
+ */
+export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
 /**
  * Rate budgets, all per minute. `per` is whose budget it is; both APIs draw on the same one. Outside production the

@@ -1,18 +1,27 @@
 /**
- * Rate limits over a sliding window, exact under any number of parallel calls: graphql-rate-limit's limiter over a
- * store of our own, since its stores read first and write later, and let a thousand parallel calls through a limit of
- * 5. Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
+ * Rate limits, exact under any number of parallel calls: graphql-rate-limit's limiter over a store that counts by
+ * rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, and let a thousand parallel calls
+ * through a limit of 5. A window begins with the first call that is counted in it.
+ *
+ * Counts are kept in Redis if there is one, and in memory if there is none or it is lost. Memory keeps each identity
+ * until its window ends, so it is bounded by the calls of a minute: a million identities take some 400 MB.
  *
  * A budget of failures is taken from before the attempt and given back after a success. Counting only after a failure
  * would let every attempt through that starts before the first has failed.
  */
+import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
-import { createMemoryStore } from './rate-limit-memory.js';
-import { createRedisStore, type RedisStore } from './rate-limit-redis.js';
-import type { Mark, RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
-import { REDIS } from '../rules/limits.js';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { connectRedis, type Redis } from '../redis.js';
+import { UNCOUNT_UNTIL_MS_BEFORE_END } from '../rules/limits.js';
 
-export type { RateBudget } from './rate-limit-store.js';
+export interface RateBudget {
+  /** One of the program's own names, never a caller's text. */
+  readonly name: string;
+  /** How many calls pass in a window; 0 lets none pass. */
+  readonly max: number;
+  readonly windowSeconds: number;
+}
 
 export interface RateLimitSettings {
   /** False lets every call pass and counts nothing. */
@@ -20,12 +29,8 @@ export interface RateLimitSettings {
   readonly redisUrl?: string | undefined;
   /** How long a call waits for Redis at the moment it is lost; after that, none waits. */
   readonly redisTimeoutMs?: number;
-  /** How many identities a budget remembers in memory. */
-  readonly identitiesMax?: number;
-  /** Milliseconds on a clock that never steps back, for the counts in memory. */
-  readonly now?: () => number;
   /** Called once for each loss, also when Redis cannot be reached at the start. */
-  onRedisLost(error: Error): void;
+  onRedisLost(error: unknown): void;
   onRedisBack(): void;
 }
 
@@ -34,196 +39,233 @@ export interface Taken {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
-  /** When the oldest counted call leaves the window; 0 if none counts. */
+  /** When the window ends. */
   readonly resetSeconds: number;
   /** At least 1 for a refused call, 0 for one that passes. */
   readonly retryAfterSeconds: number;
-  /** What `giveBack` needs in order to return this very call. */
-  readonly receipt?: Receipt | undefined;
+  /** Takes this very call out of the count; a second time, or for a refused call, it changes nothing. */
+  giveBack(): Promise<void>;
 }
 
 export interface RateLimits {
+  /** Counts this call if there is room for it. A refused call is not counted. */
   take(budget: RateBudget, key: string): Promise<Taken>;
-  /** What `take` would answer, without counting. It is no reservation: other calls may take in between. */
-  check(budget: RateBudget, key: string): Promise<Taken>;
-  /**
-   * Returns a call that `take` has counted; the same one twice, or a refused one, changes nothing. Without `taken`, the
-   * newest goes.
-   */
-  giveBack(budget: RateBudget, key: string, taken?: Taken): Promise<void>;
   storeInUse(): 'memory' | 'redis';
   /** Settles once it is known whether Redis can be reached, within about a second or two. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
 
-interface Receipt {
-  readonly store: RateStore;
-  readonly mark: Mark | undefined;
-  isReturned: boolean;
-}
-
 export function createRateLimits(settings: RateLimitSettings): RateLimits {
   return settings.enabled ? countingLimits(settings) : NO_LIMITS;
 }
 
-function countingLimits(settings: RateLimitSettings): RateLimits {
-  const memory = createMemoryStore({ identitiesMax: settings.identitiesMax, now: settings.now });
-  const redis = redisIn(settings);
-  const limit = createLimiter();
-  const storeInUse = (): RateStore => (redis?.usable() ? redis : memory);
+function countingLimits({ redisUrl, redisTimeoutMs, onRedisLost, onRedisBack }: RateLimitSettings): RateLimits {
+  const redis = redisUrl ? connectRedis(redisUrl, redisTimeoutMs) : undefined;
+  const counters = new Map<string, Counters>();
+  let isRedisLost = false;
+  let isReconnecting = false;
+  redis?.on('error', noteLoss).on('close', noteClose).on('ready', noteReturn);
 
-  async function ask(how: 'count' | 'look', budget: RateBudget, key: string): Promise<StoreReply> {
-    const store = storeInUse();
+  function noteLoss(error: unknown): void {
+    if (!isRedisLost) onRedisLost(error);
+    isRedisLost = true;
+  }
+
+  function noteClose(): void {
+    isReconnecting = false;
+    noteLoss(new Error('The connection to Redis was closed.'));
+  }
+
+  function noteReturn(): void {
+    if (isRedisLost) onRedisBack();
+    isRedisLost = false;
+  }
+
+  async function take(budget: RateBudget, key: string): Promise<Taken> {
+    const call: { counted?: CountedCall } = {};
+    const allowed = await isAllowed(budget, async () => {
+      call.counted = await count(budget, shortKey(key));
+      return call.counted.hasRoom;
+    });
+    if (call.counted && !allowed) await uncount(call.counted);
+    return takenOf(budget, allowed, call.counted, uncount);
+  }
+
+  async function count(budget: RateBudget, key: string): Promise<CountedCall> {
+    const { inMemory, inRedis } = countersOf(budget);
+    return (inRedis && (await tryRedis(() => consume(inRedis, key)))) ?? consume(inMemory, key);
+  }
+
+  async function uncount({ counter, key, windowEndsMs }: CountedCall): Promise<void> {
+    if (performance.now() > windowEndsMs - UNCOUNT_UNTIL_MS_BEFORE_END) return;
+    if (counter instanceof RateLimiterRedis) await tryRedis(() => counter.reward(key));
+    else await counter.reward(key);
+  }
+
+  function countersOf(budget: RateBudget): Counters {
+    const label = `${budget.name}:${budget.windowSeconds}:${budget.max}`;
+    let ofBudget = counters.get(label);
+    if (!ofBudget) counters.set(label, (ofBudget = createCounters(budget, redis)));
+    return ofBudget;
+  }
+
+  /**
+   * Undefined if Redis does not do it. The library's `insuranceLimiter` would count in memory as well, and tell nobody
+   * why: a Redis that is full or read-only would look well in the log and the metrics.
+   */
+  async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (redis?.status !== 'ready' || isReconnecting) return undefined;
     try {
-      return { store, state: await store[how](budget, key) };
+      const result = await work();
+      noteReturn();
+      return result;
     } catch (error) {
-      if (store === memory) throw error;
-      // The Redis store has reported its loss by now; this call and all later ones count in memory.
-      return { store: memory, state: memory[how](budget, key) };
+      noteLoss(error);
+      if (!isReply(error)) reconnect(redis);
+      return undefined;
     }
   }
 
-  async function giveBack(budget: RateBudget, key: string, taken?: Taken): Promise<void> {
-    const receipt = taken ? taken.receipt : { store: storeInUse(), mark: undefined, isReturned: false };
-    if (!receipt || receipt.isReturned) return;
-    receipt.isReturned = true;
-    // A call that was counted in a Redis that is lost now leaves with its window.
-    if (receipt.store === redis && !redis.usable()) return;
-    try {
-      await receipt.store.uncount(budget, key, receipt.mark);
-    } catch (error) {
-      if (receipt.store === memory) throw error;
-    }
+  /** A dead connection may accept commands for a quarter of an hour before the operating system closes it. */
+  function reconnect(connection: Redis): void {
+    if (connection.status !== 'ready' || isReconnecting) return;
+    isReconnecting = true;
+    connection.disconnect(true);
   }
 
   return {
-    take: (budget, key) => limit(budget, false, () => ask('count', budget, key)),
-    check: (budget, key) => limit(budget, true, () => ask('look', budget, key)),
-    giveBack,
-    storeInUse: () => (storeInUse() === memory ? 'memory' : 'redis'),
-    ready: async () => redis?.firstTrial,
+    take,
+    storeInUse: () => (redis?.status === 'ready' && !isRedisLost ? 'redis' : 'memory'),
+    ready: async () => {
+      if (redis && redis.status !== 'ready' && !isRedisLost)
+        await new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
+    },
     close: async () => {
-      memory.close();
-      redis?.close();
+      redis?.off('close', noteClose).disconnect();
     },
   };
 }
 
-function redisIn({
-  redisUrl,
-  redisTimeoutMs = REDIS.waitMs,
-  onRedisLost,
-  onRedisBack,
-}: RateLimitSettings): RedisStore | undefined {
-  return redisUrl
-    ? createRedisStore({ url: redisUrl, timeoutMs: redisTimeoutMs, onLost: onRedisLost, onBack: onRedisBack })
-    : undefined;
+interface Counters {
+  readonly inMemory: RateLimiterMemory;
+  readonly inRedis: RateLimiterRedis | undefined;
 }
 
-interface StoreReply {
-  readonly store: RateStore;
-  readonly state: BudgetState;
+/** A call as one of the counters has counted it. */
+interface CountedCall {
+  readonly counter: RateLimiterMemory | RateLimiterRedis;
+  readonly key: string;
+  readonly hasRoom: boolean;
+  readonly remaining: number;
+  /** On the clock of `performance.now()`, which never steps back. */
+  readonly windowEndsMs: number;
+}
+
+function createCounters({ name, max, windowSeconds }: RateBudget, redis: Redis | undefined): Counters {
+  const settings = { points: max, duration: windowSeconds };
+  return {
+    inMemory: new RateLimiterMemory({ ...settings, keyPrefix: '' }),
+    inRedis:
+      redis && new RateLimiterRedis({ ...settings, keyPrefix: `rates:${name}:${windowSeconds}`, storeClient: redis }),
+  };
+}
+
+/** The counter also counts a call for which there is no room; `uncount` takes it out again. */
+async function consume(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
+  try {
+    return countedCall(counter, key, true, await counter.consume(key));
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    return countedCall(counter, key, false, refusal);
+  }
+}
+
+function countedCall(
+  counter: CountedCall['counter'],
+  key: string,
+  hasRoom: boolean,
+  { remainingPoints, msBeforeNext }: RateLimiterRes,
+): CountedCall {
+  return { counter, key, hasRoom, remaining: remainingPoints, windowEndsMs: performance.now() + msBeforeNext };
 }
 
 /**
- * A call while the limiter decides on it. The store finds it by a number, since the library passes only texts to a
- * store.
+ * Keys may hold a caller's text. Redis shows none of it, no key is long, and no caller can find two keys with one hash.
  */
-interface Call {
-  readonly ask: () => Promise<StoreReply>;
-  reply?: StoreReply;
+function shortKey(key: string): string {
+  return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
 }
 
-/** The limiter reads only the field's name of a resolver's `info`: here it is the name of the budget. */
-interface Field {
-  parent: undefined;
-  args: Record<string, unknown>;
-  context: string;
-  info: { fieldName: string };
+/** An error that Redis answered with, over a connection that works. */
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** A method, so that the two types meet without a cast. */
+/** A method, so that the two types meet without a cast: the limiter reads nothing else of a resolver's parameters. */
 interface Limiter {
   refusal(
-    field: Field,
-    budget: { max: number; window: string; readOnly: boolean; uncountRejected: true },
+    field: { parent: undefined; args: Record<string, unknown>; context: undefined; info: { fieldName: string } },
+    budget: { max: number; readOnly: true },
   ): Promise<string | undefined>;
 }
 
-/**
- * One limiter for all budgets of both APIs, over one store. The store looks up and counts in one step, so that parallel
- * calls cannot all see the same free place.
- */
-function createLimiter(): (budget: RateBudget, readOnly: boolean, ask: Call['ask']) => Promise<Taken> {
-  const calls = new Map<string, Call>();
-  let callCount = 0;
+/** Asks graphql-rate-limit's limiter, whose store counts when it is read and has nothing to write afterwards. */
+async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boolean>): Promise<boolean> {
+  // The limiter reads a limit of 0 as its default of 5.
+  if (!(max >= 1)) return false;
   const limiter: Limiter = {
     refusal: getGraphQLRateLimiter({
-      identifyContext: (number: string) => number,
+      identifyContext: () => name,
       store: {
-        getForIdentity: async ({ contextIdentity }) => {
-          const call = calls.get(contextIdentity);
-          if (!call) return [];
-          call.reply = await call.ask();
-          // The store has removed the calls that left the window, by its own clock; the others count as of now.
-          return Array.from<number>({ length: call.reply.state.earlier }).fill(Date.now());
-        },
-        // The store has counted it already.
+        // To the limiter, the counter's answer is one earlier call or none, at a limit of one.
+        getForIdentity: async () => ((await countCall()) ? [] : [Date.now()]),
         setForIdentity: () => undefined,
       },
     }),
   };
-
-  return async (budget, readOnly, ask) => {
-    // The library reads a limit of 0 as its default of 5.
-    if (!(budget.max >= 1)) return takenOf(budget, false);
-    callCount += 1;
-    const number = String(callCount);
-    const call: Call = { ask };
-    calls.set(number, call);
-    try {
-      const field = { parent: undefined, args: {}, context: number, info: { fieldName: budget.name } };
-      const { max, windowSeconds } = budget;
-      const refusal = await limiter.refusal(field, {
-        max,
-        window: `${windowSeconds}s`,
-        readOnly,
-        uncountRejected: true,
-      });
-      return takenOf(budget, refusal === undefined, call.reply);
-    } finally {
-      calls.delete(number);
-    }
-  };
+  const field = { parent: undefined, args: {}, context: undefined, info: { fieldName: name } };
+  return (await limiter.refusal(field, { max: 1, readOnly: true })) === undefined;
 }
 
-function takenOf(budget: RateBudget, allowed: boolean, reply?: StoreReply): Taken {
-  const { earlier, freesInMs, mark } = reply?.state ?? {
-    earlier: 0,
-    freesInMs: budget.windowSeconds * 1000,
-    mark: undefined,
-  };
-  const resetSeconds = Math.ceil(freesInMs / 1000);
+function takenOf(
+  { max, windowSeconds }: RateBudget,
+  allowed: boolean,
+  counted: CountedCall | undefined,
+  uncount: (counted: CountedCall) => Promise<void>,
+): Taken {
+  const leftMs = counted ? counted.windowEndsMs - performance.now() : windowSeconds * 1_000;
+  const resetSeconds = Math.min(windowSeconds, Math.max(1, Math.ceil(leftMs / 1_000)));
+  let isCounted = allowed;
   return {
     allowed,
-    limit: budget.max,
-    windowSeconds: budget.windowSeconds,
-    remaining: Math.max(0, budget.max - earlier - (mark === undefined ? 0 : 1)),
+    limit: max,
+    windowSeconds,
+    remaining: counted?.remaining ?? 0,
     resetSeconds,
-    retryAfterSeconds: allowed ? 0 : Math.max(1, resetSeconds),
-    receipt: reply && mark !== undefined ? { store: reply.store, mark, isReturned: false } : undefined,
+    retryAfterSeconds: allowed ? 0 : resetSeconds,
+    giveBack: async () => {
+      if (!isCounted || !counted) return;
+      isCounted = false;
+      await uncount(counted);
+    },
   };
 }
 
 async function passEverything({ max, windowSeconds }: RateBudget): Promise<Taken> {
-  return { allowed: true, limit: max, windowSeconds, remaining: max, resetSeconds: 0, retryAfterSeconds: 0 };
+  return {
+    allowed: true,
+    limit: max,
+    windowSeconds,
+    remaining: max,
+    resetSeconds: 0,
+    retryAfterSeconds: 0,
+    giveBack: async () => undefined,
+  };
 }
 
 const NO_LIMITS: RateLimits = {
   take: passEverything,
-  check: passEverything,
-  giveBack: async () => undefined,
   storeInUse: () => 'memory',
   ready: async () => undefined,
   close: async () => undefined,

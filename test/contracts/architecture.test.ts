@@ -71,6 +71,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'graphql-sse': ['graphql'],
   ws: ['graphql'],
   'graphql-rate-limit': ['security'],
+  'rate-limiter-flexible': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],
   'ipaddr.js': ['security'],
