@@ -138,7 +138,7 @@ export async function startServer(
     connections.begin(response);
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
-    const exchange = new Exchange(request, response, address, draining);
+    const exchange = new Exchange(request, response, address, draining, shares);
     const { record } = exchange;
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () =>
@@ -181,7 +181,7 @@ export async function startServer(
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const response = new ServerResponse(request);
-    const exchange = new Exchange(request, response, address, draining);
+    const exchange = new Exchange(request, response, address, draining, shares);
     const { requestId, holder } = exchange;
     const refuseUpgrade = (refusal: Refusal) => {
       answerInPlaceOfUpgrade(socket, response);

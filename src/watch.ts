@@ -27,6 +27,7 @@ function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): 
       webSockets: shares.webSockets.inUse(),
       streams: shares.streams.inUse(),
       requests: shares.requests.inUse(),
+      longReads: shares.longReads.waiting,
       databaseQueue: db.queue.waiting,
       hashingQueue: passwords.waiting,
       unreadBytes: shares.unreadBytes.inUse(),

@@ -14,6 +14,7 @@ import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../operations/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { Services } from '../operations/services.js';
+import { turnOf } from '../shares/shares.js';
 import { refuse, Refusal } from '../rules/errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import { acceptedType } from './content-type.js';
@@ -66,6 +67,7 @@ export async function openGraphqlApi(
   streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {
   const limits = createLimits(schema, settings);
+  const { shares } = services;
   const { persistedDocumentsFile: file, redisUrl } = settings;
   const findPersisted = file === undefined ? undefined : openPersistedDocuments(file);
   const documentCache = createDocumentCache(findPersisted ? undefined : redisUrl);
@@ -121,8 +123,7 @@ export async function openGraphqlApi(
       assertGetOrPost(exchange);
       if (mediaType === undefined) return sendRefusal(exchange, unacceptable(), 406);
       isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
-      const body =
-        exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX.graphql), exchange) : undefined;
+      const body = exchange.method === 'POST' ? await readGraphql(exchange) : undefined;
       document = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
@@ -141,10 +142,7 @@ export async function openGraphqlApi(
 
   async function handleStream(exchange: Exchange, caller: Caller): Promise<void> {
     assertGetOrPost(exchange);
-    const body =
-      exchange.method === 'POST'
-        ? parseGraphql(await exchange.body(BODY_BYTES_MAX.graphql), exchange)
-        : bodyInAddress(exchange.search);
+    const body = exchange.method === 'POST' ? await readGraphql(exchange) : bodyInAddress(exchange.search);
     return serverSentEvents.answer(exchange, caller, body);
   }
 
@@ -155,6 +153,7 @@ export async function openGraphqlApi(
   ): Promise<readonly GraphQLFormattedError[]> {
     const contextValue = contextOf(caller, false, opening);
     try {
+      await turnOf(shares.longReads, caller.holder);
       const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });
       return (answer.kind === 'single' && answer.singleResult.errors) || [];
     } catch (error) {
@@ -170,6 +169,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
+    await turnOf(shares.longReads, exchange.holder);
     const {
       status = 200,
       headers,
@@ -250,11 +250,12 @@ function bodyInAddress(search: string): unknown {
   };
 }
 
-function parseGraphql(body: Buffer, exchange: Exchange): unknown {
-  const contentType = exchange.header('content-type');
+async function readGraphql(exchange: Exchange): Promise<unknown> {
+  const body = await exchange.body(BODY_BYTES_MAX.graphql);
+  await exchange.turnToParse(body);
   // Apollo's error is the best one for a request without a body: it lacks a preflight, or a query.
   if (body.length === 0) return undefined;
-  const json = parseJson(body, contentType);
+  const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
     throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
   if (typeof json !== 'object' || json === null)

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Taken } from '../security/rate-limit.js';
+import { LONG_READ } from '../rules/limits.js';
 import type { Holder } from '../shares/share.js';
+import { turnOf, type Shares } from '../shares/shares.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
@@ -34,6 +36,7 @@ export class Exchange {
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'begun'>,
+    private readonly shares: Pick<Shares, 'longReads'>,
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
@@ -52,6 +55,11 @@ export class Exchange {
 
   body(maxBytes: number): Buffer | Promise<Buffer> {
     return readBody(this.request, maxBytes);
+  }
+
+  /** What is made of a large body takes the event loop long: each waits for its turn. */
+  async turnToParse({ length }: Buffer): Promise<void> {
+    if (length >= LONG_READ.bodyBytesMin) await turnOf(this.shares.longReads, this.holder);
   }
 
   beganStream(): void {

@@ -110,7 +110,7 @@ async function checkAndRun<Input, Output, A extends Allowed>(
   const viewer = await authenticate(operation, caller);
   await drawBudget(operation.budget, viewer, caller);
   assertRole(operation, viewer, caller);
-  return run(operation, parseInput(operation, input), { viewer, caller, include });
+  return run(operation, await parseInput(operation, input), { viewer, caller, include });
 }
 
 /** Performs a read nested in another one: it is not counted in a budget; everything else is the same. */
@@ -121,7 +121,7 @@ export async function performWithin<Input, Output, A extends Allowed>(
 ): Promise<Output> {
   const viewer = await authenticate(operation, caller);
   assertRole(operation, viewer, caller);
-  return run(operation, parseInput(operation, input), { viewer, caller, include: NO_INCLUDE });
+  return run(operation, await parseInput(operation, input), { viewer, caller, include: NO_INCLUDE });
 }
 
 const NO_INCLUDE: JobInclude = {};
@@ -152,8 +152,8 @@ const NOT_BY_KEY =
  * An API may pass a function that parses the input, so that a malformed input is refused after authentication and rate
  * limit.
  */
-function parseInput<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
-  const json: unknown = typeof input === 'function' ? input() : input;
+async function parseInput<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Promise<Input> {
+  const json: unknown = typeof input === 'function' ? await input() : input;
   return parse(operation.input, json ?? {});
 }
 

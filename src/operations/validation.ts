@@ -47,9 +47,10 @@ function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map
 function problemsIn(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
   const place = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
+  const shape = shapeAt(schema, issue.path);
   return issue.keys.map((key) => [
     [...place, key].join('.'),
-    isSetByTheService(shapeAt(schema, issue.path), key) ? 'is set by the service and cannot be sent' : NO_FIELD,
+    isSetByTheService(shape, key) ? 'is set by the service and cannot be sent' : NO_FIELD,
   ]);
 }
 

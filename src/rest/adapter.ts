@@ -45,8 +45,11 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX.rest) : undefined;
   let input: Input = {};
   // A function, so that the input is parsed after authentication and rate limit.
-  const work = (): Promise<unknown> =>
-    perform(route.operation, () => (input = readInput(match, exchange, body)), caller, WITH_TOTAL);
+  const read = async () => {
+    if (body) await exchange.turnToParse(body);
+    return (input = readInput(match, exchange, body));
+  };
+  const work = (): Promise<unknown> => perform(route.operation, read, caller, WITH_TOTAL);
   const result = isDryRun(match, exchange) ? await dryRun(work, exchange, caller) : await work();
   if (caller.replayed) exchange.response.setHeader('Idempotency-Replayed', 'true');
   await sendResult(exchange, route, input, result, caller);

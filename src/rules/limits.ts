@@ -279,6 +279,8 @@ export const SHARES = {
   /** Subscriptions, be it over a WebSocket or over server-sent events. */
   streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
+  /** To read one takes the event loop for up to 100 ms: see `LONG_READ`. */
+  longReads: { of: 'large bodies and new documents waiting to be read', perUser: 50, perAddress: 100, total: 500 },
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
   /** Of answers that their callers have not taken yet. */
@@ -291,6 +293,9 @@ export const SHARES = {
 } as const;
 
 export type ShareName = keyof typeof SHARES;
+
+/** Bodies from so many bytes on are read one after another, as are documents that no cache holds. */
+export const LONG_READ = { bodyBytesMin: 8 * 1024, waitMs: 5_000 } as const;
 
 /** On one connection, while an earlier one is under way; beyond it the connection is closed. */
 export const REQUESTS_AHEAD_MAX = 16;

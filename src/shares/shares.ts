@@ -1,6 +1,8 @@
 /** All shares, made once at start from the table in `rules/limits.ts` and the configuration. */
-import type { ShareName } from '../rules/limits.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LONG_READ, type ShareName } from '../rules/limits.js';
 import type { ShareTable } from './configured.js';
+import { createFairQueue, type FairQueue } from './fair-queue.js';
 import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';
 
 export interface Shares {
@@ -10,6 +12,7 @@ export interface Shares {
   readonly webSockets: Share;
   readonly streams: Share;
   readonly requests: Share;
+  readonly longReads: FairQueue;
   readonly unreadBytes: Share;
 }
 
@@ -22,9 +25,21 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     webSockets: createShare(settings('webSockets')),
     streams: createShare(settings('streams')),
     requests: createShare(settings('requests')),
+    longReads: createFairQueue({ ...settings('longReads'), places: 1, waitMs: LONG_READ.waitMs }),
     // Above the total, the largest holder is cut instead of the one that came last.
     unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };
+}
+
+/** Settles when it is the holder's turn. Whatever else waits for the event loop goes on before the next one's turn. */
+export function turnOf(queue: FairQueue, holder: Holder): Promise<void> {
+  return new Promise((begin, refuse) => {
+    const work = async () => {
+      begin();
+      await nextTurn();
+    };
+    queue.run(holder, work).catch(refuse);
+  });
 }
 
 /** A request under way counts for its address, and also for its user once that is known. */

@@ -1,4 +1,4 @@
-/** What the market itself has too little of: documents, statements, passwords, answers. The server is asked directly. */
+/** What the market itself has too little of: documents, statements, passwords, answers. It is asked directly. */
 import { describe, it } from 'vitest';
 import { ANSWERS } from './answers.js';
 import { MARKET_ROWS } from './rows/rows.js';
