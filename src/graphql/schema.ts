@@ -3,7 +3,6 @@ import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { locateFailures } from './failures.js';
-import { callPlainResolversDirectly } from './plain-resolvers.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -65,7 +64,6 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(unsortedSchema);
   // type-graphql would wrap synchronous values in promises.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
-  callPlainResolversDirectly(schema);
   locateAllFailures(schema);
   return schema;
 }
