@@ -9,12 +9,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COLUMNS_MAX = 120;
 
 /** Lines that are not ours to break: Markdown, JSON, licences, and what other programs have written. */
-<<<<<<< Updated upstream
 const NOT_OURS =
   /\.(md|json|gz|svg|patch|log)$|(^|[/\\])(node_modules|dist|results|raw|generated)[/\\]|^\.env|^LICENSE$/;
-=======
-const NOT_OURS = /\.(md|json|gz|svg|patch|log)$|(^|[/\\])(node_modules|dist|results|raw|generated)[/\\]|^\.env/;
->>>>>>> Stashed changes
 
 const FOLDERS = ['src', 'test', '.ci'];
 const files = [

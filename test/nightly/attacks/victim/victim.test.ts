@@ -1,10 +1,4 @@
-<<<<<<< Updated upstream
 /** What the market itself has too little of: documents, statements, passwords, answers. It is asked directly. */
-=======
-/**
- * What the market itself has too little of: documents, statements, passwords, answers. The server is asked directly.
- */
->>>>>>> Stashed changes
 import { describe, it } from 'vitest';
 import { ANSWERS } from './answers.js';
 import { MARKET_ROWS } from './rows/rows.js';
