@@ -79,12 +79,14 @@ export function document(): Json {
   return known;
 }
 
+let addresses: readonly (readonly [address: string, pattern: RegExp])[] | undefined;
+
 function operationAt(method: string, path: string): Operation | undefined {
+  addresses ??= Object.keys(document().paths)
+    .sort((one, other) => Number(one.includes('{')) - Number(other.includes('{')))
+    .map((address) => [address, new RegExp(`^${address.replaceAll(/\{\w+\}/g, '[^/]+')}$`)]);
   const wanted = path.startsWith('/v1/') ? path : `/v1${path}`;
-  const addresses = Object.keys(document().paths).sort(
-    (one, other) => Number(one.includes('{')) - Number(other.includes('{')),
-  );
-  const address = addresses.find((one) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(wanted));
+  const [address] = addresses.find(([, pattern]) => pattern.test(wanted)) ?? [];
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
   const operation = address === undefined ? undefined : document().paths[address][verb];
   return (
