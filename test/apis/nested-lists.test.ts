@@ -22,7 +22,7 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
 }));
 
-const READERS = ['owner', 'awardee', 'bidder', 'admin'] as const;
+const READERS = ['owner', 'admin', 'awardee', 'bidder'] as const;
 type Reader = (typeof READERS)[number];
 
 let app: TestApp;
@@ -207,7 +207,9 @@ describe('a way from one list to what is nested in it', () => {
     const more: string[] = [];
     // A session that is not cached in this process is checked in a separate statement.
     await ask(people[who], '{ viewer { referralCode } }');
-    for (const { name, chain, document } of WAYS) {
+    for (const [at, { name, chain, document }] of WAYS.entries()) {
+      // Each way is asked by one of those who read all bids, and by one of those who read their own.
+      if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       if (isOfAccounts && who !== 'admin') continue;
       const query = document(written(chain, who));

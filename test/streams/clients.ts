@@ -1,4 +1,5 @@
 /** The public clients of both channels, as an app would use them. */
+import { inspect } from 'node:util';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient, type Client, type ClientOptions } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -131,6 +132,6 @@ export const CHANNELS: readonly (readonly [name: string, hear: Hear])[] = [
 export async function refusalOf({ ended, answers }: Heard): Promise<string[]> {
   const end = await ended;
   const errors = end ?? answers.at(-1)?.errors;
-  if (!Array.isArray(errors)) throw new Error('A stream was not refused, but ended otherwise.', { cause: end });
+  if (!Array.isArray(errors)) throw new Error(`A stream was not refused, but ended by ${inspect(end)}.`);
   return errors.map(({ extensions }: Json) => extensions.code);
 }
