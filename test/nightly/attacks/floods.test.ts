@@ -12,7 +12,7 @@ import { printFigures } from '../figures.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
 const LONG = process.env.FLOODS === 'long';
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 /** The modes of slowhttptest, each as it hurts most: heads, bodies and readers of the largest page that there is. */
 const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] = [

@@ -2,7 +2,7 @@
  * The storm: dozens of clients work without pause while backends are killed, Postgres is restarted in every way, and
  * servers die by kill -9. Afterwards the log of all clients is held against the database: nothing lost, nothing
  * doubled, nothing half applied, and nobody died but by our hand. About a minute as it stands; STORM=long is the full
- * measure, of about ten, and STORM=tiny a look. STORM_SEED repeats a run's choices and faults; STORM_MINUTES is when a
+ * measure, of about six, and STORM=tiny a look. STORM_SEED repeats a run's choices and faults; STORM_MINUTES is when a
  * long one is checked at the latest.
  */
 import { afterEach, expect, it } from 'vitest';
@@ -18,10 +18,10 @@ const MEASURES = {
   tiny: { operations: 2_000, backendKills: 10, restarts: 1, serverKills: 2, clients: 32, withinMs: 900_000 },
   short: { operations: 6_000, backendKills: 40, restarts: 3, serverKills: 3, clients: 32, withinMs: 900_000 },
   long: {
-    operations: 100_000,
-    backendKills: 520,
-    restarts: 21,
-    serverKills: 22,
+    operations: 60_000,
+    backendKills: 310,
+    restarts: 13,
+    serverKills: 13,
     clients: 32,
     withinMs: Number(process.env.STORM_MINUTES ?? 12) * 60_000,
   },

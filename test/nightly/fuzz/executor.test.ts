@@ -44,7 +44,7 @@ let lines: Line[];
 let askers: Askers;
 let began: number;
 beforeAll(async () => {
-  // Twenty thousand documents take longer than an access token lasts.
+  // Thousands of documents may take longer than an access token lasts.
   app = await openTestApp({}, { tokensLast: true });
   lines = Array.from({ length: LINES }, () => new Line(Number(new URL(app.url).port)));
   const bad = await openBadTokens(app);
