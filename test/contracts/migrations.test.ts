@@ -1,14 +1,11 @@
 /** The migrations lead to the tables that the code believes in. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { generateDrizzleJson } from 'drizzle-kit/api';
-import { drizzle } from 'drizzle-orm/postgres-js';
-import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import drizzleConfig from '../../drizzle.config.js';
+import { migrateUpTo, migrations } from '../migrate-up-to.js';
 import { freshDatabase } from '../postgres.js';
 import { statesAllowing } from '../specified.js';
 import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
@@ -30,11 +27,11 @@ it('every migration of _journal.json is there, and no other', () => {
   const files = readdirSync(new URL('..', META))
     .filter((name) => name.endsWith('.sql'))
     .map((name) => name.replace(/\.sql$/, ''));
-  expect(files.toSorted()).toEqual(listed().map(({ tag }) => tag));
+  expect(files.toSorted()).toEqual(migrations().map(({ tag }) => tag));
 });
 
 it('migrations stand in the order of their times, which is the order in which they run', () => {
-  const times = listed().map(({ when }) => when);
+  const times = migrations().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
 
@@ -65,7 +62,7 @@ describe('A database that exists already', () => {
   afterEach(() => own.drop());
 
   it('becomes that of a new installation when it is upgraded release by release', async () => {
-    for (const count of listed().keys()) await migrateUpTo(own.sql, count + 1);
+    for (const count of migrations().keys()) await migrateUpTo(own.sql, count + 1);
     const fresh = await freshDatabase();
     const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });
     try {
@@ -77,7 +74,7 @@ describe('A database that exists already', () => {
   });
 
   it('takes a new state and the checks that name it in one migration, which is one transaction', async () => {
-    await migrateUpTo(own.sql, listed().length);
+    await migrateUpTo(own.sql, migrations().length);
     const naming = await own.sql<{ name: string; definition: string }[]>`
       select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
       where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''open''%'`;
@@ -97,21 +94,6 @@ describe('A database that exists already', () => {
     expect(checks).toHaveLength(naming.length);
   });
 });
-
-/** As a release applies them that has so many. */
-async function migrateUpTo(sql: Sql, count: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-migrations-'));
-  try {
-    cpSync(new URL('..', META), folder, { recursive: true });
-    writeFileSync(
-      join(folder, 'meta', '_journal.json'),
-      JSON.stringify({ ...(read('_journal.json') as object), entries: listed().slice(0, count) }),
-    );
-    await migrate(drizzle({ client: sql }), { migrationsFolder: folder });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 /** The check as it is written for a list of states that has one more. */
 function withSetAside(definition: string): string {
@@ -149,10 +131,6 @@ function lastSnapshot(): { id: string; prevId: string } {
     .toSorted()
     .at(-1);
   return read(last ?? 'missing') as { id: string; prevId: string };
-}
-
-function listed(): { tag: string; when: number }[] {
-  return (read('_journal.json') as { entries: { tag: string; when: number }[] }).entries;
 }
 
 function read(name: string): unknown {

@@ -2,20 +2,14 @@
  * Databases that earlier releases left behind, each with the town of the demonstration in it: this one migrates them at
  * its start and goes on where they stopped. `record.ts` makes them.
  */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { drizzle } from 'drizzle-orm/postgres-js';
-import { migrate } from 'drizzle-orm/postgres-js/migrator';
-import postgres, { type Sql } from 'postgres';
+import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN as TOWNS_ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from '../../src/demo/town.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { checkDatabase } from '../checker.js';
+import { migrateUpTo } from '../migrate-up-to.js';
 import { emptyDatabase, type FreshDatabase } from '../postgres.js';
-import { temporaryFolder } from '../temporary-folder.js';
 import { recordedDatabase, restore, type RecordedDatabase } from './recorded.js';
-
-const MIGRATIONS = join(import.meta.dirname, '../../schema/migrations');
 
 describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (release) => {
   const before = recordedDatabase(release);
@@ -107,18 +101,8 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
 async function databaseOf(recorded: RecordedDatabase): Promise<FreshDatabase> {
   const database = await emptyDatabase();
   const sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });
-  await migrateTo(recorded.migrations, sql);
+  await migrateUpTo(sql, recorded.migrations);
   await restore(sql, recorded);
   await sql.end();
   return database;
-}
-
-async function migrateTo(count: number, sql: Sql): Promise<void> {
-  const folder = temporaryFolder('migrations');
-  cpSync(MIGRATIONS, folder.path, { recursive: true });
-  const journalFile = join(folder.path, 'meta/_journal.json');
-  const journal = JSON.parse(readFileSync(journalFile, 'utf8')) as { entries: object[] };
-  writeFileSync(journalFile, JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }));
-  await migrate(drizzle({ client: sql }), { migrationsFolder: folder.path });
-  folder.remove();
 }

@@ -1,0 +1,27 @@
+/** Migrates a database as an earlier release would have. */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { migrate } from 'drizzle-orm/postgres-js/migrator';
+import type { Sql } from 'postgres';
+import { temporaryFolder } from './temporary-folder.js';
+
+const MIGRATIONS = join(import.meta.dirname, '../schema/migrations');
+
+interface Journal {
+  readonly entries: readonly { readonly tag: string; readonly when: number }[];
+}
+
+const readJournal = () => JSON.parse(readFileSync(join(MIGRATIONS, 'meta/_journal.json'), 'utf8')) as Journal;
+
+export const migrations = () => readJournal().entries;
+
+/** As a release applies them that has so many. */
+export async function migrateUpTo(sql: Sql, count: number): Promise<void> {
+  const folder = temporaryFolder('migrations');
+  cpSync(MIGRATIONS, folder.path, { recursive: true });
+  const journal = { ...readJournal(), entries: migrations().slice(0, count) };
+  writeFileSync(join(folder.path, 'meta/_journal.json'), JSON.stringify(journal));
+  await migrate(drizzle({ client: sql }), { migrationsFolder: folder.path });
+  folder.remove();
+}
