@@ -4,9 +4,11 @@
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
 import { createLog } from './log.js';
+import { openQueue } from './queue/queue.js';
 import { openServices } from './services.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
+import { webhookTasks } from './webhooks/tasks.js';
 import { openWebhooks } from './webhooks/webhooks.js';
 import type { Connection } from './store/database.js';
 import { keepTidy } from './store/housekeeping.js';
@@ -59,11 +61,14 @@ async function start(config: Config, log: Logger, closers: Closer[], whenOpen: R
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
-  const webhooks = await openWebhooks({
+  const queue = openQueue({
     ...services,
     connection: database.connection,
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+    kinds: { webhook: webhookTasks(services) },
   });
+  closers.push(queue.close);
+  const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);
   const housekeeping = keepTidy(services.db, (kind, error) =>
     log.warn({ err: error, kind }, 'deleting expired rows failed'),

@@ -9,6 +9,7 @@ import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../src/config.js';
 import { TIMEOUTS, type Timeouts } from '../src/http/timeouts.js';
 import { createLog } from '../src/log.js';
+import { openQueue } from '../src/queue/queue.js';
 import { openServices } from '../src/services.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { Services } from '../src/operations/services.js';
@@ -16,6 +17,7 @@ import { createAccessTokens } from '../src/security/access-token.js';
 import type { ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
 import type { DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
+import { webhookTasks } from '../src/webhooks/tasks.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareLimits, ShareTable } from '../src/shares/configured.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
@@ -117,11 +119,13 @@ export async function openTestApp(
   const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
-  const webhooks = await openWebhooks({
+  const queue = openQueue({
     ...services,
     connection: database.connection,
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+    kinds: { webhook: webhookTasks(services) },
   });
+  const webhooks = await openWebhooks({ ...services, queue });
   const server = await startServer(services, config);
   const servers = [server];
 
@@ -176,6 +180,7 @@ export async function openTestApp(
       await Promise.all(servers.map((one) => one.close()));
       agent.destroy();
       await webhooks.close();
+      await queue.close();
       await close();
       await sql.end({ timeout: 5 });
       if (!sameDatabaseAs) await database.drop();

@@ -167,38 +167,45 @@ export const WEBHOOKS = {
   /** Of an answer or an error, so much is kept. */
   answerCharacters: 500,
   storedAttemptsMax: 16,
-  /** Endpoints that one instance sends to at once; those of one person are at most a fifth of them. */
-  endpointsAtOnce: 25,
-  /** Of these, so many that failed last or are slow. Each of them is sent one event at a time. */
-  faultyAtOnce: 8,
-  requestsPerEndpoint: 2,
-  /** So many deliveries to one endpoint are claimed together, as long as it answers soon. */
-  claimedAtOnce: 8,
-  /** Once one took so long, all endpoints of its owner count as slow for so long, however quick they are meanwhile. */
+  /** An endpoint whose request took so long is slow. */
   slowMs: 2_000,
-  slowForMs: 600_000,
-  /** What a killed instance had claimed is sent by another after so long. */
-  leaseSeconds: 30,
   /** An endpoint that has only failed for so long is paused. */
   failingDays: 3,
   /** After a rotation the old secret signs along with the new one for so long. */
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,
-  /** Deliveries to retry, and events whose notification was lost, wait no longer than this. */
+  /** Events whose notification was lost wait no longer than this. */
   lookEveryMs: 1_000,
-  /** A server that stops waits so long for requests under way. */
-  finishWithinMs: 5_000,
-  /** For how many owners the order of their turns is kept, and whether their endpoints are slow. */
-  ownersInMemoryMax: 1_000,
   answerHeaderBytes: 16 * 1024,
   errorCharacters: 200,
 } as const;
 
+/** The queue of what is done after a commit, on each instance. */
+export const QUEUE = {
+  /** A task that a killed instance had begun is run by another after so long, which is longer than any task takes. */
+  leaseSeconds: 30,
+  /** A task whose time has come waits no longer than this, if there is a place for it. */
+  lookEveryMs: 1_000,
+  /** A server that stops waits so long for tasks under way. */
+  finishWithinMs: 5_000,
+  /** A retry comes sooner or later by up to this part of its delay. */
+  retrySpread: 0.1,
+  /** A key whose task was slow counts as slow for so long, however quick it is meanwhile. So many are kept. */
+  slowForMs: 600_000,
+  slowKeysMax: 1_000,
+} as const;
+
+/**
+ * How many tasks of each kind an instance runs at once. Those of a slow key are run one at a time, in places that all
+ * slow keys share. The five endpoints of one person have a fifth of the others.
+ */
+export const TASKS = { webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8 } } as const;
+
 /** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
 export const POOLS = {
   events: { poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
-  webhooks: { poolSize: 4, idleInTransactionTimeoutMs: 5_000 },
+  queue: { poolSize: 4, idleInTransactionTimeoutMs: 5_000 },
 } as const;
 
 /**

@@ -67,8 +67,8 @@ const webhooksNow = statement(
   },
   (_: Values<object>, fields) =>
     builder.select(fields).from(
-      sql`(select d.due_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-        where d.status = 'waiting' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,
+      sql`(select greatest(t.run_at, t.leased_until) as due_at from tasks t join webhook_endpoints w on w.id = t.key
+        where t.kind = 'webhook' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,
     ),
 );
 

@@ -48,29 +48,24 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<o
     .returning(fields),
 );
 
-/** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them. */
-const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Values<object>, fields) =>
-  builder
-    .delete(webhookDeliveries)
-    .where(
-      sql`id in (select id from webhook_deliveries
-        where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch})`,
-    )
-    .returning(fields),
+/** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them, and their tasks here. */
+const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Values<object>) =>
+  withTheirTasks(sql`select id from webhook_deliveries
+    where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
 );
 
 const dropDeliveriesOfDeleted = statement(
   'dropDeliveriesOfDeleted',
   { id: webhookDeliveries.id },
-  (_: Values<object>, fields) =>
-    builder
-      .delete(webhookDeliveries)
-      .where(
-        sql`id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
-        where w.deleted_at is not null ${batch})`,
-      )
-      .returning(fields),
+  (_: Values<object>) =>
+    withTheirTasks(sql`select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
+      where w.deleted_at is not null ${batch}`),
 );
+
+const withTheirTasks = (ids: SQL) => sql`with dropped as (
+    delete from webhook_deliveries where id in (${ids}) returning id
+  ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
+  select id from dropped`;
 
 /** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>

@@ -10,6 +10,7 @@ import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
 import { asDate, ConvertedColumn } from './rows.js';
 import { builder, asArray, columns, statement, type Values } from './statement.js';
+import { insertTasks } from './tasks.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 type Row = typeof webhookDeliveries.$inferSelect;
@@ -39,7 +40,8 @@ function readAttempts(text: string): Attempt[] {
 }
 
 const nextAttemptAt = new ConvertedColumn<Date | null>(
-  sql`case when ${webhookDeliveries.status} = 'waiting' then ${webhookDeliveries.dueAt} end`,
+  sql`case when ${webhookDeliveries.status} = 'waiting' then (select run_at from tasks
+    where tasks.id = "webhook_deliveries"."id") end`,
   'next_attempt_at',
   asDate,
 );
@@ -106,30 +108,27 @@ const insertTest = statement(
   ($: Values<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>, fields) =>
     builder
       .insert(webhookDeliveries)
-      .values({
-        ...columns($, ['id', 'endpointId', 'eventId', 'eventType']),
-        status: sql`'waiting'`,
-        dueAt: sql`now()`,
-      })
+      .values({ ...columns($, ['id', 'endpointId', 'eventId', 'eventType']), status: sql`'waiting'` })
       .returning(fields),
 );
 
 /** Queues a test event, which has no job. */
-export async function insertTestDelivery(
-  db: Db,
-  endpoint: WebhookEndpointId,
-  type: DeliveredType,
-): Promise<WebhookDelivery> {
-  const ids = { id: newId('webhookDelivery'), eventId: newId('event') };
-  const [row] = await insertTest(db, { ...ids, endpointId: endpoint, eventType: type });
-  if (!row) throw new Error('A test event could not be queued.');
-  return row;
+export function insertTestDelivery(db: Db, key: WebhookEndpointId, type: DeliveredType): Promise<WebhookDelivery> {
+  const id = newId('webhookDelivery');
+  return db.inTransaction(async (tx) => {
+    const [, [row]] = await tx.commitWith(
+      insertTasks(tx, 'webhook', [{ id, key }]),
+      insertTest(tx, { id, endpointId: key, eventId: newId('event'), eventType: type }),
+    );
+    if (!row) throw new Error('A test event could not be queued.');
+    return row;
+  });
 }
 
 /** The owner and the status of a delivery's endpoint. */
 export const selectEndpointOfDelivery = statement(
   'selectEndpointOfDelivery',
-  { userId: webhookEndpoints.userId, status: webhookEndpoints.status },
+  { id: webhookEndpoints.id, userId: webhookEndpoints.userId, status: webhookEndpoints.status },
   ($: Values<{ id: WebhookDeliveryId }>, fields) =>
     builder
       .select(fields)
@@ -138,19 +137,25 @@ export const selectEndpointOfDelivery = statement(
       .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookEndpoints.deletedAt} is null`)),
 );
 
+const waitAgain = statement('waitAgain', shape, ($: Values<{ id: WebhookDeliveryId }>, fields) =>
+  builder
+    .update(webhookDeliveries)
+    .set({ status: sql`'waiting'`, endedAt: sql`null` })
+    .where(eq(webhookDeliveries.id, $('id')))
+    .returning(fields),
+);
+
 /**
  * Queues a delivery again, with a new series of attempts that begins now. One that waits for a retry keeps its count of
  * attempts and becomes due now; one that is being sent is not changed.
  */
-export const redeliver = statement('redeliver', shape, ($: Values<{ id: WebhookDeliveryId }>, fields) =>
-  builder
-    .update(webhookDeliveries)
-    .set({
-      status: sql`'waiting'`,
-      endedAt: sql`null`,
-      attemptsMade: sql`case when ${status} = 'waiting' then ${webhookDeliveries.attemptsMade} else 0 end`,
-      dueAt: sql`case when ${webhookDeliveries.claim} is null then now() else ${webhookDeliveries.dueAt} end`,
-    })
-    .where(eq(webhookDeliveries.id, $('id')))
-    .returning(fields),
-);
+export function redeliver(
+  db: Db,
+  { id: delivery, endpointId: key }: { id: WebhookDeliveryId; endpointId: WebhookEndpointId },
+): Promise<WebhookDelivery | undefined> {
+  return db.inTransaction(async (tx) => {
+    const task = { id: delivery, key };
+    const [, [row]] = await tx.commitWith(insertTasks(tx, 'webhook', [task]), waitAgain(tx, { id: delivery }));
+    return row;
+  });
+}

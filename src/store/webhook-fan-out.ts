@@ -3,16 +3,17 @@ import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
-import type { Db } from './database.js';
+import { pipelined, type Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
 import { newId } from './new-id.js';
 import { mayBeAbsent } from './rows.js';
 import { builder, statement, type Values } from './statement.js';
+import { insertTasks } from './tasks.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { visibleEventsOfJob } from './visibility.js';
-import { webhookCursor, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
+import { webhookCursor, webhookEndpoints } from './tables/webhooks.js';
 
 /** The owner of an endpoint: the properties of a viewer that the rules need. */
 export interface Receiver {
@@ -127,16 +128,12 @@ const selectCandidates = statement(
 
 const insertDeliveries = statement(
   'insertDeliveries',
-  { id: webhookDeliveries.id },
-  ($: Values<{ made: string }>, fields) =>
-    builder
-      .insert(webhookDeliveries)
-      .select(
-        sql`select made.id, made.endpoint_id, made.event_id, made.event_type, 'waiting', 0, now(), null, now(), null
-        from json_to_recordset(${$('made')}::json) as made (id text, endpoint_id text, event_id text, event_type text)`,
-      )
-      .onConflictDoNothing()
-      .returning(fields),
+  {},
+  ($: Values<{ made: string }>) =>
+    sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status)
+      select id, endpoint_id, event_id, event_type, 'waiting'
+      from json_to_recordset(${$('made')}::json) as made (id text, endpoint_id text, event_id text, event_type text)
+      on conflict do nothing`,
 );
 
 const moveCursor = statement('moveCursor', {}, ($: Values<{ upTo: string }>) =>
@@ -170,7 +167,9 @@ export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
         .slice(at, at + CANDIDATES_A_TURN)
         .filter(({ receiver, rest }) => reads(receiver, withBids(rest, receiver)))
         .map(({ receiver, rest }) => deliveryTo(receiver.endpointId, rest.event));
-      if (deliveries.length > 0) await insertDeliveries(tx, { made: JSON.stringify(deliveries) });
+      if (deliveries.length === 0) continue;
+      const tasks = deliveries.map(({ id, endpoint_id: key }) => ({ id, key }));
+      await pipelined(insertDeliveries(tx, { made: JSON.stringify(deliveries) }), insertTasks(tx, 'webhook', tasks));
     }
     await moveCursor(tx, { upTo });
     return true;

@@ -134,7 +134,7 @@ export const deleteWebhookEndpoint = statement(
 /** Pauses an endpoint by the service; one that is paused already keeps its reason. */
 export const pauseWebhookEndpoint = statement(
   'pauseWebhookEndpoint',
-  { id: webhookEndpoints.id, userId: webhookEndpoints.userId },
+  { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
   ($: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>, fields) =>
     builder
       .update(webhookEndpoints)

@@ -3,7 +3,7 @@ import { readEvent } from '../live/readable.js';
 import { writeEvent } from '../rest/event-body.js';
 import type { Sealer } from '../security/sealing.js';
 import { signatureHeaders } from '../security/webhook-signature.js';
-import type { ToSend } from '../store/webhook-queue.js';
+import type { ToSend } from '../store/webhook-attempts.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 

@@ -4,7 +4,7 @@
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { WEBHOOKS } from '../rules/limits.js';
+import { TASKS, WEBHOOKS } from '../rules/limits.js';
 import { cut } from '../rules/errors.js';
 import { NOT_PUBLIC, type AddressRules } from '../security/public-addresses.js';
 
@@ -22,11 +22,8 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-export interface Poster {
-  /** Never throws. */
-  post(message: WebhookMessage, stop: AbortSignal): Promise<Outcome | 'stopped'>;
-  close(): void;
-}
+/** Never throws. */
+export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outcome | 'stopped'>;
 
 interface PosterSettings {
   readonly addresses: AddressRules;
@@ -36,9 +33,9 @@ interface PosterSettings {
 }
 
 /** Connections that are not in use are kept for a short while, a few for each endpoint. */
-const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: WEBHOOKS.requestsPerEndpoint, timeout: 5_000 };
+const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.placesPerKey, timeout: 5_000 };
 
-export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Poster {
+export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Post {
   const lookup = addresses.lookup && { lookup: addresses.lookup };
   const http = new HttpAgent({ ...AGENT_OPTIONS, ...lookup });
   const https = new HttpsAgent({ ...AGENT_OPTIONS, ...lookup, ...(ca !== undefined && { ca }) });
@@ -65,23 +62,17 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
     });
   }
 
-  return {
-    async post(message, stop) {
-      const problem = addresses.problemWith(message.url);
-      if (problem) return failure(`The address ${problem}.`);
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const signal = AbortSignal.any([deadline, stop]);
-      try {
-        return outcomeOf(await retryOnStaleConnection(() => send(message, signal)));
-      } catch (error) {
-        if (stop.aborted && !deadline.aborted) return 'stopped';
-        return failure(deadline.aborted ? `There was no answer within ${timeoutMs / 1000} seconds.` : reasonOf(error));
-      }
-    },
-    close: () => {
-      http.destroy();
-      https.destroy();
-    },
+  return async (message, stop) => {
+    const problem = addresses.problemWith(message.url);
+    if (problem) return failure(`The address ${problem}.`);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([deadline, stop]);
+    try {
+      return outcomeOf(await retryOnStaleConnection(() => send(message, signal)));
+    } catch (error) {
+      if (stop.aborted && !deadline.aborted) return 'stopped';
+      return failure(deadline.aborted ? `There was no answer within ${timeoutMs / 1000} seconds.` : reasonOf(error));
+    }
   };
 }
 

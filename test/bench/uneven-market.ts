@@ -108,10 +108,9 @@ async function addIntegrations(sql: Sql, market: Market): Promise<void> {
       select ${idOf('whk', number)}, ${idOf('usr', 'n')}, 'https://hooks.example.com/' || n, '{}', 'paused',
         'requested', '[]', 'seeded', ${moment}, ${moment}
       from (select n from generate_series(1, ${busy - 1}, 5) n union select ${busy}) o`,
-    `insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, attempts_made, due_at, created_at,
-        ended_at)
+    `insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, created_at, ended_at)
       select 'dlv_' || substr(id, 5), '${busyEndpoint(market)}', id, type,
-        case when position % 50 = 0 then 'failed' else 'delivered' end, 1, occurred_at, occurred_at, occurred_at
+        case when position % 50 = 0 then 'failed' else 'delivered' end, occurred_at, occurred_at
       from events where homeowner_id = '${seededId('hmw', busy)}'`,
     `insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status)
       select id, 1, created_at, 40, case when status = 'failed' then 500 else 204 end from webhook_deliveries`,

@@ -26,7 +26,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   rest: ['rules', 'security', 'http', 'store', 'operations'],
   lifecycle: ['rules', 'http'],
   metrics: ['rules', 'shares', 'record'],
-  webhooks: ['rules', 'security', 'store', 'live', 'rest'],
+  queue: ['rules', 'store'],
+  webhooks: ['rules', 'security', 'store', 'live', 'rest', 'queue'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
   operator: ['rules', 'config', 'http', 'store', 'operations'],
   server: [
@@ -42,7 +43,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'shares',
     'record',
   ],
-  run: ['config', 'log', 'services', 'operations', 'server', 'store', 'webhooks', 'embedded'],
+  run: ['config', 'log', 'services', 'operations', 'server', 'store', 'queue', 'webhooks', 'embedded'],
   welcome: ['config'],
   main: ['config', 'run', 'welcome'],
   demo: ['admin-database', 'config', 'rules', 'run', 'security', 'store', 'welcome'],

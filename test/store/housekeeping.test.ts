@@ -80,11 +80,13 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   };
   const [kept, deleted] = [await made(), await made()];
   const delivery = (endpoint: string, days: number) => sql`with one as (
-      insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, due_at, created_at)
-      values (${newId('webhookDelivery')}, ${endpoint}, ${newId('event')}, 'webhook.test', 'waiting', now(),
+      insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, created_at)
+      values (${newId('webhookDelivery')}, ${endpoint}, ${newId('event')}, 'webhook.test', 'waiting',
         now() - make_interval(days => ${days}))
-      returning id)
-    insert into webhook_attempts (delivery_id, number, started_at, duration_ms) select id, 1, now(), 1 from one`;
+      returning id
+    ), attempt as (
+      insert into webhook_attempts (delivery_id, number, started_at, duration_ms) select id, 1, now(), 1 from one)
+    insert into tasks (id, kind, key) select id, 'webhook', ${endpoint} from one`;
   for (const days of [1, 31]) await delivery(kept, days);
   await delivery(deleted, 1);
   await app.rest('DELETE', `/v1/webhooks/${deleted}`, { token: mia.token });
@@ -92,9 +94,9 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   await sql`update webhook_endpoints set deleted_at = now() - interval '2 hours' where id = ${deleted}`;
   expect(await tidyAll()).toEqual({ ...NOTHING, endpoints: 1 });
   const left = await sql`select (select count(*)::int from webhook_deliveries) as deliveries,
-    (select count(*)::int from webhook_attempts) as attempts, (select count(*)::int
-      from webhook_endpoints) as endpoints`;
-  expect(left[0]).toEqual({ deliveries: 1, attempts: 1, endpoints: 1 });
+    (select count(*)::int from webhook_attempts) as attempts, (select count(*)::int from tasks) as tasks,
+    (select count(*)::int from webhook_endpoints) as endpoints`;
+  expect(left[0]).toEqual({ deliveries: 1, attempts: 1, tasks: 1, endpoints: 1 });
 });
 
 it('throws away all that has run out, however much it is', async () => {

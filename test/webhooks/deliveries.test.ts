@@ -70,9 +70,7 @@ const settled = (owner: Person, id: string, count: number) =>
   );
 
 /** As if the time until the next attempt had passed. */
-const letTimePass = (id: string) =>
-  app.sql`update webhook_deliveries set due_at = now() where endpoint_id = ${id} and status = 'waiting'
-    and claim is null`;
+const letTimePass = (id: string) => app.sql`update tasks set run_at = now() where key = ${id} and leased_until is null`;
 
 const types = (received: readonly Received[]) => received.map(({ body }) => String(body.type)).toSorted();
 const ofJob = (id: string) => (received: readonly Received[]) => received.filter(({ body }) => body.data.job_id === id);

@@ -65,8 +65,8 @@ it('no event is lost with an instance, and what comes twice has the same identif
     receiver.answer = (_, response) => response.writeHead(204).end();
     instances[killed] = start();
     await instances[killed].url;
-    // As if the claims of the killed one had run out.
-    await database.sql`update webhook_deliveries set due_at = now() where claim is not null`;
+    // As if the leases of the killed one had run out.
+    await database.sql`update tasks set leased_until = now()`;
     const events = await database.sql`select id from events`;
     await receiver.until((all) => events.every(({ id }) => all.some((one) => one.id === id)));
   }

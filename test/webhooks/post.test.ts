@@ -24,9 +24,8 @@ const MESSAGE = { headers: { 'content-type': 'application/json', 'content-length
 const NEVER = new AbortController().signal;
 
 function poster(addresses = anywhere, timeoutMs = 10_000) {
-  const made = createPoster({ addresses, timeoutMs });
-  closings.push(() => made.close());
-  return (url: string, stop = NEVER) => made.post({ ...MESSAGE, url }, stop);
+  const post = createPoster({ addresses, timeoutMs });
+  return (url: string, stop = NEVER) => post({ ...MESSAGE, url }, stop);
 }
 
 async function receiver(answer: Answer) {
@@ -70,11 +69,8 @@ describe('a request over TLS', () => {
     return { url: `https://localhost:${(made.address() as AddressInfo).port}/`, cert };
   }
 
-  const postTrusting = (ca: string | undefined, url: string) => {
-    const made = createPoster({ addresses: anywhere, ...(ca !== undefined && { ca }) });
-    closings.push(() => made.close());
-    return made.post({ ...MESSAGE, url }, NEVER);
-  };
+  const postTrusting = (ca: string | undefined, url: string) =>
+    createPoster({ addresses: anywhere, ...(ca !== undefined && { ca }) })({ ...MESSAGE, url }, NEVER);
 
   it('arrives where the certificate is trusted and of that name', async () => {
     const { url, cert } = await secureReceiver('localhost');

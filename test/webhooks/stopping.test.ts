@@ -2,8 +2,9 @@
 import postgres from 'postgres';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAddressRules } from '../../src/security/public-addresses.js';
+import { POOLS } from '../../src/rules/limits.js';
 import { createSealer } from '../../src/security/sealing.js';
+import { connect } from '../../src/store/database.js';
 import { seedMarket } from '../../src/store/seed.js';
 import { openWebhooks } from '../../src/webhooks/webhooks.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
@@ -27,18 +28,16 @@ it('ends with the step under way, and leaves the others to another instance', as
   const cursor = async () => Number((await sql`select position from webhook_cursor`)[0]?.position);
   const last = Number((await sql`select max(position) from events`)[0]?.max);
 
+  const pool = connect(database.connection, POOLS.queue);
   let closed: Promise<void> | undefined;
   await sql.begin(async (tx) => {
     await tx`lock table webhook_deliveries in exclusive mode`;
     const webhooks = await openWebhooks({
-      connection: database.connection,
-      preparedStatements: true,
+      queue: { db: pool, wake: () => {} },
       live: { onEvents: () => () => {} },
-      webhookAddresses: createAddressRules({ allowPrivate: false }),
       sealer: createSealer({ secret: 'a secret that only tests know, 32 bytes' }),
-      metrics: { recordWebhookAttempt: () => {}, webhookInFlight: (request) => request() },
       log: pino({ level: 'silent' }),
-      databaseWatch: { awaySince: undefined, onOpen: () => {} },
+      databaseWatch: { awaySince: undefined },
     });
     await until(async () => {
       const held = await sql`select from pg_stat_activity where datname = current_database()
@@ -48,6 +47,7 @@ it('ends with the step under way, and leaves the others to another instance', as
     closed = webhooks.close();
   });
   await closed;
+  await pool.close();
   expect(await cursor()).toBeLessThan(last / 2);
   await sql.end();
 });

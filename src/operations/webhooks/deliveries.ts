@@ -67,7 +67,7 @@ export const redeliver = operation({
     if (!endpoint) throw noSuchDelivery();
     requireOwner(viewer, endpoint);
     requireActive(endpoint);
-    const [delivery] = await enqueueAgain(db, { id });
+    const delivery = await enqueueAgain(db, { id, endpointId: endpoint.id });
     if (!delivery) throw noSuchDelivery();
     return delivery;
   },

@@ -3,7 +3,7 @@ import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
 import type { Id, IdKind } from '../../rules/ids.js';
 
 /** Compared byte by byte whatever the database's locale: cursors rely on that order. */
-const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
+export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
 
 export function idColumn<K extends IdKind>(_kind: K) {
   return byteOrderedText().$type<Id<K>>();

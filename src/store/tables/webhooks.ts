@@ -1,4 +1,7 @@
-/** Webhook endpoints, the deliveries to them, and their attempts; deliveries are kept for a month. */
+/**
+ * Webhook endpoints, the deliveries to them, and their attempts; deliveries are kept for a month. One that waits has a
+ * task of the same identifier.
+ */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -57,12 +60,6 @@ export const webhookDeliveries = pgTable(
     eventId: idColumn('event').notNull(),
     eventType: text().$type<DeliveredType>().notNull(),
     status: text().$type<DeliveryStatus>().notNull(),
-    /** Attempts since the last redelivery. */
-    attemptsMade: integer().notNull().default(0),
-    /** When the delivery is due; while an instance has claimed it, when the claim expires. */
-    dueAt: moment().notNull(),
-    /** The claim of the instance that sends the delivery now. */
-    claim: text(),
     createdAt: createdAt(),
     endedAt: moment(),
   },
@@ -70,9 +67,6 @@ export const webhookDeliveries = pgTable(
     unique('webhook_deliveries_once_an_event').on(t.endpointId, t.eventId),
     index('webhook_deliveries_in_order').on(t.endpointId, t.createdAt, t.id),
     index('webhook_deliveries_by_status').on(t.endpointId, t.status, t.createdAt, t.id),
-    index('webhook_deliveries_waiting')
-      .on(t.endpointId, t.dueAt)
-      .where(sql`${t.status} = 'waiting'`),
     index('webhook_deliveries_by_age').on(t.createdAt),
     check('webhook_deliveries_status', sql`${t.status} in ('waiting', 'delivered', 'failed', 'skipped')`),
     check('webhook_deliveries_end', sql`(${t.status} = 'waiting') = (${t.endedAt} is null)`),

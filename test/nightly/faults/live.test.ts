@@ -89,8 +89,7 @@ it('everybody hears of everything once and in order, whatever is killed', { time
   // What has failed twice is tried again after minutes, and then after hours: these are brought forward.
   const sql = postgres.open('retries');
   await settled(async () => {
-    await sql`
-      update webhook_deliveries set due_at = now() where status = 'waiting' and claim is null and due_at > now()`;
+    await sql`update tasks set run_at = now() where leased_until is null and run_at > now()`;
     return missing().length === 0;
   });
   await sql.end();

@@ -1,0 +1,93 @@
+/** The tasks of webhooks: each sends a delivery to its endpoint, and records what came of it. */
+import type { Logger } from 'pino';
+import type { TaskEnd, TaskKind } from '../queue/queue.js';
+import type { WebhookDeliveryId } from '../rules/ids.js';
+import { TASKS, WEBHOOKS } from '../rules/limits.js';
+import { RETRY_AFTER_SECONDS } from '../rules/webhooks.js';
+import type { AddressRules } from '../security/public-addresses.js';
+import type { Sealer } from '../security/sealing.js';
+import type { Db } from '../store/database.js';
+import type { Task } from '../store/tasks.js';
+import {
+  readToSend,
+  recordAttempt,
+  skipDelivery,
+  type PausedEndpoint,
+  type ToSend,
+} from '../store/webhook-attempts.js';
+import { pauseWebhookEndpoint } from '../store/webhooks.js';
+import { bodyOf, messageOf, decryptSecrets } from './message.js';
+import type { WebhookMetrics } from './metrics.js';
+import { createPoster } from './post.js';
+
+interface WebhookTaskParts {
+  readonly webhookAddresses: AddressRules;
+  readonly sealer: Sealer;
+  readonly metrics: WebhookMetrics;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export function webhookTasks({ webhookAddresses, sealer, metrics, log }: WebhookTaskParts): TaskKind {
+  const post = createPoster({ addresses: webhookAddresses });
+
+  async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
+    const id = task.id as WebhookDeliveryId;
+    const delivery = await readToSend(db, id);
+    if (!delivery) return { outcome: 'done' };
+    if (!delivery.isActive) return { outcome: 'not run' };
+    const body = bodyOf(delivery);
+    if (body === undefined) {
+      metrics.recordWebhookAttempt('skipped', 0);
+      return { outcome: 'done', write: (tx) => skipDelivery(tx, { id }) };
+    }
+    const secrets = decryptSecrets(delivery, sealer, Date.now());
+    if (secrets) return send(delivery, body, secrets, task, stop);
+    logPauses(await pauseWebhookEndpoint(db, { id: delivery.endpointId, pausedReason: 'secret_unreadable' }));
+    return { outcome: 'not run' };
+  }
+
+  async function send(
+    delivery: ToSend,
+    body: string,
+    secrets: readonly string[],
+    { attempts }: Task,
+    stop: AbortSignal,
+  ): Promise<TaskEnd> {
+    const startedAt = new Date();
+    const beganMs = performance.now();
+    const message = messageOf(delivery, body, secrets, startedAt.getTime());
+    const answer = await metrics.webhookInFlight(() => post(message, stop));
+    // The endpoint may or may not have received it: it is sent again.
+    if (answer === 'stopped') return { outcome: 'not run' };
+    const durationMs = Math.round(performance.now() - beganMs);
+    const isLast = attempts === RETRY_AFTER_SECONDS.length;
+    metrics.recordWebhookAttempt(
+      answer.error === null ? 'delivered' : isLast ? 'given_up' : 'failed',
+      durationMs / 1000,
+    );
+    return {
+      outcome: answer.error === null ? 'done' : 'failed',
+      isSlow: durationMs >= WEBHOOKS.slowMs,
+      write: async (tx) => {
+        const pausedEndpoints = await recordAttempt(tx, {
+          ...answer,
+          id: delivery.id,
+          status: answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting',
+          startedAt: startedAt.toISOString(),
+          durationMs,
+          isGone: answer.responseStatus === HTTP_GONE,
+        });
+        tx.afterCommit(() => logPauses(pausedEndpoints));
+      },
+    };
+  }
+
+  function logPauses(endpoints: readonly PausedEndpoint[]): void {
+    for (const { id: webhook, userId: user, pausedReason: reason } of endpoints)
+      log.warn({ webhook, user, reason }, 'a webhook endpoint was paused: its owner must resume it');
+  }
+
+  return { limits: TASKS.webhook, retryAfterSeconds: RETRY_AFTER_SECONDS, run };
+}
+
+const HTTP_GONE = 410;
