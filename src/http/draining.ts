@@ -5,6 +5,7 @@
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refuse, type Refusal } from '../rules/errors.js';
 import type { Timeouts } from './timeouts.js';
 
@@ -13,6 +14,9 @@ const LINGER_MS = 250;
 
 /** Browsers open connections in advance; a request may still be on its way on one. */
 const UNUSED_MS = 1_000;
+
+/** The server stops listening after so long, even while new connections keep coming. */
+const ACCEPT_MS = 1_000;
 
 export interface DrainingParts {
   readonly server: Server;
@@ -48,6 +52,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
       return isCutting;
     },
     async drain(parts) {
+      // First, while clients keep their connections: once it has begun, each call comes on a new one.
+      await acceptQueued(parts.server);
       begun = true;
       parts.refuseWaiting();
       // Stops listening first: to end thousands of streams takes a while, and connections made meanwhile would not be
@@ -62,6 +68,23 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
       clearTimeout(cut);
     },
   };
+}
+
+/**
+ * The operating system queues connections, and resets those that it still holds when the server stops listening. Node
+ * accepts one of them in each turn of the event loop at least: after a whole turn without any, the queue is empty.
+ */
+async function acceptQueued(server: Server): Promise<void> {
+  const untilMs = performance.now() + ACCEPT_MS;
+  let accepted = 0;
+  const count = () => void (accepted += 1);
+  server.on('connection', count);
+  for (let before = -1; before < accepted && performance.now() < untilMs;) {
+    before = accepted;
+    await nextTurn(); // The rest of this turn,
+    await nextTurn(); // and a whole one.
+  }
+  server.off('connection', count);
 }
 
 /** Closes connections that have been idle for a moment. */

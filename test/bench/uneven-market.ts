@@ -114,6 +114,9 @@ async function addIntegrations(sql: Sql, market: Market): Promise<void> {
       from events where homeowner_id = '${seededId('hmw', busy)}'`,
     `insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status)
       select id, 1, created_at, 40, case when status = 'failed' then 500 else 204 end from webhook_deliveries`,
+    // Without their deliveries, which would be read: enough of them that none is found by reading them all.
+    `insert into tasks (id, kind, key) select 'dlv_' || substr(id, 5), 'webhook', '${busyEndpoint(market)}'
+      from events where homeowner_id <> '${seededId('hmw', busy)}'`,
     `insert into webhook_cursor (position) select max(position) from events`,
   ])
     await sql.unsafe(statement);
