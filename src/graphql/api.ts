@@ -67,7 +67,6 @@ export async function openGraphqlApi(
   streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {
   const limits = createLimits(schema, settings);
-  const { shares } = services;
   const { persistedDocumentsFile: file, redisUrl } = settings;
   const findPersisted = file === undefined ? undefined : openPersistedDocuments(file);
   const documentCache = createDocumentCache(findPersisted ? undefined : redisUrl);
@@ -153,7 +152,7 @@ export async function openGraphqlApi(
   ): Promise<readonly GraphQLFormattedError[]> {
     const contextValue = contextOf(caller, false, opening);
     try {
-      await turnOf(shares.longReads, caller.holder);
+      await turnOf(services.shares.longReads, caller.holder);
       const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });
       return (answer.kind === 'single' && answer.singleResult.errors) || [];
     } catch (error) {
@@ -169,7 +168,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await turnOf(shares.longReads, exchange.holder);
+    await turnOf(services.shares.longReads, exchange.holder);
     const {
       status = 200,
       headers,

@@ -91,6 +91,8 @@ export const WEB_SOCKET = {
 
 /** Streams of events. */
 export const STREAM = {
+  /** How long an event may wait for its turn to be sent: longer than any does. */
+  eventWaitMs: 3_600_000,
   /** How many events may be buffered for a client that does not take them. */
   bufferedEventsMax: 500,
   /** Events that a killed instance left, or whose notification was lost, wait no longer than this. */
@@ -111,10 +113,8 @@ export const BODY_BYTES_MAX = { rest: 64 * 1024, graphql: 128 * 1024 } as const;
 export const DISCARDED_BODY = { bytesMax: 16_000_000, msMax: 10_000 } as const;
 
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
-
 /** Of tokens, by one admin's adjustment. */
 export const ADJUSTMENT_MAX = 1_000_000;
-
 /** Of the header that lists what a dry run would have done. */
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 
@@ -122,10 +122,7 @@ export const SESSION = {
   accessTokenSeconds: 15 * 60,
   refreshTokenDays: 30,
   sessionDaysMax: 90,
-  /**
-   * Within so long of its first use, a refresh token is given the same successor again: an answer was lost, or two tabs
-   * refreshed at once. Later it is theft.
-   */
+  /** Within so long of its first use, a refresh token is given the same successor again; later that is theft. */
   leewaySeconds: 60,
 } as const;
 
@@ -144,17 +141,13 @@ export const SESSIONS_IN_MEMORY = {
 } as const;
 
 export const API_KEYS_PER_PERSON_MAX = 20;
-
 /** When keys were last used, which is exact to the minute and collected in memory. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
 /** Payloads of verified tokens are cached; another instance's clock may run so far ahead of this one's. */
 export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, clockSkewSecondsMax: 60 } as const;
 
-/**
- * The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not
- * refuse those early.
- */
+/** The last of a full queue waits for 256 hashes, which is a minute at cost 12 where there is one at a time. */
 export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
 
 /** Webhooks: what one person may have, and how much of the senders an endpoint and an instance take. */
@@ -225,7 +218,6 @@ export const DATABASE_WATCH = {
 
 /** Of the dry run's transaction, once it holds locks. */
 export const DRY_RUN_LOCK_WAIT_MS = 50;
-
 /**
  * Begins soon after the start, since some servers are replaced within an hour, but not during it. Refresh tokens are
  * kept for days after the end of their session, so that a stolen one is recognized.
@@ -248,10 +240,7 @@ export const BUSY_AFTER_REFUSAL_MS = 5_000;
 /** A call waits so long for Redis. After a failure or a late answer, documents are not looked for there for a while. */
 export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
 
-/**
- * A call is taken out of its budget's count until so long before its window ends. Later it might be taken out of the
- * next window, which would then let one more pass.
- */
+/** A call is taken out of its budget's count until so long before its window ends: never out of the next window. */
 export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
 /**

@@ -1,6 +1,6 @@
 /** All shares, made once at start from the table in `rules/limits.ts` and the configuration. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LONG_READ, type ShareName } from '../rules/limits.js';
+import { LONG_READ, STREAM, type ShareName } from '../rules/limits.js';
 import type { ShareTable } from './configured.js';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
 import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';
@@ -13,6 +13,8 @@ export interface Shares {
   readonly streams: Share;
   readonly requests: Share;
   readonly longReads: FairQueue;
+  /** For events on streams, one in each turn of the event loop: streams that are far behind hold up nobody. */
+  readonly streamEvents: FairQueue;
   readonly unreadBytes: Share;
 }
 
@@ -26,6 +28,13 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     streams: createShare(settings('streams')),
     requests: createShare(settings('requests')),
     longReads: createFairQueue({ ...settings('longReads'), places: 1, waitMs: LONG_READ.waitMs }),
+    // None is refused: each stream waits with one event at most.
+    streamEvents: createFairQueue({
+      ...settings('streams'),
+      limits: { of: 'events' },
+      places: 1,
+      waitMs: STREAM.eventWaitMs,
+    }),
     // Above the total, the largest holder is cut instead of the one that came last.
     unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };

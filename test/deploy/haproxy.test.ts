@@ -237,6 +237,25 @@ needs('haproxy').it('one address has so many connections, and takes none from an
   await app.close();
 });
 
+needs('haproxy').it('one address sends so many requests in a second, and takes none from another', async () => {
+  const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+  const proxy = await startProxy([hostOf(app.url)], { REQUESTS_PER_ADDRESS: '5' });
+  for (const path of ['/healthz', '/graphql']) {
+    const [greedy, modest] = [await openConnection(proxy.url, CALLER), await openConnection(proxy.url, CALLER + 1)];
+    greedy.send(head('GET', path).repeat(20));
+    let answer = await greedy.answer();
+    while (answer.status !== 429) answer = await greedy.answer();
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(JSON.stringify(jsonOf(answer))).toContain('"code":"RATE_LIMITED"');
+    modest.send(head('GET', '/healthz'));
+    expect((await modest.answer()).status).toBe(200);
+    greedy.hangUp();
+    modest.hangUp();
+  }
+  await proxy.stop();
+  await app.close();
+});
+
 needs('haproxy').it('with a certificate it speaks TLS and HTTP/2, and leads there who comes without', async () => {
   const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
   const folder = temporaryFolder('certificate');

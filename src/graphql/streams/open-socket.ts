@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context, Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { bearerOf } from '../../http/exchange.js';
@@ -18,7 +17,7 @@ import { cut, Refusal, refuse } from '../../rules/errors.js';
 import { STREAM, WEB_SOCKET } from '../../rules/limits.js';
 import { STREAM_ENDS, type StreamEnd } from '../../rules/streams.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
-import { RequestUnderWay } from '../../shares/shares.js';
+import { RequestUnderWay, turnOf } from '../../shares/shares.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
@@ -108,7 +107,7 @@ export class OpenSocket implements Connection {
 
   /** graphql-ws itself awaits each send before it asks for the next answer. */
   ready(): Promise<void> {
-    return nextTurn();
+    return turnOf(this.parts.services.shares.streamEvents, this.upgrade.holder);
   }
 
   /** A client that has not answered by the next ping is gone. */

@@ -4,7 +4,6 @@
  * authenticated.
  */
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
 import { createHandler } from 'graphql-sse';
 import type { Exchange } from '../../http/exchange.js';
@@ -15,6 +14,7 @@ import type { Caller } from '../../operations/caller.js';
 import { refuse, REFUSALS, unauthorized } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
 import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
+import { turnOf } from '../../shares/shares.js';
 import { retryAfterIfOverloaded } from '../overloaded.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
@@ -144,7 +144,7 @@ class EventResponse implements Connection {
 
   /** Settles when the client has read the last event, so that no events pile up for a client that does not read. */
   async ready(): Promise<void> {
-    await nextTurn();
+    await turnOf(this.caller.services.shares.streamEvents, this.caller.holder);
     const { writableLength } = this.response;
     if (writableLength === 0 || this.response.closed) return;
     const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));
