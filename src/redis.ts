@@ -15,9 +15,18 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: REDIS.setupTimeoutMs,
-    commandTimeout: timeoutMs,
+    commandTimeout: Math.max(REDIS.setupTimeoutMs, timeoutMs),
     disconnectTimeout: 100,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(50 * attempt, REDIS.retryIntervalMsMax),
+  });
+}
+
+/** An answer that has come while the event loop was busy still counts. */
+export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));
+    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -168,7 +168,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await turnOf(services.shares.longReads, exchange.holder);
+    await turnOf(services.shares.longReads, exchange.holder); // Apollo reads and checks the document.
     const {
       status = 200,
       headers,

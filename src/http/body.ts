@@ -67,7 +67,7 @@ export function hasMoreToRead(request: IncomingMessage): boolean {
 /** Settles when the whole body has come, or no more of it is read: too much, for too long, or in tiny chunks. */
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
-    if (request.isPaused()) return resolve();
+    if (request.isPaused() || request.destroyed) return resolve();
     let bytes = 0;
     const timeout = setTimeout(resolve, DISCARDED_BODY.msMax);
     request.on('data', (chunk: Buffer) => {

@@ -23,6 +23,14 @@ export function hasSentTooManyAhead(socket: Socket): boolean {
   return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
 }
 
+/** Node closes the answer that a closed connection was sending, and says nothing to those that waited behind it. */
+function closeQueued(socket: Socket): void {
+  for (const response of answersUnderWay(socket)) {
+    response.destroy();
+    response.emit('close');
+  }
+}
+
 export interface Connections {
   /** Counts an answer until it is sent. */
   begin(response: ServerResponse): void;
@@ -46,6 +54,7 @@ export function boundConnections(
     socket.once('close', () => {
       open.delete(socket);
       giveBack();
+      process.nextTick(closeQueued, socket);
     });
   });
 

@@ -118,7 +118,7 @@ class Requester implements Holder {
   ) {}
 
   isGone(): boolean {
-    return this.response.closed;
+    return this.response.destroyed;
   }
 }
 

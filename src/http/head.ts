@@ -39,12 +39,12 @@ export function problemWithHead({
 
 /** `rawHeaders` alternates names and values. */
 function repeatedIn(rawHeaders: readonly string[]): string | undefined {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
     if (!SENT_ONCE.has(name)) continue;
-    if (seen.has(name)) return name;
-    seen.add(name);
+    if (names.has(name)) return name;
+    names.add(name);
   }
   return undefined;
 }

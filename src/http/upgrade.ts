@@ -32,8 +32,8 @@ export class UpgradableRequest extends IncomingMessage {
     return this.method === 'CONNECT' || isForWebSocket(this);
   }
 
-  set upgrade(wanted: boolean | null) {
-    this[WANTS_UPGRADE] = wanted;
+  set upgrade(value: boolean | null) {
+    this[WANTS_UPGRADE] = value;
     this[IS_ONE_TOO_MANY] ??= hasSentTooManyAhead(this.socket);
   }
 }

@@ -12,8 +12,8 @@
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { connectRedis, type Redis } from '../redis.js';
-import { UNCOUNT_UNTIL_MS_BEFORE_END } from '../rules/limits.js';
+import { connectRedis, within, type Redis } from '../redis.js';
+import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../rules/limits.js';
 
 export interface RateBudget {
   /** One of the program's own names, never a caller's text. */
@@ -60,7 +60,8 @@ export function createRateLimits(settings: RateLimitSettings): RateLimits {
   return settings.enabled ? countingLimits(settings) : NO_LIMITS;
 }
 
-function countingLimits({ redisUrl, redisTimeoutMs, onRedisLost, onRedisBack }: RateLimitSettings): RateLimits {
+function countingLimits(settings: RateLimitSettings): RateLimits {
+  const { redisUrl, redisTimeoutMs = REDIS.waitMs, onRedisLost, onRedisBack } = settings;
   const redis = redisUrl ? connectRedis(redisUrl, redisTimeoutMs) : undefined;
   const counters = new Map<string, Counters>();
   let isRedisLost = false;
@@ -117,7 +118,7 @@ function countingLimits({ redisUrl, redisTimeoutMs, onRedisLost, onRedisBack }: 
   async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (redis?.status !== 'ready' || isReconnecting) return undefined;
     try {
-      const result = await work();
+      const result = await within(redisTimeoutMs, work());
       noteReturn();
       return result;
     } catch (error) {

@@ -65,17 +65,21 @@ describe('requests sent ahead on a connection', () => {
     client.socket.destroy();
   });
 
-  it('are answered up to sixteen, and one more closes the connection before any reaches a handler', async () => {
+  it('are answered up to sixteen, and one more closes the connection and reaches no handler', async () => {
     const { url, shares } = await app.another();
     const [modest, greedy] = [await open(url), await open(url)];
     await held(async (slow) => {
       modest.socket.write(slow + PING.repeat(REQUESTS_AHEAD_MAX));
-      greedy.socket.write(slow + PING.repeat(REQUESTS_AHEAD_MAX + 1));
+      const numbered = (n: number) => `GET /nowhere HTTP/1.1\r\nHost: a\r\nX-Request-Id: greedy-${n}\r\n\r\n`;
+      greedy.socket.write(slow + Array.from({ length: REQUESTS_AHEAD_MAX + 5 }, (_, at) => numbered(at + 1)).join(''));
       await greedy.closed;
+      await until(() => app.logged.some((line) => line.includes(`greedy-${REQUESTS_AHEAD_MAX}"`)));
     });
     expect(greedy.heard).toBe('');
+    expect(app.logged.filter((line) => line.includes(`greedy-${REQUESTS_AHEAD_MAX + 1}"`))).toEqual([]);
     expect(await modest.answers(REQUESTS_AHEAD_MAX + 1)).toHaveLength(REQUESTS_AHEAD_MAX + 1);
     modest.socket.destroy();
+    // Also those that waited behind another one when their connection was closed.
     await until(() => shares.requests.inUse() === 0 && shares.connections.inUse() === 0);
   });
 });

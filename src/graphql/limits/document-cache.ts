@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { connectRedis, type Redis } from '../../redis.js';
+import { connectRedis, within, type Redis } from '../../redis.js';
 import { PERSISTED_QUERIES, REDIS } from '../../rules/limits.js';
 
 export interface DocumentCache {
@@ -87,11 +87,4 @@ function documentsInRedis(url: string): DocumentCache {
     },
     close: () => redis.disconnect(),
   };
-}
-
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms.`)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
