@@ -17,8 +17,8 @@ import type { BidWithBidder } from '../store/bids-with-bidders.js';
 import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
-import { partsOf, readPartsOfMany, type JobInclude, type JobParts, type ListValues } from '../store/job-parts.js';
-import { factsOfJobs, type StoredFacts } from '../store/jobs.js';
+import { partsOf, readPartsOfMany } from '../store/job-parts.js';
+import type { JobInclude, JobParts, ListValues, ViewerFacts } from '../store/job-parts.js';
 import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
 import type { Page, SamePageRequest } from '../store/page.js';
 import {
@@ -99,11 +99,6 @@ export class Loaders {
     return this.#loader('holds', (db, _viewer, ids) => holdsOf(db, ids));
   }
 
-  /** What the available actions of jobs depend on, besides the jobs themselves. */
-  get facts(): Loader<JobId, StoredFacts> {
-    return this.#loader('facts', factsOfJobs);
-  }
-
   get balance(): Loader<'own', Balance> {
     return this.#loader(
       'balance',
@@ -147,6 +142,11 @@ export class Loaders {
   disputeOf(job: ReadableJob): MaybePromise<Dispute | null> {
     const { dispute } = partsOf(job);
     return dispute === undefined ? this.#parts(job, { dispute: true }).then((parts) => parts?.dispute) : dispute;
+  }
+
+  /** What the available actions of a job depend on, besides the job itself. */
+  factsOf(job: ReadableJob): MaybePromise<ViewerFacts> {
+    return partsOf(job).facts ?? this.#parts(job, { facts: true }).then((parts) => parts?.facts);
   }
 
   /** A page of the bids on a job, or of those in one state. */

@@ -75,6 +75,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
     ...(bids && { bids: { ...bids, ...bidIn(entriesOf(insideOf('bids'), reading), reading) } }),
     ...(timeline && { timeline }),
     ...(has('dispute') && { dispute: true }),
+    ...(has('availableActions') && { facts: true }),
   };
 }
 

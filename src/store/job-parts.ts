@@ -1,7 +1,7 @@
 /**
- * The parts of a job: its homeowner, bids, events and dispute. Each is described once, as one value of JSON in a row of
- * `jobs`, and read in two ways: in the statement that reads the job, where the selection is known before, or for many
- * jobs at once. What is read is what the viewer may read.
+ * The parts of a job: its homeowner, bids, events, dispute, and the facts of its available actions. Each is described
+ * once, as one value of JSON in a row of `jobs`, and read in two ways: in the statement that reads the job, where the
+ * selection is known before, or for many jobs at once. What is read is what the viewer may read.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../rules/disputes.js';
@@ -15,12 +15,13 @@ import { listBidsOnJob } from './bids.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, eventShape, listEventsOfJob, readDisputeEvent } from './events.js';
 import type { EventRow, JobEvent } from './events.js';
+import { availableTo } from './ledger.js';
 import { positionValues, totalOf, type Page, type PartOfList, type Position, type Total } from './page.js';
 import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
 import { asJson, jsonReader } from './rows.js';
 import { asArray, builder, remembering, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
-import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
+import { forEachRole, idsOf, ownBidStates, visibleBids, type ViewerIds } from './visibility.js';
 
 /** What a statement reads with a job: the parts that have a value here. */
 export interface JobInclude {
@@ -34,6 +35,7 @@ export interface JobInclude {
   readonly bids?: BidFields & ListFields;
   readonly timeline?: ListFields;
   readonly dispute?: true;
+  readonly facts?: true;
 }
 
 interface ListFields {
@@ -58,6 +60,15 @@ export interface JobParts {
   readonly bids?: Page<BidWithBidder>;
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
+  readonly facts?: ViewerFacts;
+}
+
+/** What policies ask about a job and its viewer besides the job's own row. */
+export interface ViewerFacts {
+  /** The viewer's own balance less what is held. */
+  readonly availableTokens: number;
+  /** The states of the viewer's own bids, withdrawn ones among them. */
+  readonly ownBids: readonly BidState[];
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
@@ -147,7 +158,15 @@ const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Nam
     },
   },
   dispute: { sql: () => disputeEventsOfJob, reader: () => readDispute },
+  facts: { sql: (_, { role, $ }) => asJson(viewerFacts(role, $)), reader: () => readViewerFacts },
 };
+
+/** The columns of `ViewerFacts`. */
+export function viewerFacts(role: Role, $: Values<ViewerIds>) {
+  return { availableTokens: availableTo($), ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
+}
+
+const readViewerFacts = jsonReader<ViewerFacts>(viewerFacts('contractor', sql.placeholder));
 
 const readEvent = jsonReader<EventRow>(eventShape);
 

@@ -5,16 +5,15 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { DisputeEvent } from '../rules/disputes.js';
 import { JOB_FIELDS, type JobFields } from '../rules/editing.js';
-import type { BidId, ContractorId, HomeownerId, JobId, UserId } from '../rules/ids.js';
+import type { BidId, HomeownerId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
 import type { Viewer } from '../rules/viewer.js';
 import { liveBidsOfJob, type LiveBid } from './bids.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, readDisputeEvent } from './events.js';
-import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
-import { availableTo } from './ledger.js';
+import { byInclude, partsColumn, readParts, viewerFacts, type JobInclude, type ViewerFacts } from './job-parts.js';
 import { narrow } from './people.js';
-import { builder, asArray, columns, remembering, statement, type Values } from './statement.js';
+import { builder, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -95,11 +94,7 @@ export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Values<{ i
 );
 
 /** What policies and effects ask about a job besides its own row. */
-export interface StoredFacts {
-  /** The states of the viewer's own bids, withdrawn ones among them. */
-  readonly ownBids: readonly BidState[];
-  /** The viewer's own balance less what is held. */
-  readonly availableTokens: number;
+export interface StoredFacts extends ViewerFacts {
   /** Empty unless they are asked for. */
   readonly liveBids: readonly LiveBid[];
   readonly disputeEvents: readonly DisputeEvent[];
@@ -111,25 +106,14 @@ export interface NeededFacts {
   readonly disputeEvents?: boolean;
 }
 
-interface FactsValues {
-  ids: string;
-  userId: UserId;
-  contractorId: ContractorId | null;
-}
-
 const NOTHING = sql`'[]'::json`;
 
-/**
- * Which facts are read, and whether of one job, is part of the text: where a parameter decides, Postgres makes the plan
- * anew on each call.
- */
-function selectFacts({ liveBids, disputeEvents }: NeededFacts, isOfOne: boolean) {
+/** Which facts are read is part of the text: where a parameter decides, Postgres makes the plan anew on each call. */
+function selectFacts({ liveBids, disputeEvents }: NeededFacts) {
   return statement(
     'selectFacts',
-    ($: Values<FactsValues>) => ({
-      id: jobs.id,
-      availableTokens: availableTo($),
-      ownBids: sql<BidState[]>`${ownBidStates('contractor', $)}`,
+    ($: Values<ViewerIds & { id: JobId }>) => ({
+      ...viewerFacts('contractor', $),
       liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : NOTHING}`,
       disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : NOTHING}`,
     }),
@@ -137,30 +121,22 @@ function selectFacts({ liveBids, disputeEvents }: NeededFacts, isOfOne: boolean)
       builder
         .select(fields)
         .from(jobs)
-        .where(isOfOne ? sql`${jobs.id} = ${$('ids')}` : sql`${jobs.id} = any(${$('ids')}::text[])`),
+        .where(eq(jobs.id, $('id'))),
   );
 }
 
 const factStatements = remembering<ReturnType<typeof selectFacts>>();
 
-/** The facts of each of these jobs, for operations on one of them and for the available actions of a whole page. */
-export async function factsOfJobs(
+/** The facts of a job, for an operation on it; undefined if there is no such job. */
+export async function factsOfJob(
   db: Db,
-  { userId, contractorId }: Viewer,
-  ids: readonly JobId[],
+  viewer: Viewer,
+  id: JobId,
   neededFacts: NeededFacts = {},
-): Promise<Map<JobId, StoredFacts>> {
-  const [only] = ids.length === 1 ? ids : [];
-  const select = factStatements(`${only !== undefined} ${JSON.stringify(neededFacts)}`, () =>
-    selectFacts(neededFacts, only !== undefined),
-  );
-  const rows = await select(db, { ids: only ?? asArray(ids), userId, contractorId });
-  return new Map(
-    rows.map(({ id, disputeEvents, ...facts }) => [
-      id,
-      { ...facts, disputeEvents: disputeEvents.map(readDisputeEvent) },
-    ]),
-  );
+): Promise<StoredFacts | undefined> {
+  const select = factStatements(JSON.stringify(neededFacts), () => selectFacts(neededFacts));
+  const [facts] = await select(db, { id, ...idsOf(viewer) });
+  return facts && { ...facts, disputeEvents: facts.disputeEvents.map(readDisputeEvent) };
 }
 
 export const selectVisibleJobs = forEachRole((role) =>

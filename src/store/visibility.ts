@@ -14,10 +14,10 @@ import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import type { Values } from './statement.js';
 
 /** The parameters of every statement with a condition of visibility. */
-export type ViewerIds = Pick<Viewer, 'homeownerId' | 'contractorId'>;
+export type ViewerIds = Pick<Viewer, 'userId' | 'homeownerId' | 'contractorId'>;
 
-export function idsOf({ homeownerId, contractorId }: Viewer): ViewerIds {
-  return { homeownerId, contractorId };
+export function idsOf({ userId, homeownerId, contractorId }: Viewer): ViewerIds {
+  return { userId, homeownerId, contractorId };
 }
 
 /** Makes a statement for each role, which has only the conditions of that role. */

@@ -131,7 +131,7 @@ export class JobResolver {
     description: 'Every operation on the job, and whether the caller may use it now.',
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
-    const facts = await loaders.facts.load(job.id);
+    const facts = await loaders.factsOf(job);
     return facts ? availableActions(await caller.viewer(), { ...facts, job, liveBids: job.liveBidCount }) : [];
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { availableActions, availableBidActions } from '../../rules/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/available-actions.js';
 import { countJobs, type JobCount } from '../../store/job-counts.js';
-import { factsOfJobs } from '../../store/jobs.js';
+import { partsOf } from '../../store/job-parts.js';
 import { findBid } from '../bids/read.js';
 import { operation } from '../operation.js';
 import { idInPath, nothing } from '../shapes.js';
@@ -16,8 +16,8 @@ export const readJobActions = operation({
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
-    const { job } = await findJob(db, viewer, id);
-    const facts = (await factsOfJobs(db, viewer, [id])).get(id);
+    const { job } = await findJob(db, viewer, id, { facts: true });
+    const { facts } = partsOf(job);
     return { data: facts ? availableActions(viewer, { ...facts, job, liveBids: job.liveBidCount }) : [] };
   },
 });

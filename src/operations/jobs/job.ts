@@ -7,7 +7,7 @@ import type { BidState } from '../../rules/states.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../store/database.js';
 import type { JobInclude } from '../../store/job-parts.js';
-import { factsOfJobs, lockJob, readJob } from '../../store/jobs.js';
+import { factsOfJob, lockJob, readJob } from '../../store/jobs.js';
 import type { NeededFacts, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
 import type { JobAddress } from './inputs.js';
 import { readableJob, type ReadableJob } from './readable.js';
@@ -20,8 +20,9 @@ export interface VisibleJob {
   readonly ownBids: readonly BidState[];
 }
 
-export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<VisibleJob> {
-  const { job, ownBids } = visibleTo(viewer, await readJob(db, viewer, id));
+/** The job, together with the included parts. */
+export async function findJob(db: Db, viewer: Viewer, id: JobId, include?: JobInclude): Promise<VisibleJob> {
+  const { job, ownBids } = visibleTo(viewer, await readJob(db, viewer, id, include));
   return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
 }
 
@@ -49,8 +50,7 @@ export async function lockVisibleJob<V extends Viewer>(
   { id, expectedVersion = null, bidId }: JobAddress & { readonly bidId?: BidId | undefined },
   neededFacts?: NeededFacts,
 ): Promise<LockedJob<V>> {
-  const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), factsOfJobs(tx, viewer, [id], neededFacts));
-  const facts = storedFacts.get(id);
+  const [[row], facts] = await pipelined(lockJob(tx, { id }), factsOfJob(tx, viewer, id, neededFacts));
   const { job, ownBids, availableTokens, liveBids, disputeEvents } = visibleTo(
     viewer,
     row && facts && { job: row, ...facts },

@@ -1,6 +1,6 @@
 /** Reads jobs: one, lists, and the events of one. */
 import { z } from 'zod';
-import { disputeFrom, type Dispute } from '../../rules/disputes.js';
+import type { Dispute } from '../../rules/disputes.js';
 import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
@@ -13,7 +13,8 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
 import { listJobs as jobsInOrder, type JobFilter } from '../../store/job-lists.js';
-import { factsOfJobs, selectVisibleJobs } from '../../store/jobs.js';
+import { selectVisibleJobs } from '../../store/jobs.js';
+import { partsOf } from '../../store/job-parts.js';
 import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
@@ -133,11 +134,10 @@ export const readDispute = operation({
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<Dispute> {
-    const { job, party } = await findJob(db, viewer, id);
+    const { job, party } = await findJob(db, viewer, id, { dispute: true });
     if (eventVisibilityOf(party) === 'status changes')
       throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
-    const facts = (await factsOfJobs(db, viewer, [job.id], { disputeEvents: true })).get(job.id);
-    const dispute = facts && disputeFrom(facts.disputeEvents);
+    const { dispute } = partsOf(job);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;
   },
