@@ -1,10 +1,5 @@
 /** The GraphQL API: hands HTTP requests to Apollo Server and sends its answers. It contains no rule of the market. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
-import {
-  ApolloServerPluginCacheControlDisabled,
-  ApolloServerPluginInlineTraceDisabled,
-  ApolloServerPluginLandingPageDisabled,
-} from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { BODY_BYTES_MAX } from '../rules/limits.js';
@@ -22,11 +17,12 @@ import { contextOf, type Context } from './context.js';
 import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { asPlugin, createHooks } from './hooks.js';
-import { createKnownDocuments, hasNoOtherPlugin, type HttpAnswer } from './known-documents.js';
+import { createKnownDocuments, type HttpAnswer } from './known-documents.js';
 import { createLimits } from './limits.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
+import { DISABLED_PLUGINS, OTHER_PLUGINS } from './plugins.js';
 import { sendRefusal } from './send-refusal.js';
 import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
@@ -93,15 +89,10 @@ export async function openGraphqlApi(
     stopOnTerminationSignals: false,
     persistedQueries: false,
     logger: services.log,
-    plugins: [
-      ApolloServerPluginCacheControlDisabled(),
-      ApolloServerPluginInlineTraceDisabled(),
-      ApolloServerPluginLandingPageDisabled(),
-      plugin,
-    ],
+    plugins: [...DISABLED_PLUGINS, ...OTHER_PLUGINS, plugin],
   });
   await server.start();
-  const mayAnswerDirectly = hasNoOtherPlugin(server, plugin);
+  const mayAnswerDirectly = OTHER_PLUGINS.length === 0;
   const openSubscription = createSubscriptions({
     findDocument,
     execute: executeSubscription,

@@ -12,15 +12,10 @@ vi.mock('../../src/graphql/executor/plan.js', async (original) => {
   const { observed } = await import('../plans.js');
   return observed(await original());
 });
-vi.mock('@apollo/server', async (original) => {
-  const { ApolloServer, ...others } = await original<typeof import('@apollo/server')>();
-  class WithOneMore extends ApolloServer {
-    constructor(options: ConstructorParameters<typeof ApolloServer>[0]) {
-      super({ ...options, plugins: [...(options.plugins ?? []), listener] });
-    }
-  }
-  return { ...others, ApolloServer: WithOneMore };
-});
+vi.mock('../../src/graphql/plugins.js', async (original) => ({
+  ...(await original<typeof import('../../src/graphql/plugins.js')>()),
+  OTHER_PLUGINS: [listener],
+}));
 
 /** What the plugin heard since the last look. */
 const heard = vi.hoisted((): string[] => []);
