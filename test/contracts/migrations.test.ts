@@ -1,30 +1,23 @@
 /** The migrations lead to the tables that the code believes in. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { generateDrizzleJson } from 'drizzle-kit/api';
+import { readdirSync } from 'node:fs';
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import drizzleConfig from '../../drizzle.config.js';
+import { declaredTables, migratedTables } from '../declared-tables.js';
 import { migrateUpTo, migrations } from '../migrate-up-to.js';
 import { freshDatabase } from '../postgres.js';
 import { statesAllowing } from '../specified.js';
 import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
 
-const TABLES = new URL('../../src/store/tables/', import.meta.url);
-const META = new URL('../../schema/migrations/meta/', import.meta.url);
+const MIGRATIONS = new URL('../../schema/migrations/', import.meta.url);
 
 it('no table has changed since the last migration', async () => {
-  const { id, prevId, ...migrated } = lastSnapshot();
-  const {
-    id: newId,
-    prevId: newPrevId,
-    ...declared
-  } = generateDrizzleJson(await declaredTables(), prevId, undefined, drizzleConfig.casing);
+  const { id, prevId, ...migrated } = migratedTables();
+  const { id: newId, prevId: newPrevId, ...declared } = await declaredTables(prevId);
   expect(JSON.parse(JSON.stringify(declared)), 'Run: npm run migration -- --name what_changed').toEqual(migrated);
 });
 
 it('every migration of _journal.json is there, and no other', () => {
-  const files = readdirSync(new URL('..', META))
+  const files = readdirSync(MIGRATIONS)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => name.replace(/\.sql$/, ''));
   expect(files.toSorted()).toEqual(migrations().map(({ tag }) => tag));
@@ -72,35 +65,7 @@ describe('A database that exists already', () => {
       await fresh.drop();
     }
   });
-
-  it('takes a new state and the checks that name it in one migration, which is one transaction', async () => {
-    await migrateUpTo(own.sql, migrations().length);
-    const naming = await own.sql<{ name: string; definition: string }[]>`
-      select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
-      where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''open''%'`;
-    expect(naming.map(({ name }) => name).toSorted()).toEqual([
-      'jobs_award_fits_the_state',
-      'jobs_live_bids_fit_the_state',
-    ]);
-    await own.sql.begin(async (sql) => {
-      await sql`alter type job_status add value 'set_aside'`;
-      for (const { name, definition } of naming)
-        await sql.unsafe(
-          `alter table jobs drop constraint ${name}, add constraint ${name} ${withSetAside(definition)}`,
-        );
-    });
-    const checks = await own.sql`select pg_get_constraintdef(oid) as definition from pg_constraint
-      where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''set_aside''%'`;
-    expect(checks).toHaveLength(naming.length);
-  });
 });
-
-/** The check as it is written for a list of states that has one more. */
-function withSetAside(definition: string): string {
-  return definition
-    .replace(/= ('open'::\w+)/, '= any (array[$1])')
-    .replaceAll(/'open'::(\w+)/g, "'open'::$1, 'set_aside'::$1");
-}
 
 /** What there is in the database: columns, constraints, indexes, triggers, functions and enums. */
 function shapeOf(sql: Sql): Promise<readonly unknown[]> {
@@ -114,25 +79,4 @@ function shapeOf(sql: Sql): Promise<readonly unknown[]> {
     union all select concat_ws(' ', proname, prosrc) from pg_proc where pronamespace = 'public'::regnamespace
     union all select concat_ws(' ', enumtypid::regtype, enumlabel) from pg_enum
     order by it`;
-}
-
-async function declaredTables(): Promise<Record<string, unknown>> {
-  const files = readdirSync(TABLES).filter((name) => name.endsWith('.ts'));
-  const modules = (await Promise.all(files.map((name) => import(fileURLToPath(new URL(name, TABLES)))))) as Record<
-    string,
-    unknown
-  >[];
-  return Object.assign({}, ...modules) as Record<string, unknown>;
-}
-
-function lastSnapshot(): { id: string; prevId: string } {
-  const last = readdirSync(META)
-    .filter((name) => name.endsWith('_snapshot.json'))
-    .toSorted()
-    .at(-1);
-  return read(last ?? 'missing') as { id: string; prevId: string };
-}
-
-function read(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(name, META), 'utf8'));
 }
