@@ -22,6 +22,7 @@ import { createLimits } from './limits.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
+import { refusalIn } from './limits/refusals.js';
 import { DISABLED_PLUGINS, OTHER_PLUGINS } from './plugins.js';
 import { sendRefusal } from './send-refusal.js';
 import type { Opening } from './streams/opening.js';
@@ -54,8 +55,6 @@ export interface GraphqlApi {
 /** What streams need of the server. */
 export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
 
-const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
-
 export async function openGraphqlApi(
   schema: GraphQLSchema,
   services: Services,
@@ -69,14 +68,10 @@ export async function openGraphqlApi(
   const findDocument = async (request: GraphqlRequest): Promise<FoundDocument> =>
     findPersisted ? { request: findPersisted(request), isNamed: true } : findAutomatic(request, documentCache);
   const format = limits.wrapFormat(formatError(services.log));
-  const nestedTooDeeply = new WeakSet<Caller>();
   const run = createExecutor(schema);
   const hooks = createHooks(limits, format);
   const knownDocuments = createKnownDocuments({ run, hooks, format });
-  const plugin = asPlugin(hooks, knownDocuments.keep, (error, { caller }) => {
-    // A stack overflow outside of all resolvers, which means that the limits let too deep a document through.
-    if (error instanceof RangeError) nestedTooDeeply.add(caller);
-  });
+  const plugin = asPlugin(hooks, knownDocuments.keep, limits);
   const server = new ApolloServer<Context>({
     // With `schema` instead, graphql-js would execute everything.
     gateway: asApolloGateway(schema, run),
@@ -147,7 +142,7 @@ export async function openGraphqlApi(
       const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });
       return (answer.kind === 'single' && answer.singleResult.errors) || [];
     } catch (error) {
-      throw nestedTooDeeply.has(caller) ? refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY }) : error;
+      throw refusalIn(error) ?? error;
     }
   }
 
@@ -172,7 +167,6 @@ export async function openGraphqlApi(
       },
       context: async () => context,
     });
-    if (nestedTooDeeply.has(context.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
     return {
       status,

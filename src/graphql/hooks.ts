@@ -9,7 +9,6 @@ import { REFUSALS } from '../rules/errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
 import type { Limits } from './limits.js';
-import { mutationsIn } from './limits/shape.js';
 import { retryAfterIfOverloaded } from './overloaded.js';
 import { applyHeaders } from './request-headers.js';
 
@@ -40,13 +39,15 @@ export interface OperationHooks {
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
-export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError): OperationHooks {
+export function createHooks(limits: Limits, format: FormatError): OperationHooks {
   return {
     before: ({ document, hash, operation, variables, context }) => {
       context.caller.request.record.document = { name: operation.name?.value, hash };
-      applyHeaders(context, mutationsIn(document, operation));
+      const measure = limits.measure(document, operation);
+      if (measure.refusals.length > 0) return { refusals: measure.refusals };
+      applyHeaders(context, measure.mutations);
       const isStream = context.opening !== undefined;
-      return (context.limitCheck ??= limits.check({ document, operation, variables, isStream }));
+      return (context.limitCheck ??= limits.check({ operation, measure, variables, isStream }));
     },
     after: (context, check, result) => {
       if (check) {
@@ -70,20 +71,21 @@ function identify(result: Result, allErrors: readonly GraphQLFormattedError[], {
   if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
 }
 
-/** Calls `onFound` with every valid document, and `onUnexpected` with an error that is not in the answer. */
+/** Calls `onDocument` with every valid document. */
 export function asPlugin(
   { before, after }: OperationHooks,
   onDocument: (text: string, document: Pick<ValidOperation, 'document' | 'hash'>) => void,
-  onUnexpectedError: (error: Error, context: Context) => void,
+  { assertFewLines, refusalOfThrown }: Limits,
 ): ApolloServerPlugin<Context> {
   return {
-    unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) =>
-      onUnexpectedError(error, contextValue),
+    // Apollo answers what is thrown here in place of an internal error.
+    unexpectedErrorProcessingRequest: async ({ error }) => throwFirst([refusalOfThrown(error)]),
     requestDidStart: async () => {
       let check: LimitCheck | undefined;
       return {
-        didResolveSource: async ({ contextValue, queryHash }) => {
+        didResolveSource: async ({ contextValue, queryHash, source }) => {
           contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
+          assertFewLines(source);
         },
         didResolveOperation: async ({
           document,
@@ -112,6 +114,6 @@ export function asPlugin(
 }
 
 /** Apollo accepts only one error here; the others are added to its answer later. */
-function throwFirst([first]: readonly GraphQLError[]): void {
+function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
   if (first) throw first;
 }

@@ -1,7 +1,7 @@
 /**
- * The limits of a GraphQL request. A request above one of them is refused before anything of it runs: by the length of
- * its document while that is parsed, by its shape while it is validated, and by its cost once the variables give the
- * lengths of the lists.
+ * The limits of a GraphQL request. A request above one of them is refused before anything of it runs: by its lines
+ * before its document is parsed, by its tokens while it is parsed, by its selections while it is validated, by its
+ * shape once it is valid, and by its cost once the variables give the lengths of the lists.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -15,26 +15,31 @@ import {
 import { refuse } from '../rules/errors.js';
 import { DOCUMENT_CACHE_CHARACTERS_MAX, ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { LimitCheck, Context } from './context.js';
-import { costOf, type Cost } from './limits/cost.js';
-import { limitError, refusalIn } from './limits/refusals.js';
-import { shapeRule } from './limits/shape.js';
+import { measureOperation, UNCONDITIONAL, type Measure } from './limits/measure.js';
+import { limitErrorsIn, refusalIn } from './limits/refusals.js';
 import { wrongVariables } from './limits/variables.js';
 
 type Options = ApolloServerOptionsWithSchema<Context>;
 type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
-  readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
-  /** The cost of an operation, and the reasons why it may not run. */
+  readonly options: Pick<Options, 'parseOptions' | 'maxRecursiveSelections' | 'validationOptions' | 'documentStore'>;
+  /** What an operation of a valid document asks for, kept as long as the document. */
+  measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
+  /** The cost of an operation of such a document, and the reasons why it may not run. */
   check(operation: OperationToCheck): LimitCheck;
+  /** Throws where a text has too many lines. */
+  assertFewLines(source: string): void;
+  /** The refusal for an error that a rule of GraphQL threw, where the document brings it about. */
+  refusalOfThrown(error: Error): GraphQLError | undefined;
   /** Formats an error about a limit as the refusal of that limit, and removes suggestions of names from the schema. */
   wrapFormat(format: FormatError): FormatError;
 }
 
 /** An operation of a valid document, before it runs. */
 interface OperationToCheck {
-  readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  readonly measure: Measure;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly isStream: boolean;
 }
@@ -45,11 +50,11 @@ export interface LimitSettings {
 }
 
 export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
-  const costOfOperation = memoizeCosts(schema);
+  const measures = new WeakMap<OperationDefinitionNode, Measure>();
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
-      validationRules: [shapeRule],
+      maxRecursiveSelections: GRAPHQL_LIMITS.selections,
       // After the last of them GraphQL adds an error that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
@@ -57,15 +62,26 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
         sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0),
       }),
     },
-    check: ({ document, operation, variables, isStream }) => {
+    measure: (document, operation) => {
+      const measure = measures.get(operation) ?? measureOperation(schema, document, operation);
+      measures.set(operation, measure);
+      return measure;
+    },
+    check: ({ operation, measure, variables, isStream }) => {
       const refusal = wrongAddress(operation, isStream);
       if (refusal) return { refusals: [refusal] };
-      const operationCost = costOfOperation(document, operation, variables);
+      const requested = measure.cost(variables);
       const { cost: max } = GRAPHQL_LIMITS;
-      const cost = { requested: operationCost, max, remaining: Math.max(max - operationCost, 0) };
-      if (operationCost > max) return { cost, refusals: [limitError('cost', operationCost, operation)] };
+      const cost = { requested, max, remaining: Math.max(max - requested, 0) };
+      const tooCostly = limitErrorsIn({ cost: requested }, operation);
+      if (tooCostly.length > 0) return { cost, refusals: tooCostly };
       return { cost, refusals: wrongVariables(schema, operation, variables, { suggestions }) };
     },
+    assertFewLines: (source) => {
+      const [error] = limitErrorsIn({ lines: (source.match(/\r\n|[\n\r]/g)?.length ?? 0) + 1 });
+      if (error) throw error;
+    },
+    refusalOfThrown,
     wrapFormat: (format) => (formattedError, originalError) => {
       const error = format(formattedError, refusalIn(originalError) ?? originalError);
       return suggestions ? error : withoutSuggestions(error);
@@ -79,11 +95,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  */
 function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
-  const refusal = refuse('VALIDATION_FAILED', { message: isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS });
-  return new GraphQLError(refusal.message, {
-    originalError: refusal,
-    extensions: { http: { status: refusal.status } },
-  });
+  return invalid(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
 }
 
 const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
@@ -91,18 +103,23 @@ const NO_SUBSCRIPTIONS =
   'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
   'from /graphql/stream.';
 
-function memoizeCosts(schema: GraphQLSchema) {
-  // The cost of a document is kept as long as Apollo keeps the validated document.
-  const costs = new WeakMap<OperationDefinitionNode, Cost>();
-  return (
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    variables: OperationToCheck['variables'],
-  ): number => {
-    const cost = costs.get(operation) ?? costOf(schema, document, operation);
-    costs.set(operation, cost);
-    return typeof cost === 'number' ? cost : cost(variables);
-  };
+/**
+ * GraphQL's rules overflow the stack where fragments spread each other in a circle below a field, and throw where they
+ * cannot evaluate the condition of a subscription's field.
+ */
+function refusalOfThrown(error: Error): GraphQLError | undefined {
+  if (refusalIn(error)) return error as GraphQLError;
+  if (error instanceof RangeError) return invalid(NESTED_TOO_DEEPLY);
+  return error instanceof GraphQLError ? invalid(UNCONDITIONAL) : undefined;
+}
+
+const NESTED_TOO_DEEPLY =
+  'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
+  'their own.';
+
+function invalid(message: string): GraphQLError {
+  const refusal = refuse('VALIDATION_FAILED', { message });
+  return new GraphQLError(message, { originalError: refusal, extensions: { http: { status: refusal.status } } });
 }
 
 /** Variables are coerced while executing, where Apollo passes no options on. */

@@ -51,7 +51,7 @@ export const GRAPHQL_LIMITS = {
   entries: 1,
   /** Of the whole document, fragments counted once. */
   directives: 10,
-  /** Fields and fragments, those of a fragment counted at each of its uses. */
+  /** Fields and fragments, those of a fragment counted at each of its uses, by Apollo. */
   selections: 1_000,
   /** Pairs of selections with one name in one object, weighed by their arguments: GraphQL compares each with each. */
   repeats: 5_000,

@@ -38,7 +38,10 @@ export const FRAGMENTS_OF_TREE = times(
     } }`,
 );
 
-/** What graphql-cop, CrackQL and the OWASP sheet try, and the limits that stop it. */
+/**
+ * What graphql-cop, CrackQL and the OWASP sheet try, and the limits that stop it: none where GraphQL's own rules refuse
+ * the document before anything of it is counted.
+ */
 export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides][] = [
   ['a hundred aliases of one field', `{ ${times(100, (i) => `a${i}: viewer { referralCode }`)} }`, ['aliases']],
   [
@@ -67,7 +70,7 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
   [
     'log-ins under a name that no operation bears',
     `mutation Guess { ${times(3, (i) => LOG_IN(i))} }`,
-    ['entries'],
+    [],
     { operationName: 'constructor' },
   ],
   [
@@ -83,12 +86,12 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
     )}`,
     ['rootMutations'],
   ],
-  ['a directive five hundred times', `{ __typename ${times(490, () => '@skip')} }`, ['directives']],
+  ['a directive five hundred times', `{ __typename ${times(490, () => '@skip')} }`, []],
   [
     'directives on variables and on fragments',
     `query ($a: Boolean ${times(6, (i) => `@a${i}`)}) { ...F ${times(6, (i) => `@b${i}`)} } fragment F on Query { ` +
       `__typename }`,
-    ['directives'],
+    [],
   ],
   ['a field repeated beyond any use', `{ ${times(5_000, () => '__typename')} }`, ['tokens']],
   ['the same objects written out again and again', `{ ${times(400, () => 'viewer { user { id } }')} }`, ['tokens']],
@@ -104,7 +107,7 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
   [
     'ninety fragments in circles',
     `{ ...C0 } ${times(90, (i) => `fragment C${i} on Query { ...C${(i + 1) % 90} ...C${(i + 7) % 90} }`)}`,
-    [],
+    ['selections'],
   ],
   [
     'circles in objects',
@@ -122,7 +125,7 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
     )}`,
     [],
   ],
-  ['a bomb that no operation sets off', BOMB(60).replace('{ ...F0 }', '{ __typename }'), ['selections']],
+  ['a bomb that no operation sets off', BOMB(60).replace('{ ...F0 }', '{ __typename }'), []],
   ['one field five hundred times', `{ ${times(500, () => '__typename')} }`, ['repeats']],
   ['objects to merge with objects', `{ ${times(140, () => 'viewer { user { id } }')} }`, ['repeats']],
   [
@@ -130,11 +133,7 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
     `{ ${times(60, () => 'jobs(filter: { status: OPEN, search: "a" }) { totalCount }')} }`,
     ['repeats'],
   ],
-  [
-    'long arguments to compare',
-    `{ ${times(60, (i) => `contractor(id: "${'x'.repeat(1_500)}${i}") { id }`)} }`,
-    ['repeats'],
-  ],
+  ['long arguments to compare', `{ ${times(60, (i) => `contractor(id: "${'x'.repeat(1_500)}${i}") { id }`)} }`, []],
   [
     'conflicts in conflicts, over many lines',
     `{ ${times(
@@ -145,7 +144,7 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
     )} }`,
     ['lines'],
   ],
-  ['a name as long as a document', `{ ${'x'.repeat(100_000)} }`, ['nameCharacters']],
+  ['a name as long as a document', `{ ${'x'.repeat(100_000)} }`, []],
   [
     'answers under a name as long as a document',
     `{ jobs(first: 100) { nodes { ${'x'.repeat(100_000)}: id } } }`,

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { costOf } from '../../src/graphql/limits/cost.js';
+import { measureOperation } from '../../src/graphql/limits/measure.js';
 import { TEXT_CHARACTERS } from '../../src/graphql/limits/texts.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/operations/index.js';
@@ -150,8 +150,7 @@ const isConnection = (type: GraphQLObjectType) => type.name.endsWith('Connection
 
 function costOfDocument(document: string): number {
   const parsed = parse(document);
-  const cost = costOf(schema, parsed, parsed.definitions[0] as OperationDefinitionNode);
-  return typeof cost === 'number' ? cost : cost({});
+  return measureOperation(schema, parsed, parsed.definitions[0] as OperationDefinitionNode).cost({});
 }
 
 /** All that stands in an object itself, and below it so many levels of the objects in it. */

@@ -45,8 +45,14 @@ const WORDS: Readonly<Record<Limit, readonly [code: RefusalCode, unit: string, i
   cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
 };
 
-/** As validation rules report it, and as plugins throw it. */
-export function limitError(limit: Limit, count: number, nodes: ASTNode): GraphQLError {
+/** Errors for those of the counts that are beyond their limits. */
+export function limitErrorsIn(counts: Partial<Record<Limit, number>>, nodes?: ASTNode): GraphQLError[] {
+  return (Object.entries(counts) as [Limit, number][])
+    .filter(([limit, count]) => count > GRAPHQL_LIMITS[limit])
+    .map(([limit, count]) => limitError(limit, count, nodes));
+}
+
+function limitError(limit: Limit, count: number, nodes: ASTNode | undefined): GraphQLError {
   const refusal = refusalOf(limit, count, formatNumber(count));
   return new GraphQLError(refusal.message, {
     nodes,
@@ -59,7 +65,8 @@ export function limitError(limit: Limit, count: number, nodes: ASTNode): GraphQL
 export function refusalIn(error: unknown): Refusal | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   if (error.originalError instanceof Refusal) return error.originalError;
-  if (TOO_MANY_TOKENS.test(error.message)) return tooManyTokens();
+  if (TOO_MANY_TOKENS.test(error.message)) return beyond('tokens');
+  if (error.extensions.validationErrorCode === 'MAX_RECURSIVE_SELECTIONS_EXCEEDED') return beyond('selections');
   if (error.extensions.validationErrorCode === 'INTROSPECTION_DISABLED')
     return refuse('VALIDATION_FAILED', { message: INTROSPECTION_IS_OFF });
   return undefined;
@@ -69,10 +76,10 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
 
-/** The parser stops at the limit, so that the real number is unknown. */
-function tooManyTokens(): Refusal {
-  const count = GRAPHQL_LIMITS.tokens + 1;
-  return refusalOf('tokens', count, `at least ${formatNumber(count)}`);
+/** GraphQL and Apollo do not say how far a limit is exceeded. */
+function beyond(limit: Limit): Refusal {
+  const count = GRAPHQL_LIMITS[limit] + 1;
+  return refusalOf(limit, count, `at least ${formatNumber(count)}`);
 }
 
 function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
