@@ -1,6 +1,6 @@
 /** Converts the results that REST shows in another form than the operation returns, with names in REST's spelling. */
 import type { Me } from '../operations/accounts/me.js';
-import type { OPERATIONS } from '../operations/index.js';
+import type { readCatalog, readLifecycle } from '../operations/reference.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import type { ShownRow } from '../rules/entity.js';
 import type { DONE, MeOnWire } from './bodies.js';
@@ -29,8 +29,8 @@ export function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
   return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
 }
 
-type CatalogRead = Awaited<ReturnType<typeof OPERATIONS.readCatalog.run>>;
-type LifecycleRead = Awaited<ReturnType<typeof OPERATIONS.readLifecycle.run>>;
+type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;
+type LifecycleRead = Awaited<ReturnType<typeof readLifecycle.run>>;
 
 export function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
   return {

@@ -1,8 +1,45 @@
 /** All REST routes, in the order of the documents. */
-import { OPERATIONS } from '../operations/index.js';
-import type { ReadableJob } from '../operations/jobs/readable.js';
-import type { Operation } from '../operations/operation.js';
-import { BID_TRANSITIONS } from '../rules/bids.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
+import { changePassword } from '../operations/accounts/change-password.js';
+import { listContractors, readContractor, verifyContractor } from '../operations/accounts/contractors.js';
+import { logIn, logOut, refreshSession } from '../operations/accounts/log-in.js';
+import { readMe, updateProfile } from '../operations/accounts/me.js';
+import { listReviews } from '../operations/accounts/reviews.js';
+import { signUpContractor, signUpHomeowner } from '../operations/accounts/sign-up.js';
+import { listUsers, readHomeowner, readUser } from '../operations/accounts/users.js';
+import { listBids, listOwnBids, readBid, readHold } from '../operations/bids/read.js';
+import { submitBid } from '../operations/bids/submit.js';
+import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../operations/bids/transition.js';
+import { countOwnJobs, readBidActions, readJobActions } from '../operations/jobs/actions.js';
+import { createJob, deleteJob, updateJob } from '../operations/jobs/edit.js';
+import { listOwnEvents } from '../operations/jobs/events.js';
+import { listEvents, listJobs, readDispute, readJob } from '../operations/jobs/read.js';
+import {
+  approveJob,
+  awardJob,
+  cancelJob,
+  checkInJob,
+  completeJob,
+  disputeJob,
+  escalateJob,
+  fileAppeal,
+  finalizeAppeal,
+  publishJob,
+  reachDecision,
+  resolveDispute,
+  submitJobForReview,
+} from '../operations/jobs/transitions.js';
+import { readCatalog, readLifecycle } from '../operations/reference.js';
+import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from '../operations/tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from '../operations/webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from '../operations/webhooks/endpoints.js';
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
@@ -13,7 +50,6 @@ import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
-import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import {
   BID_ACTIONS,
   DONE,
@@ -61,38 +97,6 @@ const JOBS_QUERY = [
   'nearState',
   'withinMiles',
 ];
-
-const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
-  OPERATIONS;
-const {
-  createJob,
-  readJob,
-  listJobs,
-  updateJob,
-  deleteJob,
-  readDispute,
-  listEvents,
-  listOwnEvents,
-  submitBid,
-  listBids,
-  listOwnBids,
-} = OPERATIONS;
-const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
-const { readUser, readHomeowner, readBid, readHold, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
-const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
-const { deleteWebhookEndpoint, rotateWebhookSecret, listWebhookDeliveries, sendTestEvent, redeliver } = OPERATIONS;
-const { createApiKey, listApiKeys, readApiKey, revokeApiKey } = OPERATIONS;
-const {
-  listUsers,
-  readContractor,
-  listContractors,
-  listReviews,
-  verifyContractor,
-  readTokens,
-  listTransfers,
-  adjustTokens,
-  auditTokens,
-} = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, {
@@ -159,7 +163,19 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/jobs/{id}', readJob, { shows: JOB }),
   route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => doneBody('The draft is deleted.') }),
-  ...transitionRoutes(),
+  route('POST', '/jobs/{id}/publish', publishJob, { shows: PUBLICATION }),
+  route('POST', '/jobs/{id}/award', awardJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/checkin', checkInJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/submit-for-review', submitJobForReview, { shows: JOB }),
+  route('POST', '/jobs/{id}/approve', approveJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/dispute', disputeJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/escalate', escalateJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/resolve-dispute', resolveDispute, { shows: JOB }),
+  route('POST', '/jobs/{id}/reach-decision', reachDecision, { shows: JOB }),
+  route('POST', '/jobs/{id}/file-appeal', fileAppeal, { shows: JOB }),
+  route('POST', '/jobs/{id}/finalize-appeal', finalizeAppeal, { shows: JOB }),
+  route('POST', '/jobs/{id}/complete', completeJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/cancel', cancelJob, { shows: JOB }),
   route('GET', '/jobs/{id}/actions', readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
@@ -172,9 +188,10 @@ export const ROUTES: readonly Route[] = [
 
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, location: ({ id }) => `/v1/bids/${id}`, shows: BID }),
-  ...Object.values(BID_TRANSITIONS).map(({ operation, path }) =>
-    route('POST', `/jobs/{jobId}/bids/{id}/${path}`, OPERATIONS[operation], { shows: BID }),
-  ),
+  route('POST', '/jobs/{jobId}/bids/{id}/view', viewBid, { shows: BID }),
+  route('POST', '/jobs/{jobId}/bids/{id}/shortlist', shortlistBid, { shows: BID }),
+  route('POST', '/jobs/{jobId}/bids/{id}/reject', rejectBid, { shows: BID }),
+  route('POST', '/jobs/{jobId}/bids/{id}/withdraw', withdrawBid, { shows: BID }),
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('GET', '/bids/{id}', readBid, { shows: BID }),
   route('GET', '/bids/{id}/hold', readHold, { shows: HOLD }),
@@ -200,16 +217,6 @@ export const ROUTES: readonly Route[] = [
   }),
   route('POST', '/webhooks/deliveries/{id}/redeliver', redeliver, { shows: WEBHOOK_DELIVERY }),
 ];
-
-/** Each transition of a job has its own path, given in the table. */
-function transitionRoutes(): Route[] {
-  return Object.values(JOB_TRANSITIONS).map((row) => {
-    const path = `/jobs/{id}/${row.path}`;
-    if (row.operation === 'publishJob') return route('POST', path, OPERATIONS.publishJob, { shows: PUBLICATION });
-    const answersJob: Operation<unknown, ReadableJob> = OPERATIONS[row.operation];
-    return route('POST', path, answersJob, { shows: JOB });
-  });
-}
 
 function ownAccount(): string {
   return '/v1/me';

@@ -2,13 +2,23 @@ import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { BID_TRANSITION_LIST } from '../../src/rules/bids.js';
-import { JOB_ACTION_LIST, JOB_CREATION } from '../../src/rules/lifecycle.js';
+import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/rules/lifecycle.js';
 
 const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {});
-const routes = ROUTES.map(({ operation }) => operation.name);
-const operations = [JOB_CREATION, ...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].map(({ operation }) => operation);
 
-it.each(operations)('%s has one mutation and one route', (operation) => {
+/** Each operation with the method and the path of its row. */
+const actions: readonly (readonly [operation: string, address: string])[] = [
+  [JOB_CREATION.operation, 'POST /jobs'],
+  ...JOB_ACTION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}')] as const),
+  ...BID_TRANSITION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}/bids/{}')] as const),
+];
+
+function addressOf({ method, path }: Action, resource: string): string {
+  return `${method ?? 'POST'} ${path === '' ? resource : `${resource}/${path}`}`;
+}
+
+it.each(actions)('%s has one mutation and one route, %s', (operation, address) => {
   expect(mutations).toContain(operation);
-  expect(routes.filter((name) => name === operation)).toEqual([operation]);
+  const routes = ROUTES.filter((route) => route.operation.name === operation);
+  expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)).toEqual([address]);
 });
