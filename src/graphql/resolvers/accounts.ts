@@ -1,8 +1,17 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Me } from '../../operations/accounts/me.js';
-import { contractorFilter } from '../../operations/accounts/contractors.js';
-import { userFilter } from '../../operations/accounts/users.js';
-import { OPERATIONS } from '../../operations/index.js';
+import { changePassword } from '../../operations/accounts/change-password.js';
+import {
+  contractorFilter,
+  listContractors,
+  readContractor,
+  verifyContractor,
+} from '../../operations/accounts/contractors.js';
+import { logIn, logOut, refreshSession } from '../../operations/accounts/log-in.js';
+import { readMe, updateProfile } from '../../operations/accounts/me.js';
+import { signUpContractor, signUpHomeowner } from '../../operations/accounts/sign-up.js';
+import { listUsers, userFilter } from '../../operations/accounts/users.js';
+import { listTransfers } from '../../operations/tokens/tokens.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { ContractorOrderEnum } from '../enums.js';
@@ -22,10 +31,6 @@ import {
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
 import { of, ofMutation } from './of-operation.js';
-
-const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
-  OPERATIONS;
-const { readContractor, listContractors, verifyContractor, listUsers, listTransfers } = OPERATIONS;
 
 const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');
 const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'Who joins as a contractor.');

@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../operations/accounts/api-keys.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
@@ -8,8 +8,6 @@ import { Connection, PageArgs } from '../types/connection.js';
 import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { ofMutation } from './of-operation.js';
-
-const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 
 const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'What the key is for, and until when.');
 

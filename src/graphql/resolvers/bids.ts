@@ -1,9 +1,10 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
-import { guaranteedThenNewest } from '../../operations/bids/read.js';
 import type { Me } from '../../operations/accounts/me.js';
 import { availableBidActions } from '../../rules/available-actions.js';
 import type { Bid as BidRow } from '../../store/bids.js';
-import { OPERATIONS } from '../../operations/index.js';
+import { guaranteedThenNewest, listOwnBids } from '../../operations/bids/read.js';
+import { submitBid } from '../../operations/bids/submit.js';
+import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../../operations/bids/transition.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { cursorOf } from '../../operations/paging.js';
 import type { Context } from '../context.js';
@@ -22,8 +23,6 @@ import {
 } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { ofMutation } from './of-operation.js';
-
-const { submitBid, viewBid, shortlistBid, rejectBid, withdrawBid, listOwnBids } = OPERATIONS;
 
 const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
 

@@ -1,6 +1,21 @@
 /** What can be done with a job: one method for each mutation. */
 import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
+import { createJob, deleteJob, updateJob } from '../../operations/jobs/edit.js';
+import {
+  approveJob,
+  awardJob,
+  cancelJob,
+  checkInJob,
+  completeJob,
+  disputeJob,
+  escalateJob,
+  fileAppeal,
+  finalizeAppeal,
+  publishJob,
+  reachDecision,
+  resolveDispute,
+  submitJobForReview,
+} from '../../operations/jobs/transitions.js';
 import { newestFirst } from '../../operations/jobs/read.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { perform } from '../../operations/operation.js';
@@ -26,10 +41,6 @@ import {
   UpdateJobPayload,
 } from '../types/payloads.js';
 import { ofMutation } from './of-operation.js';
-
-const { createJob, updateJob, deleteJob, publishJob, awardJob, checkInJob, submitJobForReview } = OPERATIONS;
-const { approveJob, disputeJob, escalateJob, resolveDispute, reachDecision, fileAppeal } = OPERATIONS;
-const { finalizeAppeal, completeJob, cancelJob } = OPERATIONS;
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
 const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');

@@ -1,9 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
-import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
+import { countOwnJobs } from '../../operations/jobs/actions.js';
+import { IN_ORDER, jobFilter, listJobs, readJob } from '../../operations/jobs/read.js';
+import { readNode } from '../../operations/node.js';
+import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
-import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
@@ -23,8 +24,6 @@ import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } fro
 import { Node } from '../types/node.js';
 import { Viewer } from '../types/viewer.js';
 import { of } from './of-operation.js';
-
-const { readJob, listJobs, listOwnEvents, readNode, countOwnJobs } = OPERATIONS;
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');
 

@@ -1,11 +1,9 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
+import { readCatalog, readLifecycle } from '../../operations/reference.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Catalog, Lifecycle } from '../types/reference.js';
 import { of } from './of-operation.js';
-
-const { readLifecycle, readCatalog } = OPERATIONS;
 
 @Resolver()
 export class ReferenceResolver {

@@ -1,12 +1,9 @@
 import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
-import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
+import { NOT_AMONG_OWN_EVENTS, streamJobEvents, streamMyEvents } from '../../operations/jobs/events.js';
 import type { EventsToCome } from '../../operations/jobs/events.js';
-import { perform, type Operation } from '../../operations/operation.js';
+import { type Operation, perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { JobEvent } from '../types/jobs.js';
-
-const { streamJobEvents, streamMyEvents } = OPERATIONS;
 
 const AFTER = {
   nullable: true,

@@ -1,13 +1,11 @@
 import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
+import { adjustTokens, auditTokens } from '../../operations/tokens/tokens.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
 import { TokenAudit } from '../types/tokens.js';
 import { of, ofMutation } from './of-operation.js';
-
-const { adjustTokens, auditTokens } = OPERATIONS;
 
 const AdjustTokensInput = inputOf(
   'AdjustTokensInput',

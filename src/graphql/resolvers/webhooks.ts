@@ -1,8 +1,15 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
+import { DELIVERIES_NEWEST_FIRST, redeliver, sendTestEvent } from '../../operations/webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from '../../operations/webhooks/endpoints.js';
 import { perform } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
-import { DELIVERIES_NEWEST_FIRST } from '../../operations/webhooks/deliveries.js';
 import type { NewWebhook } from '../../operations/webhooks/endpoints.js';
 import type { DeliveryStatus } from '../../rules/webhooks.js';
 import type { WebhookEndpoint as Endpoint } from '../../store/webhooks.js';
@@ -20,9 +27,6 @@ import {
 } from '../types/payloads.js';
 import { WebhookDeliveryConnection, WebhookEndpoint, WebhookEndpointConnection } from '../types/webhooks.js';
 import { of, ofMutation } from './of-operation.js';
-
-const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
-const { deleteWebhookEndpoint, rotateWebhookSecret, sendTestEvent, redeliver } = OPERATIONS;
 
 const CreateWebhookEndpointInput = inputOf(
   'CreateWebhookEndpointInput',

@@ -4,7 +4,7 @@
  * done even so, and its answer must not be lost.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
-import { OPERATIONS } from '../../operations/index.js';
+import { readMe } from '../../operations/accounts/me.js';
 import { performWithin } from '../../operations/operation.js';
 import { NEW_API_KEY } from '../../rules/entities/api-key.js';
 import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
@@ -24,7 +24,7 @@ abstract class Payload {
   /** type-graphql calls this unless the mutation has answered a `viewer` itself. */
   @Field(() => Viewer, { nullable: true, description: 'Oneself as one is now, tokens included.' })
   viewer(@Ctx() { caller }: Context): object {
-    return performWithin(OPERATIONS.readMe, {}, caller);
+    return performWithin(readMe, {}, caller);
   }
 }
 
