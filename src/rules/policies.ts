@@ -9,7 +9,7 @@ import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';
 import { isFor, mayActOnBid, partyOf, PARTY_WORDS, type JobParties, type Party, type PartyViewer } from './parties.js';
-import { missingToPublish, PUBLISH_COST, type ToPublish } from './publishing.js';
+import { missingToPublish, publishCost, type ToPublish } from './publishing.js';
 import { BID_STATES, COUNTED_BID_STATES, JOB_STATES, LIVE_BID_STATES } from './states.js';
 import type { BidState, JobState } from './states.js';
 import { eitherOf } from './words.js';
@@ -58,7 +58,7 @@ export function assertAllowed(denial: Denial | undefined): void {
  */
 export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const row: JobAction = JOB_ACTIONS[key];
-  return callerDenial(row.by, facts) ?? versionDenial(facts) ?? stateDenial(key, facts) ?? furtherDenial(key, facts);
+  return callerDenial(row.by, facts) ?? versionDenial(facts) ?? stateDenial(key, facts) ?? conditionDenial(key, facts);
 }
 
 /** What an edit is asked before its fields: in a state without edits, the refusal names the fields that were sent. */
@@ -67,29 +67,38 @@ export function editDenial(facts: JobFacts): Denial | undefined {
 }
 
 /** What is asked once the lifecycle's table allows the operation; its price comes last. */
-export function furtherDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
-  for (const [code, denial] of Object.entries(FURTHER_POLICIES[key] ?? {})) {
+export function conditionDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
+  for (const { code, denial } of CONDITIONS[key] ?? []) {
     const explanation = denial(facts);
-    if (explanation) return { code: code as RefusalCode, ...explanation };
+    if (explanation) return { code, ...explanation };
   }
   return undefined;
 }
 
-type FurtherPolicies = { readonly [Code in RefusalCode]?: (facts: JobFacts) => Omit<Denial, 'code'> | undefined };
+/** What a denial says besides its code; empty where the code says everything. */
+type Explanation = Omit<Denial, 'code'>;
 
-const FURTHER_POLICIES: { readonly [Key in JobActionKey]?: FurtherPolicies } = {
-  publish: {
-    MISSING_FIELDS: lacksFields,
-    INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.job.urgency ? PUBLISH_COST[facts.job.urgency] : 0),
-  },
-  award: { UNKNOWN_BID: hasNoBidToAward },
-  submitBid: { DUPLICATE_BID: hasBidAlready, INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.cost ?? 0) },
-  update: { INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.cost ?? 0) },
+interface Condition {
+  readonly code: RefusalCode;
+  denial(this: void, facts: JobFacts): Explanation | undefined;
+}
+
+const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
+  publish: [
+    { code: 'MISSING_FIELDS', denial: missingFieldsDenial },
+    { code: 'INSUFFICIENT_TOKENS', denial: publishBalanceDenial },
+  ],
+  award: [{ code: 'UNKNOWN_BID', denial: bidToAwardDenial }],
+  submitBid: [
+    { code: 'DUPLICATE_BID', denial: duplicateBidDenial },
+    { code: 'INSUFFICIENT_TOKENS', denial: balanceDenial },
+  ],
+  update: [{ code: 'INSUFFICIENT_TOKENS', denial: balanceDenial }],
 };
 
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
-  return [codeElsewhere(JOB_ACTIONS[key]), ...(Object.keys(FURTHER_POLICIES[key] ?? {}) as RefusalCode[])];
+  return [codeElsewhere(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
 }
 
 function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
@@ -152,7 +161,7 @@ export function operationsAllowedFrom(state: JobState, party: Party): string[] {
   return allowedRows.map((row) => row.operation);
 }
 
-function lacksFields({ job }: JobFacts): Omit<Denial, 'code'> | undefined {
+function missingFieldsDenial({ job }: JobFacts): Explanation | undefined {
   const missingFields = missingToPublish(job as ToPublish);
   if (missingFields.length === 0) return undefined;
   return {
@@ -161,13 +170,18 @@ function lacksFields({ job }: JobFacts): Omit<Denial, 'code'> | undefined {
   };
 }
 
-function cannotPay({ availableTokens = 0 }: JobFacts, cost: number): Omit<Denial, 'code'> | undefined {
+/** The price of publishing follows from the job; a draft that lacks its urgency has none yet. */
+function publishBalanceDenial(facts: JobFacts): Explanation | undefined {
+  return balanceDenial({ ...facts, cost: publishCost(facts.job.urgency ?? null) });
+}
+
+function balanceDenial({ availableTokens = 0, cost = 0 }: JobFacts): Explanation | undefined {
   if (availableTokens >= cost) return undefined;
   return { details: () => ({ required: cost, available: availableTokens }) };
 }
 
 /** `awardJob` refuses a wrong bid with this sentence, and `availableActions` a job without a bid to award. */
-function hasNoBidToAward({ bidsToAward = 0 }: JobFacts): Omit<Denial, 'code'> | undefined {
+function bidToAwardDenial({ bidsToAward = 0 }: JobFacts): Explanation | undefined {
   return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
 }
 
@@ -177,7 +191,7 @@ const NO_BID_TO_AWARD = {
 };
 
 /** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
-function hasBidAlready({ ownBids }: JobFacts): Omit<Denial, 'code'> | undefined {
+function duplicateBidDenial({ ownBids }: JobFacts): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
 

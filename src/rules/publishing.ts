@@ -27,8 +27,8 @@ export function missingToPublish(job: ToPublish): RequiredToPublish[] {
   return REQUIRED_TO_PUBLISH.filter((field) => isBlank(job[field]));
 }
 
-export function publishCost(urgency: Urgency): number {
-  return PUBLISH_COST[urgency];
+export function publishCost(urgency: Urgency | null): number {
+  return urgency === null ? 0 : PUBLISH_COST[urgency];
 }
 
 /** Negative where `a` is the less urgent. */

@@ -4,7 +4,7 @@ import { checkEdit, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/editing.js'
 import type { JobFields, JobPatch, RequiredJobField } from '../../rules/editing.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { assertAllowed, editDenial, furtherDenial, jobDenial } from '../../rules/policies.js';
+import { assertAllowed, editDenial, conditionDenial, jobDenial } from '../../rules/policies.js';
 import { INITIAL_JOB_STATE } from '../../rules/states.js';
 import { logEvents } from '../../store/events.js';
 import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs.js';
@@ -82,7 +82,7 @@ export const updateJob = operation({
         assertAllowed(editDenial(facts));
         const { id, expectedVersion: _, ...patch } = input;
         const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
-        assertAllowed(furtherDenial('update', { ...facts, cost: charge }));
+        assertAllowed(conditionDenial('update', { ...facts, cost: charge }));
         const fields = Object.keys(changes);
         if (fields.length === 0) return readableJob(viewer, job);
 

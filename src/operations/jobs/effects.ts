@@ -37,7 +37,7 @@ type ApplyEffect = (lockedJob: LockedJob, input: EffectInput) => Consequence;
 
 export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
   chargePublishing({ tx, viewer, job }) {
-    const cost = job.urgency ? publishCost(job.urgency) : 0;
+    const cost = publishCost(job.urgency);
     const payment = spend(tx, { userId: viewer.userId, change: -cost, reason: 'publish', jobId: job.id });
     const availableTokens = payment.then((balance) => balance?.available ?? 0);
     return {
