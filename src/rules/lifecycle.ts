@@ -29,7 +29,7 @@ export interface Action {
 interface ActionOnJob extends Action {
   readonly from: readonly JobState[];
   /** What the call gets in any other state: INVALID_TRANSITION where this is left out. */
-  readonly elsewhere?: RefusalCode;
+  readonly codeInOtherStates?: RefusalCode;
   /** What happens besides the change of state, in the order in which the documents list it. */
   readonly effects: readonly Effect[];
 }
@@ -213,7 +213,7 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     by: 'owner',
     event: 'job.updated',
-    elsewhere: 'FIELD_NOT_EDITABLE',
+    codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
       'The homeowner edits the job as far as its state allows: what is left out stays, null clears, and it is all or ' +
       'nothing.',
@@ -272,7 +272,7 @@ export function leavesEveryState(row: JobAction): boolean {
   return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }
 
-/** A job may lack there what publishing asks for: before it, and where an operation ends drafts. */
+/** A job in these may lack what publishing asks for: it is unpublished, or an operation has ended it as a draft. */
 export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
   (state) =>
     isIn('unpublished', state) ||

@@ -87,7 +87,7 @@ export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)
   return PARTY_WORDS[by].roles;
 }
 
-export function isFor(by: PartyWord, party: Party): boolean {
+export function admitsParty(by: PartyWord, party: Party): boolean {
   return PARTY_WORDS[by].parties.some((allowedParty) => allowedParty === party);
 }
 

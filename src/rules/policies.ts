@@ -8,7 +8,15 @@ import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';
-import { isFor, mayActOnBid, partyOf, PARTY_WORDS, type JobParties, type Party, type PartyViewer } from './parties.js';
+import {
+  admitsParty,
+  mayActOnBid,
+  partyOf,
+  PARTY_WORDS,
+  type JobParties,
+  type Party,
+  type PartyViewer,
+} from './parties.js';
 import { missingToPublish, publishCost, type ToPublish } from './publishing.js';
 import { BID_STATES, COUNTED_BID_STATES, JOB_STATES, LIVE_BID_STATES } from './states.js';
 import type { BidState, JobState } from './states.js';
@@ -98,11 +106,11 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
 
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
-  return [codeElsewhere(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
+  return [wrongStateCode(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
 }
 
 function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
-  return isFor(by, partyOf(viewer, job, ownBids.length > 0)) ? undefined : ONLY_FOR[by];
+  return admitsParty(by, partyOf(viewer, job, ownBids.length > 0)) ? undefined : ONLY_FOR[by];
 }
 
 /** Party words of which there are many are in the plural. */
@@ -139,13 +147,13 @@ const STATES_OF = Object.fromEntries(
   JOB_ACTION_KEYS.map((key) => {
     const row: JobAction = JOB_ACTIONS[key];
     const states = statesAllowing(row);
-    return [key, { states, code: codeElsewhere(row), message: mustBe('job', states, JOB_STATES) }];
+    return [key, { states, code: wrongStateCode(row), message: mustBe('job', states, JOB_STATES) }];
   }),
 ) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
 
 /** What being in the wrong state is called, for this operation. */
-function codeElsewhere(row: JobAction): RefusalCode {
-  return row.elsewhere ?? 'INVALID_TRANSITION';
+function wrongStateCode(row: JobAction): RefusalCode {
+  return row.codeInOtherStates ?? 'INVALID_TRANSITION';
 }
 
 /** In which states the call is possible; where it is in most of them, in which it is not. */
@@ -157,7 +165,9 @@ function mustBe(noun: string, allowing: readonly string[], all: readonly string[
 
 /** The operations that this party could call in this state, for a refused caller to choose from. */
 export function operationsAllowedFrom(state: JobState, party: Party): string[] {
-  const allowedRows = JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && statesAllowing(row).includes(state));
+  const allowedRows = JOB_ACTION_LIST.filter(
+    (row) => admitsParty(row.by, party) && statesAllowing(row).includes(state),
+  );
   return allowedRows.map((row) => row.operation);
 }
 

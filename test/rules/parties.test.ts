@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { PartyWord } from '../../src/rules/lifecycle.js';
 import type { BidState, JobState } from '../../src/rules/states.js';
-import { allowedRoles, isFor, hearsOfJob, mayActOnBid, partyOf, PARTIES, seesJob } from '../../src/rules/parties.js';
+import {
+  allowedRoles,
+  admitsParty,
+  hearsOfJob,
+  mayActOnBid,
+  partyOf,
+  PARTIES,
+  seesJob,
+} from '../../src/rules/parties.js';
 import type { Party } from '../../src/rules/parties.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
@@ -55,7 +63,7 @@ test.each<[by: PartyWord, admitted: Party[]]>([
   ['contractor', ['awardee', 'bidder', 'onlooker']],
   ['admin', ['admin']],
 ])('what is for the %s is for %j, and never for a stranger', (by, admitted) => {
-  expect(PARTIES.filter((party) => isFor(by, party))).toEqual(admitted);
+  expect(PARTIES.filter((party) => admitsParty(by, party))).toEqual(admitted);
 });
 
 describe('a bid of Carla on the kitchen', () => {
