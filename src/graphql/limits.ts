@@ -110,7 +110,7 @@ const NO_SUBSCRIPTIONS =
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;
   if (error instanceof RangeError) return invalid(NESTED_TOO_DEEPLY);
-  return error instanceof GraphQLError ? invalid(UNCONDITIONAL) : undefined;
+  return error.message.startsWith('Argument "if" ') ? invalid(UNCONDITIONAL) : undefined;
 }
 
 const NESTED_TOO_DEEPLY =
