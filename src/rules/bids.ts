@@ -4,7 +4,7 @@ import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 
 /** What a person does with one bid. */
-export interface BidTransition extends Action {
+export interface BidTransition<Event extends string = string> extends Action<Event> {
   readonly from: readonly BidState[];
   readonly to: BidState;
   /** What happens besides the change of state. */

@@ -12,7 +12,7 @@ import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES,
 export type PartyWord = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
 /** What an operation on a job and one on a bid have in common. */
-export interface Action {
+export interface Action<Event extends string = string> {
   /** As `availableActions` and the GraphQL enum spell it. */
   readonly action: string;
   /** The operation, which is also the GraphQL mutation. */
@@ -22,11 +22,11 @@ export interface Action {
   readonly method?: 'PUT' | 'DELETE'; // POST where this is left out.
   readonly by: PartyWord;
   /** What the event is called that records it. */
-  readonly event: string;
+  readonly event: Event;
   readonly description: string;
 }
 
-interface ActionOnJob extends Action {
+interface ActionOnJob<Event extends string = string> extends Action<Event> {
   readonly from: readonly JobState[];
   /** What the call gets in any other state: INVALID_TRANSITION where this is left out. */
   readonly codeInOtherStates?: RefusalCode;
@@ -35,11 +35,11 @@ interface ActionOnJob extends Action {
 }
 
 /** A transition leads to a state. */
-export interface JobTransition extends ActionOnJob {
+export interface JobTransition<Event extends string = string> extends ActionOnJob<Event> {
   readonly to: JobState;
   readonly effects: readonly TransitionEffect[];
   /** The call may also leave the job in its state, and is then recorded as another event. */
-  readonly mayKeepState?: { readonly event: string; readonly until: string };
+  readonly mayKeepState?: { readonly event: Event; readonly until: string };
   /** States in which this is already done: the call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
 }

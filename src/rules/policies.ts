@@ -1,8 +1,7 @@
 /**
  * Whether somebody may do an operation to a job or a bid, from the facts that are known of it. Each policy answers with
  * its denial, or with undefined where nothing stands against the operation. The same policies refuse calls and answer
- * `availableActions`. Besides, `editing.ts` says what an edit may not change, and the database refuses what it cannot
- * charge because another transaction spends at the same moment.
+ * `availableActions`. Besides, `editing.ts` says what an edit may not change.
  */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';

@@ -68,7 +68,7 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
   amount: number;
 }
 
-/** The check constraint on the balance refuses a stake that it does not cover. */
+/** The caller has locked the balance, and found that it covers the stake. */
 export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Values<Stake>, fields) => {
   const held = builder.$with('held').as(
     builder

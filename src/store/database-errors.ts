@@ -75,11 +75,6 @@ export function isBehindFailure(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
-/** A sum is out of the range of its column. */
-export function isOutOfRange(error: unknown): boolean {
-  return codeOf(error) === '22003';
-}
-
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -12,6 +12,7 @@ import { liveBidsOfJob, type LiveBid } from './bids.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { byInclude, partsColumn, readParts, viewerFacts, type JobInclude, type ViewerFacts } from './job-parts.js';
+import { lockedAvailableTo } from './ledger.js';
 import { narrow } from './people.js';
 import { builder, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
@@ -104,16 +105,19 @@ export interface StoredFacts extends ViewerFacts {
 export interface NeededFacts {
   readonly liveBids?: boolean;
   readonly disputeEvents?: boolean;
+  /** Locks the viewer's balance, so that what is read of it is not spent meanwhile. */
+  readonly lockedBalance?: boolean;
 }
 
 const NOTHING = sql`'[]'::json`;
 
 /** Which facts are read is part of the text: where a parameter decides, Postgres makes the plan anew on each call. */
-function selectFacts({ liveBids, disputeEvents }: NeededFacts) {
+function selectFacts({ liveBids, disputeEvents, lockedBalance }: NeededFacts) {
   return statement(
     'selectFacts',
     ($: Values<ViewerIds & { id: JobId }>) => ({
       ...viewerFacts('contractor', $),
+      ...(lockedBalance && { availableTokens: lockedAvailableTo($) }),
       liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : NOTHING}`,
       disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : NOTHING}`,
     }),

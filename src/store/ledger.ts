@@ -55,9 +55,22 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
+/** Locks a balance until the transaction ends, so that what is read of it is not spent meanwhile. */
+export const lockBalance = statement('lockBalance', balanceShape, ($: Values<{ userId: UserId }>, fields) =>
+  builder
+    .select(fields)
+    .from(tokenBalances)
+    .where(eq(tokenBalances.userId, $('userId')))
+    .for('update'),
+);
+
 /** A user's available tokens, as a column of another select. */
 export const availableTo = ($: Values<{ userId: UserId }>) =>
   sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')})`;
+
+/** The same, with the balance locked. */
+export const lockedAvailableTo = ($: Values<{ userId: UserId }>) =>
+  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')} for update)`;
 
 export interface Movement {
   userId: UserId;
@@ -106,44 +119,36 @@ function asTransfer({ userId, change, reason, ...about }: Movement): TransferVal
 
 const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
 
-const CHANGED = {
-  userId: tokenBalances.userId,
-  available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
-};
-
 /** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
-const insertTransfer = statement(
-  'insertTransfer',
-  { transfer: transferColumns, changed: CHANGED },
-  ($: Values<TransferValues>) => {
-    const changed = builder.$with('changed').as(
-      builder
-        .update(tokenBalances)
-        .set({ balance: sql`${tokenBalances.balance} + ${$('change')}::int` })
-        .where(eq(tokenBalances.userId, $('userId')))
-        .returning(CHANGED),
-    );
-    const transfer = builder.$with('transfer').as(
-      builder
-        .insert(tokenTransfers)
-        .select(
-          sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
+const insertTransfer = statement('insertTransfer', transferColumns, ($: Values<TransferValues>, fields) => {
+  const changed = builder.$with('changed').as(
+    builder
+      .update(tokenBalances)
+      .set({ balance: sql`${tokenBalances.balance} + ${$('change')}::int` })
+      .where(eq(tokenBalances.userId, $('userId')))
+      .returning({ userId: tokenBalances.userId }),
+  );
+  const transfer = builder.$with('transfer').as(
+    builder
+      .insert(tokenTransfers)
+      .select(
+        sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
           ${$('reason')}::transfer_reason, user_id, ${$('jobId')}::text, ${$('bidId')}::text,
           ${$('referralUserId')}::text, ${$('actorId')}::text, ${$('note')}::text, now() from changed`,
-        )
-        .returning(transferColumns),
-    );
-    return builder.with(changed, transfer).select().from(transfer).crossJoin(changed);
-  },
-);
+      )
+      .returning(fields),
+  );
+  return builder.with(changed, transfer).select().from(transfer);
+});
 
-/** Moves tokens, and returns the available amount after it; undefined if there is no such person. */
-export async function moveTokens(
-  tx: Db,
-  movement: Movement,
-): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
-  const [row] = await insertTransfer(tx, asTransfer(movement));
-  return row && { transfer: row.transfer, available: row.changed.available };
+/**
+ * Moves tokens. Whoever takes some locks the balance first and refuses what it does not cover; if they did not, the
+ * check constraint on the balance would fail the transaction.
+ */
+export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer> {
+  const [transfer] = await insertTransfer(tx, asTransfer(movement));
+  if (!transfer) throw new Error('Tokens were moved for somebody who has no balance.');
+  return transfer;
 }
 
 export const listTransfers = listing({

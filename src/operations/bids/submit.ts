@@ -13,7 +13,6 @@ import { newId } from '../../store/new-id.js';
 import { lockVisibleJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
-import { explainOverdraft, withinBalance } from '../tokens/spending.js';
 import { writtenInputs } from '../written.js';
 
 const fields = writtenInputs(BID);
@@ -33,42 +32,38 @@ export const submitBid = operation({
   budget: 'write',
   input,
   run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
-    explainOverdraft(db, viewer.userId, () =>
-      db.inTransaction(async (tx) => {
-        const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
-        const { job, facts } = await lockVisibleJob(tx, viewer, { id: jobId });
-        assertAllowed(jobDenial('submitBid', { ...facts, cost: stake }));
-        const { userId, contractorId } = viewer;
-        const id = newId('bid');
-        const holdId = guaranteedView ? newId('hold') : null;
-        const type = JOB_ACTIONS.submitBid.event;
-        const event = { type, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
-        const [[bid]] = await tx.commitWith(
-          insertBid(tx, {
-            ...NOTHING_ELSE,
-            ...offer,
-            id,
-            jobId,
-            contractorId,
-            holdId,
-            guaranteedView,
-            jobCreatedAt: job.createdAt,
-          }),
-          updateJob(tx, job, {
-            liveBidCount: job.liveBidCount + 1,
-            bidCount: job.bidCount + 1,
-            bidsEver: job.bidsEver + 1,
-            eventCount: job.eventCount + 1,
-          }),
-          logEvents(tx, job, [event]),
-          ...(holdId === null
-            ? []
-            : [withinBalance(stake, () => stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake }))]),
-        );
-        if (!bid) throw new Error('A new bid was not stored.');
-        return bid;
-      }),
-    ),
+    db.inTransaction(async (tx) => {
+      const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
+      const { job, facts } = await lockVisibleJob(tx, viewer, { id: jobId }, { lockedBalance: guaranteedView });
+      assertAllowed(jobDenial('submitBid', { ...facts, cost: stake }));
+      const { userId, contractorId } = viewer;
+      const id = newId('bid');
+      const holdId = guaranteedView ? newId('hold') : null;
+      const type = JOB_ACTIONS.submitBid.event;
+      const event = { type, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
+      const [[bid]] = await tx.commitWith(
+        insertBid(tx, {
+          ...NOTHING_ELSE,
+          ...offer,
+          id,
+          jobId,
+          contractorId,
+          holdId,
+          guaranteedView,
+          jobCreatedAt: job.createdAt,
+        }),
+        updateJob(tx, job, {
+          liveBidCount: job.liveBidCount + 1,
+          bidCount: job.bidCount + 1,
+          bidsEver: job.bidsEver + 1,
+          eventCount: job.eventCount + 1,
+        }),
+        logEvents(tx, job, [event]),
+        ...(holdId === null ? [] : [stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake })]),
+      );
+      if (!bid) throw new Error('A new bid was not stored.');
+      return bid;
+    }),
 });
 
 const NOTHING_ELSE = {

@@ -24,7 +24,7 @@ const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise
 
 /** The refusal is the same for viewers who may not see the bid and for those who may not do this to it. */
 function bidTransition(key: BidTransitionKey) {
-  const row: BidTransition = BID_TRANSITIONS[key];
+  const row: BidTransition<EventType> = BID_TRANSITIONS[key];
   return operation({
     name: row.operation,
     description: row.description,
@@ -44,8 +44,7 @@ function bidTransition(key: BidTransitionKey) {
           throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
         const { bid } = bidRow;
         assertAllowed(bidDenial(row, { viewer, job, bid }));
-        const type = row.event as EventType;
-        const event = { type, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
+        const event = { type: row.event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
         const { liveBids, countedBids } = changeOfCounts(bid.status, row.to);
         const [[after]] = await tx.commitWith(
           moveBids(tx, [id], row.to),

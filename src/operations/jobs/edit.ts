@@ -1,4 +1,4 @@
-/** Creates, edits and deletes jobs; `transition.ts` moves them from state to state. */
+/** Creates, edits and deletes jobs; `run-transition.ts` moves them from state to state. */
 import { z } from 'zod';
 import { checkEdit, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/editing.js';
 import type { JobFields, JobPatch, RequiredJobField } from '../../rules/editing.js';
@@ -8,10 +8,10 @@ import { assertAllowed, editDenial, conditionDenial, jobDenial } from '../../rul
 import { INITIAL_JOB_STATE } from '../../rules/states.js';
 import { logEvents } from '../../store/events.js';
 import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs.js';
+import { moveTokens } from '../../store/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
-import { spend, explainOverdraft } from '../tokens/spending.js';
 import { agreeing, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';
 import { loadPlaces, locate } from './places.js';
@@ -76,38 +76,37 @@ export const updateJob = operation({
   nullClears: true,
   load: (input) => loadPlaces(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
-    explainOverdraft(db, viewer.userId, () =>
-      db.inTransaction(async (tx) => {
-        const { job, facts } = await lockVisibleJob(tx, viewer, input);
-        assertAllowed(editDenial(facts));
-        const { id, expectedVersion: _, ...patch } = input;
-        const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
-        assertAllowed(conditionDenial('update', { ...facts, cost: charge }));
-        const fields = Object.keys(changes);
-        if (fields.length === 0) return readableJob(viewer, job);
+    db.inTransaction(async (tx) => {
+      const lockedBalance = input.urgency != null;
+      const { job, facts } = await lockVisibleJob(tx, viewer, input, { lockedBalance });
+      assertAllowed(editDenial(facts));
+      const { id, expectedVersion: _, ...patch } = input;
+      const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
+      assertAllowed(conditionDenial('update', { ...facts, cost: charge }));
+      const fields = Object.keys(changes);
+      if (fields.length === 0) return readableJob(viewer, job);
 
-        const { town = null, ...point } = WHERE.some((field) => field in changes)
-          ? await locate({ ...job, ...changes })
-          : { town: undefined };
-        const event = {
-          type: JOB_ACTIONS.update.event,
-          actorId: viewer.userId,
-          fromStatus: job.status,
-          toStatus: job.status,
-          data: { fields, tokensCharged: charge },
-        };
-        const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
-        const [row] = await tx.commitWith(
-          updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
-          logEvents(tx, job, [event]),
-          ...('latitude' in point ? [setTown(tx, { id, town })] : []),
-          ...(charge > 0
-            ? [spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
-            : []),
-        );
-        return readableJob(viewer, row);
-      }),
-    ),
+      const { town = null, ...point } = WHERE.some((field) => field in changes)
+        ? await locate({ ...job, ...changes })
+        : { town: undefined };
+      const event = {
+        type: JOB_ACTIONS.update.event,
+        actorId: viewer.userId,
+        fromStatus: job.status,
+        toStatus: job.status,
+        data: { fields, tokensCharged: charge },
+      };
+      const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
+      const [row] = await tx.commitWith(
+        updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
+        logEvents(tx, job, [event]),
+        ...('latitude' in point ? [setTown(tx, { id, town })] : []),
+        ...(charge > 0
+          ? [moveTokens(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
+          : []),
+      );
+      return readableJob(viewer, row);
+    }),
 });
 
 export const deleteJob = operation({

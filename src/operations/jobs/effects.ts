@@ -9,9 +9,8 @@ import { publishCost, refundOnCancel } from '../../rules/publishing.js';
 import { addRating, creditCompletion } from '../../store/accounts.js';
 import { moveBids, releaseHolds, type LiveBid } from '../../store/bids.js';
 import type { NewEvent } from '../../store/events.js';
-import type { JobChanges } from '../../store/jobs.js';
+import type { JobChanges, NeededFacts } from '../../store/jobs.js';
 import { moveTokens } from '../../store/ledger.js';
-import { spend } from '../tokens/spending.js';
 import type { LockedJob } from './job.js';
 
 export interface Consequence {
@@ -22,8 +21,6 @@ export interface Consequence {
   /** What the transition's own event holds besides the texts that came with the call. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly statements?: readonly Promise<unknown>[];
-  /** What the viewer has left, where the effect takes tokens. */
-  readonly availableTokens?: Promise<number>;
 }
 
 /** The input of the effects. */
@@ -33,71 +30,91 @@ export interface EffectInput {
   readonly review?: string | null | undefined;
 }
 
-type ApplyEffect = (lockedJob: LockedJob, input: EffectInput) => Consequence;
+interface Effect {
+  /** What must be read of the job besides its row. */
+  readonly facts?: NeededFacts;
+  apply(this: void, lockedJob: LockedJob, input: EffectInput): Consequence;
+}
 
-export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
-  chargePublishing({ tx, viewer, job }) {
-    const cost = publishCost(job.urgency);
-    const payment = spend(tx, { userId: viewer.userId, change: -cost, reason: 'publish', jobId: job.id });
-    const availableTokens = payment.then((balance) => balance?.available ?? 0);
-    return {
-      job: { mostTokensPaid: cost },
-      data: { tokensCharged: cost },
-      statements: [availableTokens],
-      availableTokens,
-    };
+export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
+  chargePublishing: {
+    facts: { lockedBalance: true },
+    apply({ tx, viewer, job }) {
+      const cost = publishCost(job.urgency);
+      const payment = { userId: viewer.userId, change: -cost, reason: 'publish', jobId: job.id } as const;
+      return { job: { mostTokensPaid: cost }, data: { tokensCharged: cost }, statements: [moveTokens(tx, payment)] };
+    },
   },
 
-  keepBudgets: ({ job }) => ({ job: { highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax } }),
+  keepBudgets: { apply: ({ job }) => ({ job: { highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax } }) },
 
-  keepCompletionDate: ({ job }) => ({ job: { completionDateAtCheckIn: job.desiredCompletionDate } }),
+  keepCompletionDate: { apply: ({ job }) => ({ job: { completionDateAtCheckIn: job.desiredCompletionDate } }) },
 
   /** Whatever accepts a bid leaves no other one live: `rejectOtherBids` also sets their count. */
-  acceptBid({ tx, viewer, liveBids }, { bidId }) {
-    const bids = liveBids.filter(({ id }) => id === bidId);
-    const { to, event } = BID_CONSEQUENCES.accept;
-    return { statements: [moveBids(tx, idsOf(bids), to)], events: eventsOfBids(event, viewer.userId, bids) };
+  acceptBid: {
+    facts: { liveBids: true },
+    apply({ tx, viewer, liveBids }, { bidId }) {
+      const bids = liveBids.filter(({ id }) => id === bidId);
+      const { to, event } = BID_CONSEQUENCES.accept;
+      return { statements: [moveBids(tx, idsOf(bids), to)], events: eventsOfBids(event, viewer.userId, bids) };
+    },
   },
 
-  rejectOtherBids({ tx, viewer, liveBids }, { bidId }) {
-    const bids = liveBids.filter(({ id }) => id !== bidId);
-    return rejectBids(tx, viewer.userId, bids, BID_CONSEQUENCES.passOver);
+  rejectOtherBids: {
+    facts: { liveBids: true },
+    apply({ tx, viewer, liveBids }, { bidId }) {
+      const bids = liveBids.filter(({ id }) => id !== bidId);
+      return rejectBids(tx, viewer.userId, bids, BID_CONSEQUENCES.passOver);
+    },
   },
 
-  setAwardedBid({ liveBids }, { bidId }) {
-    const bid = liveBids.find(({ id }) => id === bidId);
-    return bid ? { job: { awardedBidId: bid.id, awardedContractorId: bid.contractorId } } : {};
+  setAwardedBid: {
+    facts: { liveBids: true },
+    apply({ liveBids }, { bidId }) {
+      const bid = liveBids.find(({ id }) => id === bidId);
+      return bid ? { job: { awardedBidId: bid.id, awardedContractorId: bid.contractorId } } : {};
+    },
   },
 
-  keepReview: (_, { rating = null, review = null }) => ({ job: { rating, review } }),
+  keepReview: { apply: (_, { rating = null, review = null }) => ({ job: { rating, review } }) },
 
-  rejectLiveBids: ({ tx, viewer, liveBids }) => rejectBids(tx, viewer.userId, liveBids, BID_CONSEQUENCES.close),
+  rejectLiveBids: {
+    facts: { liveBids: true },
+    apply: ({ tx, viewer, liveBids }) => rejectBids(tx, viewer.userId, liveBids, BID_CONSEQUENCES.close),
+  },
 
   /**
    * The hold of the accepted bid. Before the award all holds are those of live bids, and `rejectLiveBids`, which every
    * end of such a job has as well, releases them with their bids.
    */
-  releaseHolds: ({ tx, job }) =>
-    job.awardedBidId === null ? {} : { statements: [releaseHolds(tx, [job.awardedBidId])] },
+  releaseHolds: {
+    apply: ({ tx, job }) => (job.awardedBidId === null ? {} : { statements: [releaseHolds(tx, [job.awardedBidId])] }),
+  },
 
-  creditContractor: ({ tx, job }) =>
-    job.awardedContractorId === null ? {} : { statements: [creditCompletion(tx, { id: job.awardedContractorId })] },
+  creditContractor: {
+    apply: ({ tx, job }) =>
+      job.awardedContractorId === null ? {} : { statements: [creditCompletion(tx, { id: job.awardedContractorId })] },
+  },
 
-  addRating: ({ tx, job }, { rating }) =>
-    job.awardedContractorId === null || rating == null
-      ? {}
-      : { statements: [addRating(tx, { id: job.awardedContractorId, rating })] },
+  addRating: {
+    apply: ({ tx, job }, { rating }) =>
+      job.awardedContractorId === null || rating == null
+        ? {}
+        : { statements: [addRating(tx, { id: job.awardedContractorId, rating })] },
+  },
 
-  refundPublishing({ tx, viewer, job }) {
-    const { id: jobId, status, bidsEver, mostTokensPaid } = job;
-    const tokensRefunded = refundOnCancel({ status, everHadBid: bidsEver > 0, mostTokensPaid });
-    const refund = { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId } as const;
-    return { data: { tokensRefunded }, statements: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
+  refundPublishing: {
+    apply({ tx, viewer, job }) {
+      const { id: jobId, status, bidsEver, mostTokensPaid } = job;
+      const tokensRefunded = refundOnCancel({ status, everHadBid: bidsEver > 0, mostTokensPaid });
+      const refund = { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId } as const;
+      return { data: { tokensRefunded }, statements: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
+    },
   },
 
   // A dispute has no row: it is read from the events (`rules/disputes.ts`).
-  beginDispute: () => ({}),
-  lapseProposal: () => ({}),
+  beginDispute: { apply: () => ({}) },
+  lapseProposal: { apply: () => ({}) },
 };
 
 /** No bid is live after it. */

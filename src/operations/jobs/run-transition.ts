@@ -3,22 +3,17 @@
  * effects of the row and writes the events. Both halves are one flush each, COMMIT included.
  */
 import { z } from 'zod';
-import type { TransitionEffect } from '../../rules/effects.js';
 import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { assertAllowed, jobDenial } from '../../rules/policies.js';
 import { logEvents, type NewEvent } from '../../store/events.js';
-import { updateJob, type NeededFacts, type JobRow } from '../../store/jobs.js';
-import { operation, type Call, type Operation } from '../operation.js';
-import { explainOverdraft } from '../tokens/spending.js';
+import { updateJob, type JobChanges, type JobRow, type NeededFacts } from '../../store/jobs.js';
+import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { lockVisibleJob, type LockedJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-
-/** The input of a transition, without the texts that only the event keeps. */
-type TransitionInput = JobAddress & EffectInput;
 
 /** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
 export type Step = 'move' | 'keep' | 'nothing';
@@ -27,17 +22,12 @@ export type Step = 'move' | 'keep' | 'nothing';
 interface Parts<Body extends z.ZodRawShape, Answer> {
   /** The input besides the job; the event keeps it. */
   readonly body?: Body;
+  /** The facts that `stepOf` reads; those that the effects read are added. */
   readonly facts?: NeededFacts;
   /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
   stepOf?(lockedJob: LockedJob, input: z.infer<z.ZodObject<Body>>): Step;
-  /** Makes the answer; without it the answer is the job. */
-  answer?(job: ReadableJob, result: TransitionResult): Answer;
-}
-
-export interface TransitionResult {
-  readonly job: JobRow;
-  /** The available tokens, where the move had a price. */
-  readonly availableTokens: number | undefined;
+  /** Makes the answer, from the job as it is now and as it was locked; without it the answer is the job. */
+  answer?(job: ReadableJob, lockedJob: LockedJob): Answer;
 }
 
 /** The operation of a row of the lifecycle. */
@@ -45,7 +35,8 @@ export function transition<Body extends z.ZodRawShape = Record<never, never>, An
   key: JobTransitionKey,
   { body, facts, stepOf, answer }: Parts<Body, Answer> = {},
 ): Operation<JobAddress & z.infer<z.ZodObject<Body>>, Answer> {
-  const row: JobTransition = JOB_TRANSITIONS[key];
+  const row: JobTransition<EventType> = JOB_TRANSITIONS[key];
+  const neededFacts = { ...facts, ...factsOfEffects(row) };
   return operation({
     name: row.operation,
     description: row.description,
@@ -53,52 +44,40 @@ export function transition<Body extends z.ZodRawShape = Record<never, never>, An
     budget: 'write',
     // TypeScript does not add up the fields of a shape that it does not know.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
-    async run(call, input): Promise<Answer> {
-      const result = await runTransition(key, call, input, facts, (lockedJob) => stepOf?.(lockedJob, input) ?? 'move');
-      const job = readableJob(call.viewer, result.job);
-      return answer ? answer(job, result) : (job as Answer);
-    },
+    run: ({ db, viewer }, input): Promise<Answer> =>
+      db.inTransaction(async (tx) => {
+        const lockedJob = await lockVisibleJob(tx, viewer, input, neededFacts);
+        assertAllowed(jobDenial(key, lockedJob.facts));
+        const isDone = row.alreadyDoneIn?.includes(lockedJob.job.status);
+        const step = isDone ? 'nothing' : (stepOf?.(lockedJob, input) ?? 'move');
+        const job = readableJob(viewer, await TAKE_STEP[step](row, lockedJob, input));
+        return answer ? answer(job, lockedJob) : (job as Answer);
+      }),
   });
 }
 
-function runTransition(
-  key: JobTransitionKey,
-  { db, viewer }: Pick<Call<LockedJob['viewer']>, 'db' | 'viewer'>,
-  input: TransitionInput,
-  neededFacts: NeededFacts | undefined,
-  stepOf: (lockedJob: LockedJob) => Step,
-): Promise<TransitionResult> {
-  const row: JobTransition = JOB_TRANSITIONS[key];
-  return explainOverdraft(db, viewer.userId, () =>
-    db.inTransaction(async (tx) => {
-      const lockedJob = await lockVisibleJob(tx, viewer, input, neededFacts ?? factsNeededBy(row));
-      assertAllowed(jobDenial(key, lockedJob.facts));
-      const step = row.alreadyDoneIn?.includes(lockedJob.job.status) ? 'nothing' : stepOf(lockedJob);
-      if (step === 'nothing') return { job: lockedJob.job, availableTokens: undefined };
-      return step === 'keep' ? keep(row, lockedJob, input) : move(row, lockedJob, input);
-    }),
-  );
+function factsOfEffects({ effects }: JobTransition): NeededFacts {
+  return effects.reduce<NeededFacts>((all, effect) => Object.assign(all, EFFECTS[effect].facts), {});
 }
 
-/** The effects that read the live bids. */
-const ON_LIVE_BIDS: readonly TransitionEffect[] = ['acceptBid', 'rejectOtherBids', 'setAwardedBid', 'rejectLiveBids'];
+type TransitionInput = JobAddress & EffectInput;
 
-function factsNeededBy({ effects }: JobTransition): NeededFacts {
-  return { liveBids: effects.some((effect) => ON_LIVE_BIDS.includes(effect)) };
-}
+type TakeStep = (row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput) => Promise<JobRow>;
 
-async function move(row: JobTransition, lockedJob: LockedJob, input: TransitionInput): Promise<TransitionResult> {
+const TAKE_STEP: Readonly<Record<Step, TakeStep>> = { move, keep, nothing: async (_, { job }) => job };
+
+async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput): Promise<JobRow> {
   const { tx, viewer, job } = lockedJob;
-  const consequences = row.effects.map((effect) => EFFECTS[effect](lockedJob, input));
+  const consequences = row.effects.map((effect) => EFFECTS[effect].apply(lockedJob, input));
   const own: NewEvent = {
-    type: row.event as EventType,
+    type: row.event,
     actorId: viewer.userId,
     fromStatus: job.status,
     toStatus: row.to,
-    data: Object.assign(textsOf(input), ...consequences.map(({ data }) => data)),
+    data: consequences.reduce((all, { data }) => Object.assign(all, data), eventDataOf(input)),
   };
   const events = [own, ...consequences.flatMap((consequence) => consequence.events ?? [])];
-  const changes = Object.assign({}, ...consequences.map((consequence) => consequence.job), {
+  const changes = consequences.reduce<JobChanges>((all, consequence) => Object.assign(all, consequence.job), {
     status: row.to,
     version: job.version + 1,
     eventCount: job.eventCount + events.length,
@@ -108,29 +87,26 @@ async function move(row: JobTransition, lockedJob: LockedJob, input: TransitionI
     logEvents(tx, job, events),
     ...consequences.flatMap(({ statements = [] }) => statements),
   );
-  const payment = consequences.find(({ availableTokens }) => availableTokens);
-  return { job: newJob, availableTokens: await payment?.availableTokens };
+  return newJob;
 }
 
 async function keep(
-  { mayKeepState }: JobTransition,
-  lockedJob: LockedJob,
+  { mayKeepState }: JobTransition<EventType>,
+  { tx, viewer, job }: LockedJob,
   input: TransitionInput,
-): Promise<TransitionResult> {
-  const { tx, viewer, job } = lockedJob;
+): Promise<JobRow> {
   if (!mayKeepState) throw new Error('A transition kept the state, which its row does not allow.');
   const { status } = job;
-  // The events of the lifecycle's rows are all of type `EventType`.
-  const type = mayKeepState.event as EventType;
-  const event = { type, actorId: viewer.userId, fromStatus: status, toStatus: status, data: textsOf(input) };
+  const data = eventDataOf(input);
+  const event = { type: mayKeepState.event, actorId: viewer.userId, fromStatus: status, toStatus: status, data };
   const [newJob] = await tx.commitWith(
     updateJob(tx, job, { eventCount: job.eventCount + 1 }),
     logEvents(tx, job, [event]),
   );
-  return { job: newJob, availableTokens: undefined };
+  return newJob;
 }
 
-/** The texts of a call that its event keeps; texts that were left out are not in it. */
-function textsOf({ id: _id, expectedVersion: _version, ...texts }: TransitionInput): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== null));
+/** What came with the call, for its event to keep; what was left out is not in it. */
+function eventDataOf({ id: _id, expectedVersion: _version, ...data }: TransitionInput): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined && value !== null));
 }

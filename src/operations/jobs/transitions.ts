@@ -1,6 +1,7 @@
 /** The transitions of a job, one for each row of the lifecycle: the input of each, and what it adds to its row. */
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
 import { TEXT } from '../../rules/limits.js';
+import { publishCost } from '../../rules/publishing.js';
 import { idOf, rating, requiredText } from '../../rules/values.js';
 import { optionalText } from '../shapes.js';
 import type { ReadableJob } from './readable.js';
@@ -13,8 +14,9 @@ export interface Publication {
 }
 
 export const publishJob = transition('publish', {
-  answer: (job, { job: { mostTokensPaid }, availableTokens }): Publication => {
-    return { job, tokensCharged: mostTokensPaid, remainingBalance: availableTokens ?? 0 };
+  answer(job, { job: draft, facts: { availableTokens = 0 } }): Publication {
+    const tokensCharged = publishCost(draft.urgency);
+    return { job, tokensCharged, remainingBalance: availableTokens - tokensCharged };
   },
 });
 

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { ADJUSTMENT_MAX, TEXT } from '../../rules/limits.js';
-import { idOf, requiredText } from '../../rules/values.js';
+import { idOf, INT32_MAX, requiredText } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { isOutOfRange } from '../../store/database-errors.js';
 import {
   countLedger,
   listTransfers as transfersNewestFirst,
+  lockBalance,
+  moveTokens,
   selectBalance,
   selectMismatches,
   type Balance,
@@ -19,7 +20,6 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
-import { spend, explainOverdraft } from './spending.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -90,20 +90,18 @@ export const adjustTokens = operation({
       .describe('How many tokens: above zero credits, below zero debits.'),
     reason: requiredText(TEXT.note).describe('Why; kept with the transfer.'),
   }),
-  async run({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> {
-    try {
-      const movement = await explainOverdraft(db, userId, () =>
-        db.inTransaction((tx) =>
-          spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }),
-        ),
-      );
-      if (!movement) throw invalidField('userId', 'is no account');
-      return movement.transfer;
-    } catch (error) {
-      if (isOutOfRange(error)) throw invalidField('amount', 'would make the balance larger than any account may hold');
-      throw error;
-    }
-  },
+  run: ({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> =>
+    db.inTransaction(async (tx) => {
+      const [account] = await lockBalance(tx, { userId });
+      if (!account) throw invalidField('userId', 'is no account');
+      const { balance, available } = account;
+      if (available + amount < 0) throw refuse('INSUFFICIENT_TOKENS', { details: { required: -amount, available } });
+      if (balance + amount > INT32_MAX)
+        throw invalidField('amount', 'would make the balance larger than any account may hold');
+      const correction = { change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason } as const;
+      const [transfer] = await tx.commitWith(moveTokens(tx, { userId, ...correction }));
+      return transfer;
+    }),
 });
 
 export const auditTokens = operation({
