@@ -4,32 +4,29 @@
  */
 import type { JobState } from '../src/rules/states.js';
 import { BID_TRANSITIONS } from '../src/rules/bids.js';
+import type { JobActionKey } from '../src/rules/lifecycle.js';
 import type { Asked, OperationKey } from './calls.js';
-import { bodyOf, type GivenJob, type People } from './journey.js';
+import { bodyOf, STEPS_OF, type GivenJob, type People } from './journey.js';
+import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from './specified.js';
 
-export const HAPPY_CALLS: Readonly<Record<OperationKey, readonly [from: JobState, by: keyof People]>> = {
+export const HAPPY_CALLS = {
   create: ['draft', 'owner'],
-  update: ['draft', 'owner'],
-  delete: ['draft', 'owner'],
-  publish: ['draft', 'owner'],
-  submitBid: ['open', 'stranger'],
+  ...(Object.fromEntries(JOB_ACTION_KEYS.map((key) => [key, happyOnJob(key)])) as Record<JobActionKey, HappyCall>),
+  // From the draft it would come without bids.
+  complete: ['open', 'admin'],
   view: ['open', 'owner'],
   shortlist: ['open', 'owner'],
   reject: ['open', 'owner'],
   withdraw: ['open', 'bidder'],
-  award: ['open', 'owner'],
-  checkIn: ['awarded', 'awardee'],
-  submitForReview: ['in_progress', 'awardee'],
-  approve: ['in_review', 'owner'],
-  dispute: ['in_review', 'owner'],
-  resolveDispute: ['disputed', 'owner'],
-  escalate: ['disputed', 'awardee'],
-  reachDecision: ['escalated', 'admin'],
-  fileAppeal: ['decision_reached', 'awardee'],
-  finalizeAppeal: ['appealed', 'admin'],
-  complete: ['open', 'admin'],
-  cancel: ['open', 'owner'],
-};
+} satisfies Record<OperationKey, HappyCall>;
+
+type HappyCall = readonly [from: JobState, by: keyof People];
+
+/** From the first state that allows it, by the first who may. */
+function happyOnJob(key: JobActionKey): HappyCall {
+  const { from, by } = OPERATIONS_ON_JOBS[key];
+  return [from[0]!, STEPS_OF[by][0]!];
+}
 
 export const OPERATION_KEYS = Object.keys(HAPPY_CALLS) as OperationKey[];
 

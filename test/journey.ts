@@ -8,7 +8,7 @@ import type { JobTransition, JobTransitionKey, PartyWord } from '../src/rules/li
 import type { JobState } from '../src/rules/states.js';
 import type { Role } from '../src/rules/viewer.js';
 import { callRest } from './calls.js';
-import { statesAllowing } from './specified.js';
+import { snakeCase, statesAllowing, TEXTS } from './specified.js';
 import { admin, contractor, homeowner, type Person } from './cast.js';
 import type { Json, TestApp } from './app.js';
 
@@ -103,29 +103,22 @@ export async function givenJob(
   return job;
 }
 
-/** The texts that a transition is called with, each said as its name. */
+/** The body that a transition is called with in REST; each text is what `say` makes of its name. */
 export function bodyOf(key: JobTransitionKey, say: (name: string) => string, bidId: string | null): object {
-  return BODIES[key](say, bidId);
+  const { required = [], optional = [] } = TEXTS[key];
+  const texts = [...required, ...optional].map((name) => {
+    const field = snakeCase(name);
+    return [field, say(`${field.replaceAll('_', ' ')} of ${key}`)];
+  });
+  return {
+    ...Object.fromEntries(texts),
+    ...(key === 'award' && { bid_id: bidId }),
+    ...(key === 'approve' && { rating: 4 }),
+  };
 }
 
-const BODIES: Record<JobTransitionKey, (say: (name: string) => string, bidId: string | null) => object> = {
-  publish: () => ({}),
-  award: (_, bidId) => ({ bid_id: bidId }),
-  checkIn: (say) => ({ notes: say('notes') }),
-  submitForReview: (say) => ({ completion_notes: say('completion notes') }),
-  approve: (say) => ({ rating: 4, review: say('review') }),
-  dispute: (say) => ({ reason: say('reason of the dispute'), details: say('details of the dispute') }),
-  escalate: (say) => ({ escalation_reason: say('reason of the escalation') }),
-  resolveDispute: (say) => ({ resolution: say('resolution'), agreed_by: say('agreed by') }),
-  reachDecision: (say) => ({ decision: say('decision'), ruling: say('ruling'), resolution_terms: say('terms') }),
-  fileAppeal: (say) => ({ appeal_reason: say('reason of the appeal'), supporting_evidence: say('evidence') }),
-  finalizeAppeal: (say) => ({ final_decision: say('final decision'), ruling: say('final ruling') }),
-  complete: (say) => ({ reason: say('reason of the admin') }),
-  cancel: (say) => ({ reason: say('reason of the cancellation') }),
-};
-
 /** Who takes a step; of the two parties, the owner goes first. */
-const STEPS_OF: Record<PartyWord, (keyof People)[]> = {
+export const STEPS_OF: Record<PartyWord, (keyof People)[]> = {
   owner: ['owner'],
   awardee: ['awardee'],
   parties: ['owner', 'awardee'],

@@ -3,7 +3,7 @@
  * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
  */
 import type { JobField } from '../src/rules/editing.js';
-import type { JobActionKey, PartyWord } from '../src/rules/lifecycle.js';
+import type { JobActionKey, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
 import type { JobPhase, JobState } from '../src/rules/states.js';
 
 const PHASES: Readonly<Record<JobState, JobPhase>> = {
@@ -105,6 +105,31 @@ function row<Operation extends string, To extends SpecifiedRow['to']>(
   event: string,
 ): SpecifiedRow & { readonly operation: Operation; readonly to: To } {
   return { operation, path, by, from, to, event };
+}
+
+/** The texts that a transition is called with, as GraphQL spells them. A bid and a rating are no texts. */
+export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: string[]; readonly optional?: string[] }>> =
+  {
+    publish: {},
+    award: {},
+    checkIn: { optional: ['notes'] },
+    submitForReview: { optional: ['completionNotes'] },
+    approve: { optional: ['review'] },
+    dispute: { required: ['reason'], optional: ['details'] },
+    escalate: { required: ['escalationReason'] },
+    resolveDispute: { required: ['resolution'], optional: ['agreedBy'] },
+    reachDecision: { required: ['decision', 'ruling'], optional: ['resolutionTerms'] },
+    fileAppeal: { required: ['appealReason'], optional: ['supportingEvidence'] },
+    finalizeAppeal: { required: ['finalDecision', 'ruling'] },
+    complete: { required: ['reason'] },
+    cancel: { optional: ['reason'] },
+  };
+
+export const JOB_TRANSITION_KEYS = Object.keys(TEXTS) as JobTransitionKey[];
+
+/** As REST spells a name. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** As `availableActions` spells it. */

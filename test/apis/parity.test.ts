@@ -19,9 +19,10 @@ import {
 } from '../calls.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
+import { HAPPY_CALLS, happyCall } from '../happy-calls.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
-import { JOB_ACTION_KEYS } from '../specified.js';
+import { JOB_ACTION_KEYS, JOB_TRANSITION_KEYS, snakeCase, TEXTS } from '../specified.js';
 
 let app: TestApp;
 let people: People;
@@ -568,30 +569,12 @@ describe('what is set by the service', () => {
 });
 
 describe('a caller who has read an older version', () => {
-  const STEPS: [OperationKey, Given, Who, object | ((job: GivenJob) => object) | undefined][] = [
-    ['publish', 'draft', 'owner', undefined],
-    ['update', 'open', 'owner', { title: 'New' }],
-    ['delete', 'draft', 'owner', undefined],
-    ['award', 'open', 'owner', ({ bids }) => ({ bid_id: bids.awardee })],
-    ['cancel', 'open', 'owner', undefined],
-    ['checkIn', 'awarded', 'awardee', undefined],
-    ['submitForReview', 'in_progress', 'awardee', undefined],
-    ['approve', 'in_review', 'owner', undefined],
-    ['dispute', 'in_review', 'owner', { reason: 'a' }],
-    ['escalate', 'disputed', 'awardee', { escalation_reason: 'a' }],
-    ['resolveDispute', 'disputed', 'owner', { resolution: 'a' }],
-    ['reachDecision', 'escalated', 'admin', { decision: 'a', ruling: 'b' }],
-    ['fileAppeal', 'decision_reached', 'awardee', { appeal_reason: 'a' }],
-    ['finalizeAppeal', 'appealed', 'admin', { final_decision: 'a', ruling: 'b' }],
-    ['complete', 'open', 'admin', { reason: 'a' }],
-  ];
   const CARRYING_A_VERSION = JOB_ACTION_KEYS.filter((key) => key !== 'submitBid');
-  test('is tried with every operation on a job that has a version', () => {
-    expect(STEPS.map(([key]) => key).toSorted()).toEqual(CARRYING_A_VERSION.toSorted());
+  test.each(CARRYING_A_VERSION)('is refused %s by both APIs', async (key) => {
+    const [state, by] = HAPPY_CALLS[key];
+    const body = (job: GivenJob) => happyCall(key, people, job).body ?? {};
+    await expectRefusal({ key, given: state, by, body, version: 99, code: 'STALE_VERSION' });
   });
-  test.each(STEPS)('is refused %s by both APIs', (key, given, by, body) =>
-    expectRefusal({ key, given, by, version: 99, code: 'STALE_VERSION', ...(body && { body }) }),
-  );
 
   test('is told so before the state is looked at, and after who they are', async () => {
     await expectRefusal({ key: 'publish', given: 'open', by: 'owner', version: 99, code: 'STALE_VERSION' });
@@ -826,26 +809,17 @@ describe('a bid goes forward only', () => {
 });
 
 describe('a text that is too long, or missing, in a step of the work is refused by both APIs', () => {
-  const TEXTS: [OperationKey, Given, Who, required: string[], optional: string[]][] = [
-    ['checkIn', 'awarded', 'awardee', [], ['notes']],
-    ['submitForReview', 'in_progress', 'awardee', [], ['completion_notes']],
-    ['approve', 'in_review', 'owner', [], ['review']],
-    ['dispute', 'in_review', 'owner', ['reason'], ['details']],
-    ['escalate', 'disputed', 'owner', ['escalation_reason'], []],
-    ['reachDecision', 'escalated', 'admin', ['decision', 'ruling'], ['resolution_terms']],
-    ['fileAppeal', 'decision_reached', 'awardee', ['appeal_reason'], ['supporting_evidence']],
-    ['finalizeAppeal', 'appealed', 'admin', ['final_decision', 'ruling'], []],
-    ['resolveDispute', 'disputed', 'awardee', ['resolution'], []],
-    ['complete', 'open', 'admin', ['reason'], []],
-    ['cancel', 'open', 'owner', [], ['reason']],
-  ];
-  test.each(TEXTS)('in %s', async (key, given, by, required, optional) => {
-    const fields = [...required, ...optional];
+  const WITH_TEXTS = JOB_TRANSITION_KEYS.filter((key) => Object.keys(TEXTS[key]).length > 0);
+  test.each(WITH_TEXTS)('in %s', async (key) => {
+    const [state, by] = HAPPY_CALLS[key];
+    const refusal = { key, given: state, by, code: 'VALIDATION_FAILED' } as const;
+    const required = (TEXTS[key].required ?? []).map(snakeCase);
+    const fields = [...required, ...(TEXTS[key].optional ?? []).map(snakeCase)];
     const all = (text: string) => Object.fromEntries(fields.map((name) => [name, text]));
-    await expectRefusal({ key, given, by, body: all(x(5_001)), code: 'VALIDATION_FAILED', fields });
+    await expectRefusal({ ...refusal, body: all(x(5_001)), fields });
     if (required.length === 0) return;
-    await expectRefusal({ key, given, by, body: all(' \t\n '), code: 'VALIDATION_FAILED', fields: required });
-    await expectRefusal({ key, given, by, body: {}, code: 'VALIDATION_FAILED', fields: required });
+    await expectRefusal({ ...refusal, body: all(' \t\n '), fields: required });
+    await expectRefusal({ ...refusal, body: {}, fields: required });
   });
 
   test.each([0, 6, -1])('and in approving with %i stars', (rating) =>

@@ -104,7 +104,7 @@ export async function plantScene(
 
   const job = await givenJob(app, state, people, {
     ...journey,
-    say: (what) => (what === 'review' ? text(what, ...close, 'bidder') : text(what, ...close)),
+    say: (what) => (what === 'review of approve' ? text(what, ...close, 'bidder') : text(what, ...close)),
     fields: {
       title: text('title', 'owner', 'admin', ...onlookers),
       description: text('description', 'owner', 'admin', ...onlookers),
@@ -181,7 +181,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   const read = new Map<Secret, Set<Person>>();
 
   /** The review of an approval is shown with the contractor, to any signed-in user. */
-  const reviews = new Set(secrets.filter(({ what }) => what === 'completed: review'));
+  const reviews = new Set(secrets.filter(({ what }) => what === 'completed: review of approve'));
 
   const mayRead = (person: Person | null, secret: Secret) =>
     person !== null &&

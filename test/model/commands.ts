@@ -4,7 +4,7 @@
  * what a reader wants fewer of.
  */
 import fc from '../property.js';
-import { EDITABLE, isIn, statesIn } from '../specified.js';
+import { EDITABLE, isIn, statesIn, type Transition } from '../specified.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {
   type Bid,
@@ -388,28 +388,10 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
       };
     case 'awardJob':
       return { bidId: bid?.id ?? `bid_${NOBODYS}` };
-    case 'cancelJob':
-      return perhaps('reason', say);
-    case 'checkInJob':
-      return perhaps('notes', say);
-    case 'submitJobForReview':
-      return perhaps('completionNotes', say);
     case 'approveJob':
       return { ...perhaps('rating', () => 1 + dice.below(5), 70), ...perhaps('review', say) };
-    case 'disputeJob':
-      return { reason: say(), ...perhaps('details', say) };
-    case 'escalateJob':
-      return { escalationReason: say() };
     case 'resolveDispute':
       return { resolution: dice.of(RESOLUTIONS), ...perhaps('agreedBy', () => dice.of(['both', 'Carl'])) };
-    case 'reachDecision':
-      return { decision: say(), ruling: say(), ...perhaps('resolutionTerms', say) };
-    case 'fileAppeal':
-      return { appealReason: say(), ...perhaps('supportingEvidence', say) };
-    case 'finalizeAppeal':
-      return { finalDecision: say(), ruling: say() };
-    case 'completeJob':
-      return { reason: say() };
     case 'listJobs':
       return {
         ...perhaps('status', () => (job ? job.state : 'open'), 25),
@@ -435,8 +417,13 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
       };
     case 'listEvents':
       return pageFor(dice, api);
-    default:
-      return {};
+    default: {
+      const kinds = op in TRANSITION ? Object.entries(TRANSITION[op as Transition]) : [];
+      return Object.assign(
+        {},
+        ...kinds.map(([name, { required }]) => (required ? { [name]: say() } : perhaps(name, say))),
+      );
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** What the histories reached: every operation, in every state, with every outcome. */
-import type { JobActionKey } from '../../src/rules/lifecycle.js';
-import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
+import type { JobActionKey, JobTransitionKey } from '../../src/rules/lifecycle.js';
+import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, TEXTS } from '../specified.js';
 import type { Coverage } from './world.js';
 
 interface Cell {
@@ -46,6 +46,7 @@ const OF_A_TRANSITION = [...OF_A_JOB, 'STALE_VERSION', 'INVALID_TRANSITION'];
 
 /** Every code that each operation on a job can give. */
 const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
+  ...codesOfTransitions(),
   update: [
     ...OF_A_JOB,
     'STALE_VERSION',
@@ -57,21 +58,20 @@ const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
     'INSUFFICIENT_TOKENS',
   ],
   delete: OF_A_TRANSITION,
-  publish: [...OF_A_TRANSITION, 'MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],
-  cancel: OF_A_TRANSITION,
   award: [...OF_A_TRANSITION, 'VALIDATION_FAILED', 'UNKNOWN_BID'],
-  checkIn: OF_A_TRANSITION,
-  submitForReview: OF_A_TRANSITION,
   approve: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  dispute: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  escalate: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  resolveDispute: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  reachDecision: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  fileAppeal: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  finalizeAppeal: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-  complete: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  publish: [...OF_A_TRANSITION, 'MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],
   submitBid: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
 };
+
+/** A text that must be there may be missing. */
+function codesOfTransitions() {
+  const codes = Object.entries(TEXTS).map(([key, { required = [] }]) => [
+    key,
+    required.length === 0 ? OF_A_TRANSITION : [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  ]);
+  return Object.fromEntries(codes) as Record<JobTransitionKey, string[]>;
+}
 
 /** Every code that each operation can give, and every state that it succeeds in. */
 const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readonly string[] }>> = {

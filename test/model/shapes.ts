@@ -1,6 +1,7 @@
 /** What a body may hold, field by field, as decisions 2, 6 and 7 say it; and what remains of it once it is read. */
 
-import { STATES, type Transition } from '../specified.js';
+import type { JobTransitionKey } from '../../src/rules/lifecycle.js';
+import { JOB_TRANSITION_KEYS, OPERATIONS_ON_JOBS, STATES, TEXTS, type Transition } from '../specified.js';
 
 export interface Flaw {
   readonly field: string;
@@ -116,21 +117,21 @@ export const UPDATE_WITH_READ_ONLY: Shape = {
 
 export const NOTHING: Shape = {};
 
-export const TRANSITION = {
-  publishJob: NOTHING,
-  cancelJob: { reason: text(NOTE) },
-  awardJob: { bidId: id('bid') },
-  checkInJob: { notes: text(NOTE) },
-  submitJobForReview: { completionNotes: text(NOTE) },
-  approveJob: { rating: whole(1, 5), review: text(NOTE) },
-  disputeJob: { reason: text(NOTE, true), details: text(NOTE) },
-  escalateJob: { escalationReason: text(NOTE, true) },
-  resolveDispute: { resolution: text(NOTE, true), agreedBy: text(LINE) },
-  reachDecision: { decision: text(NOTE, true), ruling: text(NOTE, true), resolutionTerms: text(NOTE) },
-  fileAppeal: { appealReason: text(NOTE, true), supportingEvidence: text(NOTE) },
-  finalizeAppeal: { finalDecision: text(NOTE, true), ruling: text(NOTE, true) },
-  completeJob: { reason: text(NOTE, true) },
-} satisfies Record<Transition, Shape>;
+/** By the names of operations. */
+export const TRANSITION = Object.fromEntries(
+  JOB_TRANSITION_KEYS.map((key) => [OPERATIONS_ON_JOBS[key].operation, shapeOf(key)]),
+) as Record<Transition, Shape>;
+
+function shapeOf(key: JobTransitionKey): Shape {
+  const { required = [], optional: others = [] } = TEXTS[key];
+  return {
+    ...Object.fromEntries(required.map((name) => [name, text(NOTE, true)])),
+    ...Object.fromEntries(others.map((name) => [name, text(NOTE)])),
+    ...(key === 'award' && { bidId: id('bid') }),
+    ...(key === 'approve' && { rating: whole(1, 5) }),
+    ...(key === 'resolveDispute' && { agreedBy: text(LINE) }),
+  };
+}
 
 export const BID: Shape = {
   amount: price,

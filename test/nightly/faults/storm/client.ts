@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/rules/lifecycle.js';
 import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/rules/states.js';
 import { APIS } from '../../../calls.js';
-import { isIn } from '../../../specified.js';
+import { isIn, JOB_TRANSITION_KEYS, TEXTS } from '../../../specified.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
 import {
@@ -82,20 +82,16 @@ interface Move {
   learn?(data: Fields): void;
 }
 
-/** Which part of a body holds the tag. */
-export const TAGGED = {
-  checkIn: 'notes',
-  submitForReview: 'completionNotes',
-  approve: 'review',
-  dispute: 'reason',
-  escalate: 'escalationReason',
-  reachDecision: 'ruling',
-  fileAppeal: 'appealReason',
-  finalizeAppeal: 'ruling',
-  complete: 'reason',
-  cancel: 'reason',
+/** Which text of each transition holds the tag: what both parties must say alike cannot. */
+export const TAGGED: { readonly [Key in JobTransitionKey]?: string } = {
+  ...Object.fromEntries(
+    JOB_TRANSITION_KEYS.map((key) => {
+      const { required = [], optional = [] } = TEXTS[key];
+      return [key, required.at(-1) ?? optional.at(-1)];
+    }).filter(([, text]) => text !== undefined),
+  ),
   resolveDispute: 'agreedBy',
-} as const satisfies Partial<Record<JobTransitionKey, string>>;
+};
 
 export function openClient({
   number,
@@ -206,7 +202,7 @@ export function openClient({
     further: { shows?: Fields; learn?: () => void } = {},
   ): Move {
     const { to } = JOB_TRANSITIONS[key];
-    const tagged: Fields = key in TAGGED ? { [TAGGED[key as keyof typeof TAGGED]]: words('storm') } : {};
+    const tagged: Fields = key in TAGGED ? { [TAGGED[key]!]: words('storm') } : {};
     const sends = { ...body, ...tagged };
     return {
       request: { op: key, by, job: job.id, ...(Object.keys(sends).length > 0 && { body: sends }) },
@@ -409,7 +405,7 @@ export function openClient({
     const by = { owner: lane.owner, parties: lane.owner, awardee: job.awarded?.by ?? lane.contractors[0], admin }[
       JOB_TRANSITIONS[key].by
     ];
-    const tagged = key in TAGGED ? { [TAGGED[key as keyof typeof TAGGED]]: words('storm') } : {};
+    const tagged = key in TAGGED ? { [TAGGED[key]!]: words('storm') } : {};
     const body: Fields = {
       ...FORBIDDEN_BODIES[key],
       ...tagged,
