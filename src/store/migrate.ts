@@ -24,8 +24,11 @@ export async function migrate(connection: Connection): Promise<void> {
   const lockHolder = openPool(connection, { ...settings, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
   const worker = openPool(connection, settings);
   try {
-    await lockHolder`select pg_advisory_lock(${MIGRATION_LOCK})`;
-    await runMigrations(drizzle({ client: worker }), { migrationsFolder: MIGRATIONS_FOLDER });
+    // Held by a transaction: behind a pooler, a lock of the session would outlive this server.
+    await lockHolder.begin(async (sql) => {
+      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
+      await runMigrations(drizzle({ client: worker }), { migrationsFolder: MIGRATIONS_FOLDER });
+    });
   } finally {
     await Promise.all([lockHolder.end({ timeout: 5 }), worker.end({ timeout: 5 })]);
   }
