@@ -73,7 +73,10 @@ function isWebAddress(value: string): boolean {
 /** An identifier, as a body or an answer holds it: a malformed one is a malformed input. */
 export function idOf<K extends IdKind>(kind: K) {
   return z
-    .custom<Id<K>>((value) => isId(kind, value), `must be the identifier of a ${kind}`)
+    .custom<Id<K>>((value) => isId(kind, value), {
+      // One that is missing is worded like every other field that is.
+      error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
+    })
     .meta({ type: 'string', kind });
 }
 
