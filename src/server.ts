@@ -99,15 +99,15 @@ export async function startServer(
     const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
     const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
     if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
-    const asksFirst = isPreflight(exchange);
+    const preflight = isPreflight(exchange);
     // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.
-    const caller = isForOperator || asksFirst ? undefined : callerOf(exchange);
+    const caller = isForOperator || preflight ? undefined : admit(exchange);
     const problem = problemWithHead(exchange.request);
     if (problem) {
       exchange.response.setHeader('Connection', 'close');
       throw problem;
     }
-    if (asksFirst) return answerPreflight(exchange, cors);
+    if (preflight) return answerPreflight(exchange, cors);
     if (!caller) return operator.send(exchange);
     if (isGraphql) {
       exchange.route = `${exchange.method} ${exchange.path}`;
@@ -116,8 +116,8 @@ export async function startServer(
     return page ? page.send(exchange) : rest.handle(exchange, caller);
   }
 
-  /** Throws a refusal if the caller has as many requests under way as they may. */
-  function callerOf(exchange: Exchange): Caller {
+  /** Counts the request in its caller's share; throws a refusal if they have as many under way as they may. */
+  function admit(exchange: Exchange): Caller {
     const caller = new Caller(services, {
       record: exchange.record,
       requestId: exchange.requestId,
@@ -133,36 +133,17 @@ export async function startServer(
     return caller;
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function handleRequest(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
     connections.begin(response);
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining, shares);
-    const { record } = exchange;
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () =>
       services.log.warn(logged(), 'response not read by the client: connection closed'),
     );
-    response.on('close', () => {
-      const ms = (exchange.streamBeganMs ?? performance.now()) - began;
-      const isCut = draining.isCutting && !response.writableFinished;
-      const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
-      metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
-      // A stream was counted when it opened, and has its own log line when it ends.
-      if (exchange.streamBeganMs !== undefined) return;
-      if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
-      const line = {
-        requestId: exchange.requestId,
-        method: exchange.method,
-        route: exchange.route,
-        status,
-        ms: Math.round(ms * 10) / 10,
-        ...lineOf(record, exchange.holder),
-      };
-      if (response.writableFinished) services.log[levelOf(record, status)](line, 'answered');
-      else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
-    });
+    response.on('close', () => logClosed(exchange, began));
     dispatch(exchange).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
       if (!GRAPHQL_PATHS.includes(exchange.path)) return sendFailure(exchange, error, { services });
@@ -170,6 +151,28 @@ export async function startServer(
       services.log.error({ err: error, ...logged() }, 'a request failed');
       sendRefusal(exchange, refuse('INTERNAL'));
     });
+  }
+
+  /** Of a request whose answer is complete or whose connection is closed: its metrics, and its line of the log. */
+  function logClosed(exchange: Exchange, began: number): void {
+    const { record, response } = exchange;
+    const ms = (exchange.streamBeganMs ?? performance.now()) - began;
+    const isCut = draining.isCutting && !response.writableFinished;
+    const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
+    metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
+    // A stream was counted when it opened, and has its own log line when it ends.
+    if (exchange.streamBeganMs !== undefined) return;
+    if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
+    const line = {
+      requestId: exchange.requestId,
+      method: exchange.method,
+      route: exchange.route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ...lineOf(record, exchange.holder),
+    };
+    if (response.writableFinished) services.log[levelOf(record, status)](line, 'answered');
+    else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
   }
 
   /** Refuses a WebSocket by an ordinary HTTP answer, or passes it to GraphQL's streams. */
@@ -206,8 +209,8 @@ export async function startServer(
   server.maxRequestsPerSocket = 0;
   // Node keeps one header more than are allowed, which shows that there are too many; it drops the others.
   server.maxHeadersCount = HEADERS_MAX + 1;
-  server.on('request', answer);
-  server.on('checkExpectation', answer);
+  server.on('request', handleRequest);
+  server.on('checkExpectation', handleRequest);
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
   await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
