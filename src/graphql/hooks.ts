@@ -4,7 +4,7 @@
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import type { Request } from '../operations/caller.js';
+import type { CallerRequest } from '../operations/caller.js';
 import { REFUSALS } from '../rules/errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
@@ -64,7 +64,11 @@ export function createHooks(limits: Limits, format: FormatError): OperationHooks
 }
 
 /** Every error has the id of its request, so that its user can ask the operator about it. */
-function identify(result: Result, allErrors: readonly GraphQLFormattedError[], { requestId, record }: Request): void {
+function identify(
+  result: Result,
+  allErrors: readonly GraphQLFormattedError[],
+  { requestId, record }: CallerRequest,
+): void {
   const { errors, leftOut } = limitErrors(allErrors);
   record.addErrors(allErrors);
   result.errors = errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));

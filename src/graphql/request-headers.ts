@@ -21,12 +21,12 @@ export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readon
   if (alone.length > 0 && mutations.length > 1) {
     throw badHeader('Dry-Run', `does not go with ${alone[0]} among other mutations; send it in a request of its own`);
   }
-  if (!alone.some((name) => OPERATIONS_BY_NAME.get(name)?.alwaysForReal)) caller.keepNothing();
+  if (!alone.some((name) => OPERATIONS_BY_NAME.get(name)?.ignoresKeyAndDryRun)) caller.beginDryRun();
 }
 
 /** An operation that a dry run cannot undo may not be part of a transaction that is rolled back, nor may slow work. */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
-  return operation?.alwaysForReal === true || operation?.prepare !== undefined;
+  return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
 }
 
 function badHeader(header: string, problem: string): GraphQLError {

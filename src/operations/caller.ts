@@ -13,7 +13,7 @@ import { identify, readCredentials, viewerInMemory, type Credentials, type NoVie
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { Services } from './services.js';
 
-export interface Request {
+export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
@@ -48,7 +48,7 @@ export class Caller {
 
   constructor(
     readonly services: Services,
-    readonly request: Request,
+    readonly request: CallerRequest,
   ) {
     this.#credentials = readCredentials(services, request.bearer);
     this.holder = request.holder;
@@ -76,7 +76,7 @@ export class Caller {
     return this.dryRun?.transaction ?? this.pool;
   }
 
-  keepNothing(): void {
+  beginDryRun(): void {
     this.dryRun = createDryRun(this.pool);
   }
 

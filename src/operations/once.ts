@@ -44,18 +44,18 @@ export function once<Output>(
  * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
  * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
  */
-export async function earlierAnswerOr<Output, Preparation>(
+export async function prepareUnlessAnswered<Output, Preparation>(
   db: Db,
-  call: IdempotentCall | undefined,
+  call: IdempotentCall,
   prepare: () => Promise<Preparation>,
-): Promise<StoredAnswer<Output> | Preparation> {
-  const earlier = call && (await earlierAnswer<Output>(db, call));
-  if (earlier) return earlier;
+): Promise<{ readonly earlier?: StoredAnswer<Output> | undefined; readonly preparation?: Preparation }> {
+  const earlier = await earlierAnswer<Output>(db, call);
+  if (earlier) return { earlier };
   try {
-    return await prepare();
+    return { preparation: await prepare() };
   } catch (error) {
-    const laterAnswer = call && (await earlierAnswer<Output>(db, call));
-    if (laterAnswer) return laterAnswer;
+    const laterAnswer = await earlierAnswer<Output>(db, call);
+    if (laterAnswer) return { earlier: laterAnswer };
     throw error;
   }
 }

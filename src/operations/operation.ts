@@ -11,7 +11,7 @@ import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
-import { checkKey, once, earlierAnswerOr, type StoredAnswer, type IdempotentCall } from './once.js';
+import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './once.js';
 import { parse } from './validation.js';
 
 /** What an operation gets to run with. */
@@ -50,7 +50,7 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
    * True for operations that answer a secret or end a session: they ignore `Idempotency-Key` and `Dry-Run`, since a
    * secret is never stored.
    */
-  readonly alwaysForReal?: boolean;
+  readonly ignoresKeyAndDryRun?: boolean;
   /**
    * True for operations that an API key may not use: email, password, sessions, keys and webhooks need a session, and
    * one that the database finds active at this moment.
@@ -69,6 +69,11 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
   run(call: Call<ViewerOf<A>>, input: Input, preparation: Preparation): Promise<Output>;
 }
 
+/** The others only read, or open sessions and accounts, which have budgets of their own. */
+export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
+  return budget === 'write';
+}
+
 /** Infers an operation's types from its parts. */
 export function operation<Input, Output, const A extends Allowed, Preparation = void>(
   parts: Operation<Input, Output, A, Preparation>,
@@ -76,9 +81,12 @@ export function operation<Input, Output, const A extends Allowed, Preparation = 
   return parts;
 }
 
+/** A function parses the input later, so that a malformed one is refused after authentication and rate limit. */
+export type InputSource = object | (() => Promise<object>);
+
 export async function perform<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
-  input: unknown,
+  input: InputSource,
   caller: Caller,
   include: JobInclude = NO_INCLUDE,
 ): Promise<Output> {
@@ -91,7 +99,7 @@ export async function perform<Input, Output, A extends Allowed>(
     const answer = await checkAndRun(operation, input, caller, include);
     recordEnd('OK');
     // The call has committed its events, which now need positions.
-    if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
+    if (isWrite(operation) && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
     record.noteOverload(error);
@@ -103,7 +111,7 @@ export async function perform<Input, Output, A extends Allowed>(
 /** The refusals that need no look at what the call is about, in their order; then the operation. */
 async function checkAndRun<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
-  input: unknown,
+  input: InputSource,
   caller: Caller,
   include: JobInclude,
 ): Promise<Output> {
@@ -116,7 +124,7 @@ async function checkAndRun<Input, Output, A extends Allowed>(
 /** Performs a read nested in another one: it is not counted in a budget; everything else is the same. */
 export async function performWithin<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
-  input: unknown,
+  input: InputSource,
   caller: Caller,
 ): Promise<Output> {
   const viewer = await authenticate(operation, caller);
@@ -148,58 +156,75 @@ const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'co
 const NOT_BY_KEY =
   'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.';
 
-/**
- * An API may pass a function that parses the input, so that a malformed input is refused after authentication and rate
- * limit.
- */
-async function parseInput<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Promise<Input> {
-  const json: unknown = typeof input === 'function' ? await input() : input;
-  return parse(operation.input, json ?? {});
+async function parseInput<Input>(
+  operation: Pick<Operation<Input, unknown>, 'input'>,
+  input: InputSource,
+): Promise<Input> {
+  return parse(operation.input, typeof input === 'function' ? await input() : input);
 }
 
-interface Context {
+/** Who performs an operation, and which parts of jobs their API needs next. */
+interface CallContext {
   readonly viewer: Viewer | null;
   readonly caller: Caller;
   readonly include: JobInclude;
 }
 
-/** Runs the operation: with an idempotency key, in a dry run, or plainly. */
+/** Runs the operation: once for its idempotency key, or plainly; in a dry run, or not. */
 async function run<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: Input,
-  { viewer, caller, include }: Context,
+  context: CallContext,
 ): Promise<Output> {
-  const { services, db, dryRun, pool } = caller;
-  const callOn = (on: Db, include: JobInclude): Call<ViewerOf<A>> => {
-    return { viewer: viewer as ViewerOf<A>, db: on, services, caller, include };
-  };
-  if (operation.alwaysForReal) return operation.run(callOn(pool, include), input, undefined);
-
+  const { viewer, caller } = context;
+  if (operation.ignoresKeyAndDryRun) return operation.run(callOn(caller.pool, context), input, undefined);
   const idempotency = keyOf(operation, input, caller, viewer);
-  if (operation.load) await operation.load(input);
-  const prepare = async (): Promise<Readiness> => {
-    return { preparation: await operation.prepare?.(callOn(db, NO_INCLUDE), input) };
-  };
-  const ready = operation.prepare ? await earlierAnswerOr<Output, Readiness>(db, idempotency, prepare) : NO_PREPARATION;
-  if ('answer' in ready) return replay(caller, ready);
-  const { preparation } = ready;
-  const act = async (on: Db): Promise<Output> => {
-    if (!idempotency) return operation.run(callOn(on, include), input, preparation);
-    // A retry may select other fields, so that the stored answer has no included parts.
-    return replay(
-      caller,
-      await once(on, idempotency, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, preparation)),
-    );
-  };
-  return dryRun && operation.budget === 'write' ? dryRun.run(act) : act(db);
+  await operation.load?.(input);
+  return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
 }
 
-/** The result of `prepare`. */
-interface Readiness {
-  readonly preparation: unknown;
+async function runPlainly<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: Input,
+  context: CallContext,
+): Promise<Output> {
+  const preparation = await operation.prepare?.(callOn(context.caller.db, context), input);
+  return inDryRunOrNot(operation, context, (db) => operation.run(callOn(db, context), input, preparation));
 }
 
-const NO_PREPARATION: Readiness = { preparation: undefined };
+async function runOnce<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: Input,
+  { viewer, caller }: CallContext,
+  idempotency: IdempotentCall,
+): Promise<Output> {
+  // A retry may select other fields, so that the stored answer has no included parts.
+  const context = { viewer, caller, include: NO_INCLUDE };
+  const prepare = async (): Promise<unknown> => operation.prepare?.(callOn(caller.db, context), input);
+  const { earlier, preparation } = operation.prepare
+    ? await prepareUnlessAnswered<Output, unknown>(caller.db, idempotency, prepare)
+    : {};
+  const { answer, isReplay } =
+    earlier ??
+    (await inDryRunOrNot(operation, context, (db) =>
+      once(db, idempotency, (tx) => operation.run(callOn(tx, context), input, preparation)),
+    ));
+  caller.replayed ||= isReplay;
+  return answer;
+}
+
+function callOn<A extends Allowed>(db: Db, { viewer, caller, include }: CallContext): Call<ViewerOf<A>> {
+  // `authenticate` and `assertRole` have made sure of it.
+  return { viewer: viewer as ViewerOf<A>, db, services: caller.services, caller, include };
+}
+
+function inDryRunOrNot<T>(
+  operation: Pick<Operation<unknown, unknown>, 'budget'>,
+  { caller: { dryRun, db } }: CallContext,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  return dryRun && isWrite(operation) ? dryRun.run(work) : work(db);
+}
 
 /** Undefined for a call without an idempotency key. */
 function keyOf<I>(
@@ -209,13 +234,8 @@ function keyOf<I>(
   viewer: Viewer | null,
 ): IdempotentCall | undefined {
   const { idempotencyKey } = caller.request;
-  if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
+  if (idempotencyKey === undefined || !viewer || !isWrite(operation)) return undefined;
   const key = checkKey(idempotencyKey);
   const inputSeals = caller.services.seals(fingerprintOf(operation, input));
   return { userId: viewer.userId, operation: operation.name, key, inputSeals };
-}
-
-function replay<Output>(caller: Caller, { answer, isReplay }: StoredAnswer<Output>): Output {
-  caller.replayed ||= isReplay;
-  return answer;
 }

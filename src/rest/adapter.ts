@@ -12,7 +12,7 @@ import type { JobInclude } from '../store/job-parts.js';
 import { chooseRoute, finderOf, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
-import { canRunDry } from './requests.js';
+import { canRunDry } from './route.js';
 import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
 
@@ -62,7 +62,7 @@ function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
 
 async function dryRun(work: () => Promise<unknown>, { response }: Exchange, caller: Caller): Promise<unknown> {
   response.setHeader('Dry-Run', 'true');
-  caller.keepNothing();
+  caller.beginDryRun();
   const result = await caller.withDryRunEnd(work);
   if (caller.dryRun) response.setHeader('Dry-Run-Effects', effectsHeader(caller.dryRun.effects));
   return result;

@@ -131,7 +131,7 @@ function operationObject(route: Route) {
 }
 
 function describe(route: Route): string {
-  const forReal = route.operation.alwaysForReal ? ' `Idempotency-Key` and `Dry-Run` have no effect here.' : '';
+  const forReal = route.operation.ignoresKeyAndDryRun ? ' `Idempotency-Key` and `Dry-Run` have no effect here.' : '';
   const rules = hasBody(route) ? (RULES_ACROSS_FIELDS[route.path] ?? '') : '';
   return whoAndWhen(route) + rules + (MORE_ABOUT[route.path] ?? '') + forReal;
 }

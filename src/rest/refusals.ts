@@ -8,8 +8,7 @@ import { JOB_ACTION_KEYS, JOB_ACTIONS } from '../rules/lifecycle.js';
 import { codesOfDenials } from '../rules/policies.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, shapeOf } from './input.js';
-import { isRepeatable } from './requests.js';
-import type { Route } from './route.js';
+import { isRepeatable, type Route } from './route.js';
 
 const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } = {
   signUpHomeowner: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],

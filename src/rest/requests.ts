@@ -1,13 +1,12 @@
 /** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
 import type { IdKind } from '../rules/ids.js';
-import { JOB } from '../rules/entities/job.js';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../rules/limits.js';
 import { exampleId, idPattern } from '../rules/values.js';
 import { metaOf } from '../operations/shape-kinds.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, isParameter, shapeOf } from './input.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
-import { isList, type Route } from './route.js';
+import { canRunDry, isConditional, isRepeatable, type Route } from './route.js';
 import { wireName } from './wire.js';
 
 /** The documented path: the resource itself is `{id}`, and the parameter of one below it is named by its kind. */
@@ -54,21 +53,6 @@ export const HEADER_PARAMETERS = {
 
 function headerParameter(name: string, schema: JsonSchema, description: string) {
   return { name, in: 'header', description, schema };
-}
-
-/** Whether the call supports If-None-Match. */
-export function isConditional(route: Route): boolean {
-  return route.method === 'GET' && route.shows === JOB && !isList(route);
-}
-
-/** Whether the call supports Idempotency-Key. */
-export function isRepeatable({ operation }: Route): boolean {
-  return operation.budget === 'write' && !operation.alwaysForReal;
-}
-
-/** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */
-export function canRunDry({ operation }: Route): boolean {
-  return !operation.alwaysForReal;
 }
 
 export function parameters(route: Route): JsonSchema[] {

@@ -12,8 +12,7 @@ import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo } from './json-schema.js';
 import { refusalsOf } from './refusals.js';
-import { canRunDry, isConditional, isRepeatable } from './requests.js';
-import { isList, rowOf, type Route } from './route.js';
+import { canRunDry, isConditional, isList, isRepeatable, type Route, rowOf } from './route.js';
 import { ROUTES } from './routes.js';
 
 export function responsesOf(route: Route) {

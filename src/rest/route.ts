@@ -1,6 +1,7 @@
 /** One REST route: its operation, the status of its answer, and the body that is made of the result. */
 import type { z } from 'zod';
-import type { Operation } from '../operations/operation.js';
+import { isWrite, type Operation } from '../operations/operation.js';
+import { JOB } from '../rules/entities/job.js';
 import type { Entity } from '../rules/entity.js';
 import type { Page } from '../store/page.js';
 import type { Variants } from './bodies.js';
@@ -72,4 +73,19 @@ export function isList({ query }: Route): boolean {
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;
+}
+
+/** Whether the call supports If-None-Match. */
+export function isConditional(route: Route): boolean {
+  return route.method === 'GET' && route.shows === JOB && !isList(route);
+}
+
+/** Whether the call supports Idempotency-Key. */
+export function isRepeatable({ operation }: Route): boolean {
+  return isWrite(operation) && !operation.ignoresKeyAndDryRun;
+}
+
+/** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */
+export function canRunDry({ operation }: Route): boolean {
+  return !operation.ignoresKeyAndDryRun;
 }

@@ -116,7 +116,9 @@ describe('The document', () => {
   });
 
   it('says where `Idempotency-Key` and `Dry-Run` have no effect: there neither is among the headers', () => {
-    const forReal = ROUTES.filter(({ operation }) => operation.alwaysForReal).map(({ operation }) => operation.name);
+    const forReal = ROUTES.filter(({ operation }) => operation.ignoresKeyAndDryRun).map(
+      ({ operation }) => operation.name,
+    );
     const saying = operations.filter(({ operation }) => /`Idempotency-Key` and `Dry-Run`/.test(operation.description));
     expect(saying.map(({ operation }) => operation.operationId).toSorted()).toEqual(forReal.toSorted());
     expect(forReal).toContain('rotateWebhookSecret');

@@ -94,7 +94,7 @@ export class AccountResolver {
 
   @Mutation(() => UpdateProfilePayload, ofMutation(updateProfile))
   updateProfile(@Input(UpdateProfileInput, 'nullable') input: object | undefined, @Ctx() { caller }: Context) {
-    return perform(updateProfile, input, caller).then((viewer) => ({ viewer }));
+    return perform(updateProfile, input ?? {}, caller).then((viewer) => ({ viewer }));
   }
 
   @Query(() => Contractor, { ...of(readContractor), nullable: true })

@@ -25,7 +25,7 @@ export const logIn = operation({
   description: 'Logs in with email and password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
-  alwaysForReal: true,
+  ignoresKeyAndDryRun: true,
   input: z.strictObject({
     email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
@@ -60,7 +60,7 @@ export const refreshSession = operation({
     `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
   allows: 'anyone',
   budget: 'own',
-  alwaysForReal: true,
+  ignoresKeyAndDryRun: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
   async run(call, { refreshToken }): Promise<Session> {
     const { db, services, caller } = call;
@@ -118,7 +118,7 @@ export const logOut = operation({
   description: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
-  alwaysForReal: true,
+  ignoresKeyAndDryRun: true,
   needsSession: true,
   input: nothing,
   async run(call): Promise<{ sessionId: SessionId }> {

@@ -53,7 +53,7 @@ export const signUpHomeowner = operation({
   description: `Opens a homeowner’s account, credits ${SIGNUP_BONUS.homeowner} tokens and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
-  alwaysForReal: true,
+  ignoresKeyAndDryRun: true,
   input: whoJoins(shape),
   run: (call, input) =>
     signUp(call, 'homeowner', input, async (tx, userId) => {
@@ -67,7 +67,7 @@ export const signUpContractor = operation({
   description: `Opens a contractor’s account, credits ${SIGNUP_BONUS.contractor} tokens and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
-  alwaysForReal: true,
+  ignoresKeyAndDryRun: true,
   input: whoJoins({ ...shape, companyName: contractorShape.companyName }),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {
