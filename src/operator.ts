@@ -58,10 +58,8 @@ export function openOperatorAddresses(
     handles: (path) => Object.hasOwn(addresses, path),
     send: async (exchange) => {
       exchange.route = `GET ${exchange.path}`;
-      if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-        exchange.response.setHeader('Allow', 'GET, HEAD');
+      if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
         throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
-      }
       await addresses[exchange.path]?.(exchange);
     },
   };

@@ -53,6 +53,12 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  /** Whether the client has what bears this ETag (If-None-Match); a proxy that compresses weakens the tag. */
+  clientHas(tag: string): boolean {
+    const tags = (this.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+    return tags.includes(tag) || tags.includes('*');
+  }
+
   body(maxBytes: number): Buffer | Promise<Buffer> {
     return readBody(this.request, maxBytes);
   }

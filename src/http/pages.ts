@@ -54,14 +54,13 @@ function answer(exchange: Exchange, { contentType }: PageFile, { coding, tag, by
   response.setHeader('ETag', tag);
   // The playground shares its address with the API: what is sent depends on what was asked for.
   response.appendHeader('Vary', 'Accept, Accept-Encoding');
-  if (isKnown(exchange.header('if-none-match'), tag)) return exchange.sendNothing(304);
+  if (exchange.clientHas(tag)) return exchange.sendNothing(304);
   if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
   exchange.send(200, contentType, bytes);
 }
 
 function requireReading(exchange: Exchange): void {
   if (exchange.method === 'GET' || exchange.method === 'HEAD') return;
-  exchange.response.setHeader('Allow', 'GET, HEAD');
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
@@ -108,9 +107,4 @@ function bestCoding(accepted = ''): Coding {
       .map((item) => item.split(';')[0]),
   );
   return taken.has('br') ? 'br' : taken.has('gzip') ? 'gzip' : 'identity';
-}
-
-function isKnown(ifNoneMatch: string | undefined, tag: string): boolean {
-  const known = (ifNoneMatch ?? '').split(',').map((item) => item.trim().replace(/^W\//, ''));
-  return known.includes(tag) || known.includes('*');
 }

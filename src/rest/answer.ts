@@ -1,5 +1,6 @@
 /** Writes an answer: the result of an operation, or its refusal, as a status, headers and a body. */
 import type { Exchange } from '../http/exchange.js';
+import { setRefusalHeaders } from '../http/refusal-headers.js';
 import type { Caller } from '../operations/caller.js';
 import { cursorOf } from '../operations/paging.js';
 import { Refusal, refuse } from '../rules/errors.js';
@@ -26,10 +27,8 @@ export async function sendResult(
 
 /** Whether the client has the current version of the job, and asks only for a newer one (If-None-Match). */
 function isUnchanged(exchange: Exchange, { method }: Route): boolean {
-  const etags = exchange.header('if-none-match');
   const tag = exchange.response.getHeader('ETag');
-  if (method !== 'GET' || etags === undefined || typeof tag !== 'string') return false;
-  return etags.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
+  return method === 'GET' && typeof tag === 'string' && exchange.clientHas(tag);
 }
 
 function isPage(result: unknown): result is Page<unknown> {
@@ -117,18 +116,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The caller, if there is a route; a failure without a route has only the services. */
-export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'services'>): void {
-  const { response, requestId } = exchange;
+export function sendFailure(exchange: Exchange, error: unknown, { services }: Pick<Caller, 'services'>): void {
+  const { requestId } = exchange;
   if (!(error instanceof Refusal))
-    caller.services.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
+    services.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
   exchange.record.addRefusal(refusal);
-  const { retryAfter, allowedMethods } = refusal.details;
-  if ('taken' in caller) setRateLimitHeaders(exchange.response, caller.taken);
-  if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-  if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
-  if (Array.isArray(allowedMethods)) response.setHeader('Allow', allowedMethods.join(', '));
+  setRefusalHeaders(exchange, refusal);
   exchange.sendJson(refusal.status, errorBody(refusal, requestId));
 }
 
