@@ -5,12 +5,12 @@
  */
 import { STREAM } from '../rules/limits.js';
 import type { JobId } from '../rules/ids.js';
+import { readEvent } from '../rules/timeline.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from '../store/database.js';
 import type { EventWithParties } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 import type { FanOut } from './fan-out.js';
-import { readEvent } from './readable.js';
 import { readPage } from './replay.js';
 
 export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> {

@@ -2,9 +2,9 @@
 import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
 import type { EventType } from './events.js';
 import { JOB_TRANSITIONS } from './lifecycle.js';
-import type { ContractorId } from './ids.js';
-import type { Party, PartyViewer } from './parties.js';
-import type { JobState } from './states.js';
+import type { ContractorId, HomeownerId } from './ids.js';
+import { hearsOfJob, partyOf, type Party, type PartyViewer } from './parties.js';
+import { INITIAL_JOB_STATE, type BidState, type JobState } from './states.js';
 
 /** Everything; the job and one's own bid; or that the state changed. */
 export type EventVisibility = 'all' | 'job and own bid' | 'status changes';
@@ -54,6 +54,35 @@ export function seesEvent(
     case 'status changes':
       return bidderId === null && fromStatus !== toStatus;
   }
+}
+
+/** An event, and the facts of its job that decide who may read it. */
+export interface EventOnJob<Event> {
+  readonly event: Event;
+  readonly homeownerId: HomeownerId;
+  /** Null for a deleted draft. */
+  readonly status: JobState | null;
+  readonly awardedContractorId: ContractorId | null;
+  /** At least those of the viewer. */
+  readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
+}
+
+/**
+ * An event as a viewer reads it at this moment; undefined if they may not. Of `mine` they read it only where events of
+ * the job come to them without their naming it.
+ */
+export function readEvent<Event extends StoredEvent & EventParties>(
+  viewer: PartyViewer,
+  { event, status, homeownerId, awardedContractorId, bids }: EventOnJob<Event>,
+  scope: 'job' | 'mine',
+): (Event & EventDetails) | undefined {
+  // A job that is gone was a draft.
+  const job = { status: status ?? INITIAL_JOB_STATE, homeownerId, awardedContractorId };
+  const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
+  const party = partyOf(viewer, job, ownBids.length > 0);
+  if (party === 'stranger') return undefined;
+  if (scope === 'mine' && !hearsOfJob(viewer, job, ownBids)) return undefined;
+  return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }
 
 /** The event with what this party may read of it, each thing in its own field where it has one. */

@@ -2,8 +2,8 @@
  * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
-import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
-import type { BidState, JobState } from '../rules/states.js';
+import type { ContractorId, JobId } from '../rules/ids.js';
+import type { EventOnJob } from '../rules/timeline.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { eventShape, type EventRow } from './events.js';
@@ -225,16 +225,7 @@ export function listEventsOfOneJob(
   return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after] });
 }
 
-/** An event, and the facts of its job that decide who may read it. */
-export interface EventWithParties {
-  readonly event: EventRow;
-  readonly homeownerId: HomeownerId;
-  /** Null for a deleted draft. */
-  readonly status: JobState | null;
-  readonly awardedContractorId: ContractorId | null;
-  /** The bids of the given contractors. */
-  readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
-}
+export type EventWithParties = EventOnJob<EventRow>;
 
 /** How many events are read at once; a caller that gets as many reads again. */
 export const BATCH_MAX = 500;

@@ -2,6 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
+import { readEvent } from '../rules/timeline.js';
 import type { Role } from '../rules/viewer.js';
 import { pipelined, type Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
@@ -143,15 +144,12 @@ const moveCursor = statement('moveCursor', {}, ($: Values<{ upTo: string }>) =>
 /** How many candidates are checked before the next statement, between which the event loop serves other work. */
 const CANDIDATES_A_TURN = 200;
 
-/** Whether this receiver may read the event at this moment. */
-export type ReadsEvent = (receiver: Receiver, event: EventWithParties) => boolean;
-
 /**
  * Inserts deliveries of the next events to the endpoints whose owners may read them, and moves the cursor. Both are
  * committed together, so that no delivery is lost or made twice. False if there was nothing to do, or another instance
  * is doing it.
  */
-export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
+export function stepCursor(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [cursor] = await lockCursor(tx, {});
     if (!cursor) return false;
@@ -165,7 +163,7 @@ export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
     for (let at = 0; at < receiversWithEvents.length; at += CANDIDATES_A_TURN) {
       const deliveries = receiversWithEvents
         .slice(at, at + CANDIDATES_A_TURN)
-        .filter(({ receiver, rest }) => reads(receiver, withBids(rest, receiver)))
+        .filter(({ receiver, rest }) => readEvent(receiver, withBids(rest, receiver), 'mine') !== undefined)
         .map(({ receiver, rest }) => deliveryTo(receiver.endpointId, rest.event));
       if (deliveries.length === 0) continue;
       const tasks = deliveries.map(({ id, endpoint_id: key }) => ({ id, key }));

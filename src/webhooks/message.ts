@@ -1,9 +1,9 @@
 /** The request of a delivery: a body with the event as the endpoint's owner may read it now, and the signatures. */
-import { readEvent } from '../live/readable.js';
 import { writeEvent } from '../rest/event-body.js';
 import type { Sealer } from '../security/sealing.js';
 import { signatureHeaders } from '../security/webhook-signature.js';
 import type { ToSend } from '../store/webhook-attempts.js';
+import { readEvent } from '../rules/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 

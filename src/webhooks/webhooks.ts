@@ -4,13 +4,12 @@
  */
 import type { Logger } from 'pino';
 import type { Live } from '../live/live.js';
-import { readEvent } from '../live/readable.js';
 import type { Queue } from '../queue/queue.js';
 import { repeat, type Repeated } from '../queue/repeat.js';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { Sealer } from '../security/sealing.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
-import { hasWebhookEndpoints, insertCursor, stepCursor, type ReadsEvent } from '../store/webhook-fan-out.js';
+import { hasWebhookEndpoints, insertCursor, stepCursor } from '../store/webhook-fan-out.js';
 import { resealWebhookSecrets } from '../store/webhooks.js';
 
 interface WebhookParts {
@@ -20,8 +19,6 @@ interface WebhookParts {
   readonly log: Logger;
   readonly databaseWatch: Pick<DatabaseWatch, 'awaySince'>;
 }
-
-const readsEvent: ReadsEvent = (receiver, event) => readEvent(receiver, event, 'mine') !== undefined;
 
 export async function openWebhooks({
   queue,
@@ -44,7 +41,7 @@ export async function openWebhooks({
   const fanOut = repeat(
     async () => {
       hasEndpoints = await hasWebhookEndpoints(db);
-      const isMore = await stepCursor(db, readsEvent);
+      const isMore = await stepCursor(db);
       if (isMore) queue.wake();
       return isMore;
     },

@@ -9,7 +9,7 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/rules/audiences.js';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { readEvent } from '../../src/live/readable.js';
+import { readEvent } from '../../src/rules/timeline.js';
 import { kindOfId, type ContractorId, type IdKind, type JobId } from '../../src/rules/ids.js';
 import { JOB_ACTIONS, type JobActionKey } from '../../src/rules/lifecycle.js';
 import { JOB_STATES } from '../../src/rules/states.js';
