@@ -105,6 +105,8 @@ const lookingAt =
     job: states.length > 0 ? stock.take(dice.pick(states), dice) : stock.any(dice),
   });
 
+const lookingAtBid: NeedOf = ({ stakedBid }, dice) => ({ who: dice.pick(['bidder', 'admin']), id: stakedBid });
+
 const newUser: NeedOf = (stock, dice) => ({
   token: undefined,
   known: {
@@ -175,6 +177,12 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: dice.pick(EVERYBODY),
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  user: ({ people }, dice) => ({ who: 'admin', id: people[dice.pick(EVERYBODY)].userId }),
+  homeowner: ({ people }) => ({ who: 'owner', id: people.owner.profileId }),
+  bid: lookingAtBid,
+  bidActions: lookingAtBid,
+  hold: lookingAtBid,
+  tokenTransfer: ({ transfer }) => ({ who: 'bidder', id: transfer }),
   verifyContractor: ({ people }, dice) => ({
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,

@@ -28,6 +28,9 @@ export interface Spare {
 
 export interface Stock {
   readonly people: People;
+  /** A bid with a stake that nobody touches, and one of its bidder's transfers. */
+  readonly stakedBid: string;
+  readonly transfer: string;
   token(who: Who): string;
   /**
    * A job that has just come into this state, for one call to change it; one already changed when they have run out.
@@ -79,6 +82,8 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     job: originals.get('disputed')?.id,
     body: bodyOf('resolveDispute', (name) => `The ${name}.`, null),
   });
+  const staked = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
+  const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
@@ -103,6 +108,8 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   let signingIn: Promise<void> | undefined;
   const stock: Stock = {
     people,
+    stakedBid: staked.bids.bidder ?? '',
+    transfer: transfers.data[0].id,
     token: (who) => tokens.get(who) ?? '',
     take: (state, dice) => {
       const job = fresh.get(state)?.pop();
