@@ -31,41 +31,25 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, 
       onCut();
       response.destroy();
     };
-    let giveBack: GiveBack;
-    try {
-      giveBack = unreadBytes.take(holder, response.writableLength);
-    } catch {
-      return cut();
-    }
-    const unread = { address: holder.address, cut };
-    waiting.add(unread);
-    const timeout = setTimeout(cut, answerMs);
+    const giveBack = holdFor(answerMs, holder, response.writableLength, cut);
+    if (!giveBack) return;
     // Node restarts this timeout whenever the client has read some bytes.
     response.setTimeout(stalledMs, cut);
-    response.once('close', () => {
-      clearTimeout(timeout);
-      waiting.delete(unread);
-      giveBack();
-    });
-    if (unreadBytes.inUse() > (limits.unreadBytes.total ?? Infinity)) cutLargest();
+    response.once('close', giveBack);
   }
 
-  function cutLargest(): void {
-    const largest = unreadBytes.largest();
-    for (const one of waiting) if (one.address === largest) one.cut();
-  }
-
-  function hold(holder: Holder, bytes: number, cut: () => void): GiveBack {
+  /** Undefined where the caller may have no more unread bytes: then the answer is cut at once. */
+  function holdFor(ms: number, holder: Holder, bytes: number, cut: () => void): GiveBack | undefined {
     let giveBack: GiveBack;
     try {
       giveBack = unreadBytes.take(holder, bytes);
     } catch {
       cut();
-      return () => undefined;
+      return undefined;
     }
     const unread = { address: holder.address, cut };
     waiting.add(unread);
-    const timeout = setTimeout(cut, stalledMs);
+    const timeout = setTimeout(cut, ms);
     if (unreadBytes.inUse() > (limits.unreadBytes.total ?? Infinity)) cutLargest();
     return () => {
       clearTimeout(timeout);
@@ -74,8 +58,13 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, 
     };
   }
 
+  function cutLargest(): void {
+    const largest = unreadBytes.largest();
+    for (const one of waiting) if (one.address === largest) one.cut();
+  }
+
   return {
-    hold,
+    hold: (holder, bytes, cut) => holdFor(stalledMs, holder, bytes, cut) ?? (() => undefined),
     follow(response, holder, onCut) {
       response.once('prefinish', () => {
         if (response.writableLength > 0) followUnread(response, holder, onCut);
