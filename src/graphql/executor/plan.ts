@@ -79,7 +79,7 @@ class Planner {
     const fields = this.collector.collect([this.operation.selectionSet], root);
     const selection = this.#selection(root, fields);
     const calls = selection.fields.filter(({ name }) => name !== '__typename');
-    // Mutations run one after the other, and only as long as none is refused.
+    // Mutations run one after the other, and here the fields of an object run at once.
     if (this.operation.operation === 'mutation' && calls.length > 1) throw new NotPlanned();
     return selection;
   }

@@ -30,7 +30,7 @@ import {
 } from '../types/payloads.js';
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
-import { of, ofMutation } from './of-operation.js';
+import { mutationOptions, queryOptions } from './field-options.js';
 
 const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');
 const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'Who joins as a contractor.');
@@ -47,37 +47,37 @@ const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; al
 
 @Resolver(() => Viewer)
 export class AccountResolver {
-  @Mutation(() => SignUpHomeownerPayload, ofMutation(signUpHomeowner))
+  @Mutation(() => SignUpHomeownerPayload, mutationOptions(signUpHomeowner))
   signUpHomeowner(@Input(SignUpHomeownerInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpHomeowner, input, caller);
   }
 
-  @Mutation(() => SignUpContractorPayload, ofMutation(signUpContractor))
+  @Mutation(() => SignUpContractorPayload, mutationOptions(signUpContractor))
   signUpContractor(@Input(SignUpContractorInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpContractor, input, caller);
   }
 
-  @Mutation(() => LogInPayload, ofMutation(logIn))
+  @Mutation(() => LogInPayload, mutationOptions(logIn))
   logIn(@Input(LogInInput) input: object, @Ctx() { caller }: Context) {
     return perform(logIn, input, caller);
   }
 
-  @Mutation(() => RefreshSessionPayload, ofMutation(refreshSession))
+  @Mutation(() => RefreshSessionPayload, mutationOptions(refreshSession))
   refreshSession(@Input(RefreshSessionInput) input: object, @Ctx() { caller }: Context) {
     return perform(refreshSession, input, caller);
   }
 
-  @Mutation(() => LogOutPayload, ofMutation(logOut))
+  @Mutation(() => LogOutPayload, mutationOptions(logOut))
   logOut(@Ctx() { caller }: Context) {
     return perform(logOut, {}, caller);
   }
 
-  @Mutation(() => ChangePasswordPayload, ofMutation(changePassword))
+  @Mutation(() => ChangePasswordPayload, mutationOptions(changePassword))
   changePassword(@Input(ChangePasswordInput) input: object, @Ctx() { caller }: Context) {
     return perform(changePassword, input, caller);
   }
 
-  @Query(() => Viewer, { ...of(readMe), nullable: true })
+  @Query(() => Viewer, { ...queryOptions(readMe), nullable: true })
   viewer(@Ctx() { caller }: Context) {
     return perform(readMe, {}, caller);
   }
@@ -92,17 +92,17 @@ export class AccountResolver {
     return new Connection(await performWithin(listTransfers, page, caller));
   }
 
-  @Mutation(() => UpdateProfilePayload, ofMutation(updateProfile))
+  @Mutation(() => UpdateProfilePayload, mutationOptions(updateProfile))
   updateProfile(@Input(UpdateProfileInput, 'nullable') input: object | undefined, @Ctx() { caller }: Context) {
     return perform(updateProfile, input ?? {}, caller).then((viewer) => ({ viewer }));
   }
 
-  @Query(() => Contractor, { ...of(readContractor), nullable: true })
+  @Query(() => Contractor, { ...queryOptions(readContractor), nullable: true })
   contractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
     return perform(readContractor, { id }, caller);
   }
 
-  @Query(() => ContractorConnection, { ...of(listContractors), nullable: true })
+  @Query(() => ContractorConnection, { ...queryOptions(listContractors), nullable: true })
   async contractors(
     @Arg('filter', () => ContractorFilter, { nullable: true, description: 'Which of them.' })
     filter: object | undefined,
@@ -117,12 +117,12 @@ export class AccountResolver {
     return new Connection(await perform(listContractors, Object.assign({}, filter, page, { orderBy }), caller));
   }
 
-  @Mutation(() => VerifyContractorPayload, ofMutation(verifyContractor))
+  @Mutation(() => VerifyContractorPayload, mutationOptions(verifyContractor))
   verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
     return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
   }
 
-  @Query(() => UserConnection, { ...of(listUsers), nullable: true })
+  @Query(() => UserConnection, { ...queryOptions(listUsers), nullable: true })
   async users(
     @Arg('filter', () => UserFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
     @Args(() => PageArgs) page: PageArgs,

@@ -7,18 +7,18 @@ import { ApiKeyConnection } from '../types/api-keys.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
-import { ofMutation } from './of-operation.js';
+import { mutationOptions } from './field-options.js';
 
 const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'What the key is for, and until when.');
 
 @Resolver(() => Viewer)
 export class ApiKeyResolver {
-  @Mutation(() => CreateApiKeyPayload, ofMutation(createApiKey))
+  @Mutation(() => CreateApiKeyPayload, mutationOptions(createApiKey))
   createApiKey(@Input(CreateApiKeyInput) input: object, @Ctx() { caller }: Context) {
     return perform(createApiKey, input, caller);
   }
 
-  @Mutation(() => RevokeApiKeyPayload, ofMutation(revokeApiKey))
+  @Mutation(() => RevokeApiKeyPayload, mutationOptions(revokeApiKey))
   revokeApiKey(@Arg('id', () => ID, { description: 'The API key.' }) id: string, @Ctx() { caller }: Context) {
     return perform(revokeApiKey, { id }, caller).then((apiKey) => ({ apiKey }));
   }

@@ -22,7 +22,7 @@ import {
   WithdrawBidPayload,
 } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
-import { ofMutation } from './of-operation.js';
+import { mutationOptions } from './field-options.js';
 
 const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
 
@@ -36,7 +36,7 @@ function withEdge(bid: BidRow) {
 
 @Resolver(() => Bid)
 export class BidResolver {
-  @Mutation(() => SubmitBidPayload, ofMutation(submitBid))
+  @Mutation(() => SubmitBidPayload, mutationOptions(submitBid))
   submitBid(
     @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,
     @Input(SubmitBidInput) input: object,
@@ -45,22 +45,22 @@ export class BidResolver {
     return perform(submitBid, Object.assign({}, input, { jobId }), caller).then(withEdge);
   }
 
-  @Mutation(() => ViewBidPayload, ofMutation(viewBid))
+  @Mutation(() => ViewBidPayload, mutationOptions(viewBid))
   viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(viewBid, { id }, caller).then(bidPayload);
   }
 
-  @Mutation(() => ShortlistBidPayload, ofMutation(shortlistBid))
+  @Mutation(() => ShortlistBidPayload, mutationOptions(shortlistBid))
   shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(shortlistBid, { id }, caller).then(bidPayload);
   }
 
-  @Mutation(() => RejectBidPayload, ofMutation(rejectBid))
+  @Mutation(() => RejectBidPayload, mutationOptions(rejectBid))
   rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(rejectBid, { id }, caller).then(bidPayload);
   }
 
-  @Mutation(() => WithdrawBidPayload, ofMutation(withdrawBid))
+  @Mutation(() => WithdrawBidPayload, mutationOptions(withdrawBid))
   withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(withdrawBid, { id }, caller).then(bidPayload);
   }

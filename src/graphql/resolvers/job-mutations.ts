@@ -40,7 +40,7 @@ import {
   SubmitJobForReviewPayload,
   UpdateJobPayload,
 } from '../types/payloads.js';
-import { ofMutation } from './of-operation.js';
+import { mutationOptions } from './field-options.js';
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
 const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
@@ -77,39 +77,39 @@ const jobPayload = (job: ReadableJob) => ({ job });
 /** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
 @Resolver()
 export class JobMutations {
-  @Mutation(() => CreateJobPayload, ofMutation(createJob))
+  @Mutation(() => CreateJobPayload, mutationOptions(createJob))
   createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(createJob, input, caller).then((job) => {
       return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
     });
   }
 
-  @Mutation(() => UpdateJobPayload, ofMutation(updateJob))
+  @Mutation(() => UpdateJobPayload, mutationOptions(updateJob))
   updateJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(UpdateJobInput, 'nullable') input?: object) {
     return perform(updateJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => DeleteJobPayload, ofMutation(deleteJob))
+  @Mutation(() => DeleteJobPayload, mutationOptions(deleteJob))
   deleteJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
     return perform(deleteJob, job, caller).then((draft) => ({ job: draft, deletedJobId: draft.id }));
   }
 
-  @Mutation(() => PublishJobPayload, ofMutation(publishJob))
+  @Mutation(() => PublishJobPayload, mutationOptions(publishJob))
   publishJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
     return perform(publishJob, job, caller);
   }
 
-  @Mutation(() => AwardJobPayload, ofMutation(awardJob))
+  @Mutation(() => AwardJobPayload, mutationOptions(awardJob))
   awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(awardJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => CheckInJobPayload, ofMutation(checkInJob))
+  @Mutation(() => CheckInJobPayload, mutationOptions(checkInJob))
   checkInJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CheckInJobInput, 'nullable') input?: object) {
     return perform(checkInJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => SubmitJobForReviewPayload, ofMutation(submitJobForReview))
+  @Mutation(() => SubmitJobForReviewPayload, mutationOptions(submitJobForReview))
   submitJobForReview(
     @OnJob() job: JobArgs,
     @Ctx() { caller }: Context,
@@ -118,47 +118,47 @@ export class JobMutations {
     return perform(submitJobForReview, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ApproveJobPayload, ofMutation(approveJob))
+  @Mutation(() => ApproveJobPayload, mutationOptions(approveJob))
   approveJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ApproveJobInput, 'nullable') input?: object) {
     return perform(approveJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => DisputeJobPayload, ofMutation(disputeJob))
+  @Mutation(() => DisputeJobPayload, mutationOptions(disputeJob))
   disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(disputeJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => EscalateJobPayload, ofMutation(escalateJob))
+  @Mutation(() => EscalateJobPayload, mutationOptions(escalateJob))
   escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(escalateJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ResolveDisputePayload, ofMutation(resolveDispute))
+  @Mutation(() => ResolveDisputePayload, mutationOptions(resolveDispute))
   resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @Ctx() { caller }: Context) {
     return perform(resolveDispute, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ReachDecisionPayload, ofMutation(reachDecision))
+  @Mutation(() => ReachDecisionPayload, mutationOptions(reachDecision))
   reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @Ctx() { caller }: Context) {
     return perform(reachDecision, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => FileAppealPayload, ofMutation(fileAppeal))
+  @Mutation(() => FileAppealPayload, mutationOptions(fileAppeal))
   fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @Ctx() { caller }: Context) {
     return perform(fileAppeal, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => FinalizeAppealPayload, ofMutation(finalizeAppeal))
+  @Mutation(() => FinalizeAppealPayload, mutationOptions(finalizeAppeal))
   finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @Ctx() { caller }: Context) {
     return perform(finalizeAppeal, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => CompleteJobPayload, ofMutation(completeJob))
+  @Mutation(() => CompleteJobPayload, mutationOptions(completeJob))
   completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(completeJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => CancelJobPayload, ofMutation(cancelJob))
+  @Mutation(() => CancelJobPayload, mutationOptions(cancelJob))
   cancelJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CancelJobInput, 'nullable') input?: object) {
     return perform(cancelJob, { ...input, ...job }, caller).then(jobPayload);
   }

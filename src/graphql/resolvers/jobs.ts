@@ -23,13 +23,13 @@ import { Dispute } from '../types/disputes.js';
 import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
 import { Node } from '../types/node.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './of-operation.js';
+import { queryOptions } from './field-options.js';
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');
 
 @Resolver(() => Job)
 export class JobResolver {
-  @Query(() => Job, { ...of(readJob), nullable: true })
+  @Query(() => Job, { ...queryOptions(readJob), nullable: true })
   job(
     @Arg('id', () => ID, { description: 'The job.' }) id: string,
     @Ctx() { caller }: Context,
@@ -38,7 +38,7 @@ export class JobResolver {
     return perform(readJob, { id }, caller, includeOfJob(info));
   }
 
-  @Query(() => JobConnection, { ...of(listJobs), nullable: true })
+  @Query(() => JobConnection, { ...queryOptions(listJobs), nullable: true })
   async jobs(
     @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
     @Arg('orderBy', () => JobOrderEnum, { nullable: true, description: 'In which order; the newest first by default.' })
@@ -53,7 +53,7 @@ export class JobResolver {
   }
 
   @Query(() => JobEventConnection, {
-    ...of(listOwnEvents),
+    ...queryOptions(listOwnEvents),
     description: `${listOwnEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
     nullable: true,
   })
@@ -63,7 +63,7 @@ export class JobResolver {
     return new Connection(page, ({ position }) => position ?? '');
   }
 
-  @Query(() => Node, { ...of(readNode), nullable: true })
+  @Query(() => Node, { ...queryOptions(readNode), nullable: true })
   node(
     @Arg('id', () => ID, { description: 'The identifier.' }) id: string,
     @Ctx() { caller }: Context,

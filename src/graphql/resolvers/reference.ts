@@ -3,16 +3,16 @@ import { readCatalog, readLifecycle } from '../../operations/reference.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Catalog, Lifecycle } from '../types/reference.js';
-import { of } from './of-operation.js';
+import { queryOptions } from './field-options.js';
 
 @Resolver()
 export class ReferenceResolver {
-  @Query(() => Lifecycle, of(readLifecycle))
+  @Query(() => Lifecycle, queryOptions(readLifecycle))
   lifecycle(@Ctx() { caller }: Context) {
     return perform(readLifecycle, {}, caller);
   }
 
-  @Query(() => Catalog, of(readCatalog))
+  @Query(() => Catalog, queryOptions(readCatalog))
   catalog(@Ctx() { caller }: Context) {
     return perform(readCatalog, {}, caller);
   }

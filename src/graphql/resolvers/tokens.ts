@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
 import { TokenAudit } from '../types/tokens.js';
-import { of, ofMutation } from './of-operation.js';
+import { mutationOptions, queryOptions } from './field-options.js';
 
 const AdjustTokensInput = inputOf(
   'AdjustTokensInput',
@@ -15,12 +15,12 @@ const AdjustTokensInput = inputOf(
 
 @Resolver()
 export class TokenResolver {
-  @Mutation(() => AdjustTokensPayload, ofMutation(adjustTokens))
+  @Mutation(() => AdjustTokensPayload, mutationOptions(adjustTokens))
   adjustTokens(@Input(AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
     return perform(adjustTokens, input, caller).then((transfer) => ({ transfer }));
   }
 
-  @Query(() => TokenAudit, { ...of(auditTokens), nullable: true })
+  @Query(() => TokenAudit, { ...queryOptions(auditTokens), nullable: true })
   auditTokens(@Ctx() { caller }: Context) {
     return perform(auditTokens, {}, caller);
   }

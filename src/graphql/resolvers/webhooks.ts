@@ -26,7 +26,7 @@ import {
   UpdateWebhookEndpointPayload,
 } from '../types/payloads.js';
 import { WebhookDeliveryConnection, WebhookEndpoint, WebhookEndpointConnection } from '../types/webhooks.js';
-import { of, ofMutation } from './of-operation.js';
+import { mutationOptions, queryOptions } from './field-options.js';
 
 const CreateWebhookEndpointInput = inputOf(
   'CreateWebhookEndpointInput',
@@ -43,12 +43,12 @@ const Id = () => Arg('id', () => ID, { description: 'The webhook endpoint.' });
 
 @Resolver(() => WebhookEndpoint)
 export class WebhookResolver {
-  @Query(() => WebhookEndpointConnection, { ...of(listWebhookEndpoints), nullable: true })
+  @Query(() => WebhookEndpointConnection, { ...queryOptions(listWebhookEndpoints), nullable: true })
   async webhookEndpoints(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await perform(listWebhookEndpoints, page, caller));
   }
 
-  @Query(() => WebhookEndpoint, { ...of(readWebhookEndpoint), nullable: true })
+  @Query(() => WebhookEndpoint, { ...queryOptions(readWebhookEndpoint), nullable: true })
   webhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(readWebhookEndpoint, { id }, caller);
   }
@@ -68,12 +68,12 @@ export class WebhookResolver {
     return new Connection(page);
   }
 
-  @Mutation(() => CreateWebhookEndpointPayload, ofMutation(createWebhookEndpoint))
+  @Mutation(() => CreateWebhookEndpointPayload, mutationOptions(createWebhookEndpoint))
   createWebhookEndpoint(@Input(CreateWebhookEndpointInput) input: object, @Ctx() { caller }: Context) {
     return perform(createWebhookEndpoint, input, caller).then(withSecret);
   }
 
-  @Mutation(() => UpdateWebhookEndpointPayload, ofMutation(updateWebhookEndpoint))
+  @Mutation(() => UpdateWebhookEndpointPayload, mutationOptions(updateWebhookEndpoint))
   updateWebhookEndpoint(
     @Id() id: string,
     @Input(UpdateWebhookEndpointInput) input: object,
@@ -84,24 +84,24 @@ export class WebhookResolver {
     }));
   }
 
-  @Mutation(() => DeleteWebhookEndpointPayload, ofMutation(deleteWebhookEndpoint))
+  @Mutation(() => DeleteWebhookEndpointPayload, mutationOptions(deleteWebhookEndpoint))
   deleteWebhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(deleteWebhookEndpoint, { id }, caller).then((endpoint) => ({
       deletedWebhookEndpointId: endpoint.id,
     }));
   }
 
-  @Mutation(() => RotateWebhookSecretPayload, ofMutation(rotateWebhookSecret))
+  @Mutation(() => RotateWebhookSecretPayload, mutationOptions(rotateWebhookSecret))
   rotateWebhookSecret(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(rotateWebhookSecret, { id }, caller).then(withSecret);
   }
 
-  @Mutation(() => SendTestEventPayload, ofMutation(sendTestEvent))
+  @Mutation(() => SendTestEventPayload, mutationOptions(sendTestEvent))
   sendTestEvent(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(sendTestEvent, { id }, caller).then((delivery) => ({ delivery }));
   }
 
-  @Mutation(() => RedeliverPayload, ofMutation(redeliver))
+  @Mutation(() => RedeliverPayload, mutationOptions(redeliver))
   redeliver(
     @Arg('deliveryId', () => ID, { description: 'The delivery.' }) deliveryId: string,
     @Ctx() { caller }: Context,

@@ -3,7 +3,7 @@ import type { Operation } from '../../operations/operation.js';
 import { sentenceOf } from '../../rules/effects.js';
 import { JOB_ACTION_LIST } from '../../rules/lifecycle.js';
 
-export function of({ name, description }: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
+export function queryOptions({ name, description }: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
   const row = JOB_ACTION_LIST.find(({ operation }) => operation === name);
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }
@@ -12,6 +12,6 @@ export function of({ name, description }: Pick<Operation<unknown, unknown>, 'nam
  * Null where the mutation is refused: if it were non-null, a refusal would remove the answers of mutations that were
  * done before it.
  */
-export function ofMutation(operation: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
-  return { ...of(operation), nullable: true };
+export function mutationOptions(operation: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
+  return { ...queryOptions(operation), nullable: true };
 }
