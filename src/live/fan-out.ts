@@ -6,7 +6,7 @@ import type { ContractorId, JobId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from '../store/database.js';
 import { BATCH_MAX, readBatch, type EventWithParties } from '../store/event-log.js';
-import type { LiveMetrics } from './metrics.js';
+import type { Metrics } from '../metrics.js';
 
 /** A stream that waits for new events. */
 export interface Subscriber {
@@ -31,7 +31,7 @@ export interface FanOut {
 }
 
 interface FanOutParts {
-  readonly metrics: Pick<LiveMetrics, 'recordBatch'>;
+  readonly metrics: Pick<Metrics, 'recordBatch'>;
   onFailure(error: unknown): void;
 }
 

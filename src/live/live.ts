@@ -4,6 +4,7 @@
  * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
+import type { Metrics } from '../metrics.js';
 import { POOLS, STREAM } from '../rules/limits.js';
 import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -13,7 +14,6 @@ import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from
 import { sendHeartbeat, SESSIONS_CHANNEL } from '../store/sessions.js';
 import { createActiveSessions, type ActiveSessions } from './active-sessions.js';
 import { createFanOut } from './fan-out.js';
-import type { LiveMetrics } from './metrics.js';
 import { createNumbering } from './numbering.js';
 import { watchSessions, type SessionEnds } from './session-ends.js';
 import { openSessionHearing } from './session-hearing.js';
@@ -43,7 +43,7 @@ export interface Live {
 interface LiveParts {
   readonly connection: Connection;
   readonly preparedStatements: boolean;
-  readonly metrics: LiveMetrics;
+  readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch'>;
   readonly log: Logger;
   readonly hooks: DatabaseHooks;
 }

@@ -16,7 +16,7 @@ import { webhookDeliveries, webhookEndpoints, type StoredSecret } from './tables
 
 import { withBids, type Receiver } from './webhook-fan-out.js';
 
-export interface ToSend {
+export interface PendingDelivery {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
   readonly eventId: Id<'event'>;
@@ -31,8 +31,8 @@ export interface ToSend {
   readonly event: EventWithParties | null;
 }
 
-const selectToSend = statement(
-  'selectToSend',
+const selectPendingDelivery = statement(
+  'selectPendingDelivery',
   {
     delivery: {
       id: webhookDeliveries.id,
@@ -70,8 +70,8 @@ const selectToSend = statement(
 );
 
 /** The present content of a delivery; undefined if it waits no longer. */
-export async function readToSend(db: Db, id: WebhookDeliveryId): Promise<ToSend | undefined> {
-  const [row] = await selectToSend(db, { id });
+export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
+  const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
   const { delivery, isActive, url, secrets, receiver, event, jobHomeownerId: homeownerId, awardedContractorId } = row;
   const status = row.status as JobState | null;

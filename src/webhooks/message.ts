@@ -2,20 +2,20 @@
 import { writeEvent } from '../rest/event-body.js';
 import type { Sealer } from '../security/sealing.js';
 import { signatureHeaders } from '../security/webhook-signature.js';
-import type { ToSend } from '../store/webhook-attempts.js';
+import type { PendingDelivery } from '../store/webhook-attempts.js';
 import { readEvent } from '../rules/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
 /** Undefined where the endpoint's owner may not, or no longer, read the event. */
-export function bodyOf({
+export function webhookBody({
   eventType,
   receiver,
   event: eventWithParties,
   createdAt,
   endpointId,
   eventId,
-}: ToSend): string | undefined {
+}: PendingDelivery): string | undefined {
   if (eventType === TEST_EVENT_TYPE) {
     const data = { id: eventId, type: eventType, webhook_id: endpointId };
     return JSON.stringify({ type: eventType, timestamp: createdAt.toISOString(), data });
@@ -26,14 +26,18 @@ export function bodyOf({
 }
 
 /** The secrets to sign with, the newest first; undefined if the newest cannot be decrypted. */
-export function decryptSecrets({ secrets, endpointId }: ToSend, sealer: Sealer, now: number): string[] | undefined {
+export function decryptSecrets(
+  { secrets, endpointId }: PendingDelivery,
+  sealer: Sealer,
+  now: number,
+): string[] | undefined {
   const currentSecrets = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
   const [newest, ...others] = currentSecrets.map(({ sealed }) => sealer.open(sealed, endpointId));
   return newest === undefined ? undefined : [newest, ...others.filter((secret) => secret !== undefined)];
 }
 
-export function messageOf(
-  { url, eventId }: ToSend,
+export function webhookMessage(
+  { url, eventId }: PendingDelivery,
   body: string,
   secrets: readonly string[],
   now: number,

@@ -1,5 +1,6 @@
 /** The tasks of webhooks: each sends a delivery to its endpoint, and records what came of it. */
 import type { Logger } from 'pino';
+import type { Metrics } from '../metrics.js';
 import type { TaskEnd, TaskKind } from '../queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
 import { TASKS, WEBHOOKS } from '../rules/limits.js';
@@ -9,21 +10,20 @@ import type { Sealer } from '../security/sealing.js';
 import type { Db } from '../store/database.js';
 import type { Task } from '../store/tasks.js';
 import {
-  readToSend,
+  readPendingDelivery,
   recordAttempt,
   skipDelivery,
   type PausedEndpoint,
-  type ToSend,
+  type PendingDelivery,
 } from '../store/webhook-attempts.js';
 import { pauseWebhookEndpoint } from '../store/webhooks.js';
-import { bodyOf, messageOf, decryptSecrets } from './message.js';
-import type { WebhookMetrics } from './metrics.js';
+import { webhookBody, webhookMessage, decryptSecrets } from './message.js';
 import { createPoster } from './post.js';
 
 interface WebhookTaskParts {
   readonly webhookAddresses: AddressRules;
   readonly sealer: Sealer;
-  readonly metrics: WebhookMetrics;
+  readonly metrics: Pick<Metrics, 'recordWebhookAttempt' | 'webhookInFlight'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -32,10 +32,10 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
 
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
     const id = task.id as WebhookDeliveryId;
-    const delivery = await readToSend(db, id);
+    const delivery = await readPendingDelivery(db, id);
     if (!delivery) return { outcome: 'done' };
     if (!delivery.isActive) return { outcome: 'not run' };
-    const body = bodyOf(delivery);
+    const body = webhookBody(delivery);
     if (body === undefined) {
       metrics.recordWebhookAttempt('skipped', 0);
       return { outcome: 'done', write: (tx) => skipDelivery(tx, { id }) };
@@ -47,7 +47,7 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
   }
 
   async function send(
-    delivery: ToSend,
+    delivery: PendingDelivery,
     body: string,
     secrets: readonly string[],
     { attempts }: Task,
@@ -55,24 +55,23 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
   ): Promise<TaskEnd> {
     const startedAt = new Date();
     const beganMs = performance.now();
-    const message = messageOf(delivery, body, secrets, startedAt.getTime());
+    const message = webhookMessage(delivery, body, secrets, startedAt.getTime());
     const answer = await metrics.webhookInFlight(() => post(message, stop));
     // The endpoint may or may not have received it: it is sent again.
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
+    // The queue ends a task that has failed this often.
     const isLast = attempts === RETRY_AFTER_SECONDS.length;
-    metrics.recordWebhookAttempt(
-      answer.error === null ? 'delivered' : isLast ? 'given_up' : 'failed',
-      durationMs / 1000,
-    );
+    const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
+    metrics.recordWebhookAttempt(METRIC_OF[status], durationMs / 1000);
     return {
-      outcome: answer.error === null ? 'done' : 'failed',
+      outcome: status === 'delivered' ? 'done' : 'failed',
       isSlow: durationMs >= WEBHOOKS.slowMs,
       write: async (tx) => {
         const pausedEndpoints = await recordAttempt(tx, {
           ...answer,
           id: delivery.id,
-          status: answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting',
+          status,
           startedAt: startedAt.toISOString(),
           durationMs,
           isGone: answer.responseStatus === HTTP_GONE,
@@ -89,5 +88,8 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
 
   return { limits: TASKS.webhook, retryAfterSeconds: RETRY_AFTER_SECONDS, run };
 }
+
+/** How the metrics call an attempt, by how it leaves its delivery. */
+const METRIC_OF = { delivered: 'delivered', waiting: 'failed', failed: 'given_up' } as const;
 
 const HTTP_GONE = 410;

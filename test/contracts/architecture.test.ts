@@ -20,14 +20,14 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   http: ['rules', 'security', 'shares', 'record'],
   store: ['rules', 'shares'],
   embedded: [],
-  live: ['rules', 'store'],
+  live: ['rules', 'store', 'metrics'],
   operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record'],
   graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
   lifecycle: ['rules', 'http'],
   metrics: ['rules', 'shares', 'record'],
   queue: ['rules', 'store'],
-  webhooks: ['rules', 'security', 'store', 'live', 'rest', 'queue'],
+  webhooks: ['rules', 'security', 'store', 'live', 'rest', 'queue', 'metrics'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
   operator: ['rules', 'config', 'http', 'store', 'operations'],
   server: [
@@ -51,11 +51,15 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   admin: ['admin-database', 'log', 'services', 'operations', 'store'],
 };
 
-/** The APIs may name the types of rows; whatever runs there goes through an operation. */
+/**
+ * The APIs may name the types of rows; whatever runs there goes through an operation. Whoever counts gets the metrics.
+ */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'store'],
   ['graphql', 'live'],
   ['rest', 'store'],
+  ['live', 'metrics'],
+  ['webhooks', 'metrics'],
 ];
 
 /** Reads for many parents at once what their operation has already let this viewer see. */
