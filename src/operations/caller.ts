@@ -1,5 +1,4 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
-import { createHash } from 'node:crypto';
 import type { RequestRecord } from '../record.js';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
 import { refuse, unauthorized } from '../rules/errors.js';
@@ -147,8 +146,3 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], BudgetName | un
   expired: 'expiredToken',
   session_ended: 'invalidToken',
 };
-
-/** An identity of fixed length for a text that the client chose. */
-export function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
-}

@@ -13,7 +13,6 @@ import {
   replaceRefreshToken,
   type CurrentRefreshToken,
 } from '../../store/sessions.js';
-import { digest } from '../caller.js';
 import { operation, type Call } from '../operation.js';
 import { nothing } from '../shapes.js';
 import { endSession } from './ended-sessions.js';
@@ -32,7 +31,7 @@ export const logIn = operation({
   }),
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
-    const whoFromWhere = `${digest(email)} ${addressIdentity(caller.request.address)}`;
+    const whoFromWhere = `${email} ${addressIdentity(caller.request.address)}`;
     const draw = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);

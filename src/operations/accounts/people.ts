@@ -7,7 +7,6 @@ import { relationsToPerson } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor } from '../../store/accounts.js';
 import type { ReadableContractor } from '../../store/people.js';
-import { digest } from '../caller.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../written.js';
 
@@ -36,7 +35,7 @@ export async function passwordMatches(
  * taken back after a success, and where the attempt was refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
-  const failure = await caller.draw('logInFailuresPerAccount', digest(email));
+  const failure = await caller.draw('logInFailuresPerAccount', email);
   try {
     const outcome = await attempt();
     if (outcome) await failure.giveBack();
