@@ -36,12 +36,8 @@ function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): 
 }
 
 function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void {
-  const unlessAway = async <T>(read: () => Promise<T>): Promise<T> => {
-    if (databaseWatch.awaySince) throw new Error('The database is away.');
-    return read();
-  };
   const lockWaits = createCachedRead(
-    () => unlessAway(() => countLockWaits(probe)),
+    unlessAway(databaseWatch, () => countLockWaits(probe)),
     0,
     FIGURES.lockWaitsEveryMs,
     FIGURES.databaseWaitMs,
@@ -59,10 +55,7 @@ const NO_FIGURES: Partial<Figures> = {};
 
 /** Every instance reports the same figures of the one market: a dashboard takes the greatest, not the sum. */
 function watchMarket({ metrics, probe, databaseWatch }: Services): void {
-  const read = async (): Promise<Partial<Figures>> => {
-    if (databaseWatch.awaySince) throw new Error('The database is away.');
-    return readFigures(probe);
-  };
+  const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(probe));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
@@ -88,10 +81,7 @@ const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Nu
 
 /** Of all instances together; every instance reports the same value. */
 function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
-  const read = async () => {
-    if (databaseWatch.awaySince) throw new Error('The database is away.');
-    return readWebhookFigures(probe);
-  };
+  const read = unlessAway(databaseWatch, () => readWebhookFigures(probe));
   const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauge(
     'webhook_deliveries_waiting',
@@ -104,6 +94,14 @@ function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
     async () => (await figures()).oldestSeconds,
   );
   metrics.gauge('webhook_endpoints_paused', 'Webhook endpoints that are paused.', async () => (await figures()).paused);
+}
+
+/** Does not wait for a database that is known to be away. */
+function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
+  return async () => {
+    if (watch.awaySince) throw new Error('The database is away.');
+    return read();
+  };
 }
 
 /** The same file from `src/` and from `dist/`. */
