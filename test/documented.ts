@@ -52,7 +52,7 @@ function problemsWith(method: string, path: string, { status, headers, body }: A
   if (!response)
     return [
       operation
-        ? `${status} is not among its responses (see src/rest/refusals.ts)`
+        ? `${status} is not among its responses (see src/rest/openapi-refusals.ts)`
         : 'no route is documented here, and this is no refusal',
     ];
   const problems = [

@@ -36,7 +36,7 @@ import {
 } from './bodies.js';
 import { answerSchema } from './answer-schema.js';
 import { refTo, type JsonSchema } from './json-schema.js';
-import { bodySchema, requestName } from './requests.js';
+import { bodySchema, requestName } from './openapi-requests.js';
 import { isList, rowOf, type Route } from './route.js';
 import { ROUTES } from './routes.js';
 

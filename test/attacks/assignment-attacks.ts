@@ -6,7 +6,7 @@ import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'gr
 import { createSchema } from '../../src/graphql/schema.js';
 import type { IdKind } from '../../src/rules/ids.js';
 import { newId } from '../../src/store/new-id.js';
-import { bodySchema } from '../../src/rest/requests.js';
+import { bodySchema } from '../../src/rest/openapi-requests.js';
 import type { Route } from '../../src/rest/route.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { BID } from '../../src/rules/entities/bid.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { OPERATIONS } from '../../src/operations/index.js';
 import { withNamedEnums } from '../../src/rest/named-enums.js';
 import { openapi } from '../../src/rest/openapi.js';
-import { documentedPath } from '../../src/rest/requests.js';
+import { documentedPath } from '../../src/rest/openapi-requests.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { fromWire } from '../../src/rest/wire.js';
 import { REST_ERROR_CODES } from '../../src/rules/errors.js';

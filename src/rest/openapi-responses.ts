@@ -11,7 +11,7 @@ import { ERROR, pageOf, PUBLICATION } from './bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo } from './json-schema.js';
-import { refusalsOf } from './refusals.js';
+import { refusalsOf } from './openapi-refusals.js';
 import { canRunDry, isConditional, isList, isRepeatable, type Route, rowOf } from './route.js';
 import { ROUTES } from './routes.js';
 
