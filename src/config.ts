@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
-import { sharesOf, type ShareTable } from './shares/configured.js';
+import { sharesOf, type ShareTable } from './shares/share-limits.js';
 
 const wholeNumber = (min: number, max: number) =>
   z

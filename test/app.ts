@@ -19,7 +19,7 @@ import { startServer } from '../src/server.js';
 import type { DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
 import { webhookTasks } from '../src/webhooks/tasks.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
-import type { ShareLimits, ShareTable } from '../src/shares/configured.js';
+import type { ShareLimits, ShareTable } from '../src/shares/share-limits.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
 import { addressOf } from './addresses.js';
 import type { Answer, GraphqlAnswer, Json } from './answer.js';

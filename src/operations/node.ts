@@ -18,14 +18,14 @@ export const readNode = operation({
   async run(call, { id }): Promise<object> {
     if (isId('job', id)) return readJob.run(call, { id });
     if (isId('bid', id)) return readBid.run(call, { id });
-    for (const part of PARTS) if (isId(part, id)) return (await findPerson(call, id, part)).part;
+    for (const part of PERSON_ID_KINDS) if (isId(part, id)) return (await findPerson(call, id, part)).part;
     if (isId('transfer', id)) return readTransfer.run(call, { id });
     throw nothingThere();
   },
 });
 
 /** The parts of a person, each with its own identifier. */
-const PARTS = ['user', 'homeowner', 'contractor'] as const;
+const PERSON_ID_KINDS = ['user', 'homeowner', 'contractor'] as const;
 
 function nothingThere() {
   return refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });

@@ -45,7 +45,7 @@ export const anyIdInPath = z.string().transform((value) => (kindOfId(value) ? va
  * Adds a rule about two fields. It is checked even where other fields are invalid, so that one refusal has all
  * problems; a field of the wrong type is undefined for the rule.
  */
-export function across<
+export function withRule<
   Shape extends z.ZodRawShape,
   Config extends z.core.$ZodObjectConfig,
   const Name extends keyof Shape & string,

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
 import { HASHING, SHARES } from '../rules/limits.js';
-import type { ShareLimits } from '../shares/configured.js';
+import type { ShareLimits } from '../shares/share-limits.js';
 import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import { hashingThreads } from './hashing-threads.js';

@@ -4,7 +4,7 @@
  * the server could not connect to its own database.
  */
 import { readFileSync } from 'node:fs';
-import type { ShareTable } from './configured.js';
+import type { ShareTable } from './share-limits.js';
 
 /** For the database, logs, and connections that wait for their sockets. */
 const OTHER_FILES = 1_200;

@@ -5,7 +5,7 @@
  */
 import { refuse, type Refusal } from '../rules/errors.js';
 import type { ShareName } from '../rules/limits.js';
-import type { ShareLimits } from './configured.js';
+import type { ShareLimits } from './share-limits.js';
 
 /**
  * Who a share is counted for: a user inside a network address; the address alone until the user's session is known to

@@ -1,7 +1,7 @@
 /** All shares, made once at start from the table in `rules/limits.ts` and the configuration. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LONG_READ, STREAM, type ShareName } from '../rules/limits.js';
-import type { ShareTable } from './configured.js';
+import type { ShareTable } from './share-limits.js';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
 import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';
 

@@ -6,7 +6,7 @@ import { writtenFields, type RowOf } from '../rules/entity.js';
 import type { Db } from './database.js';
 import { balanceShape } from './ledger.js';
 import { mayBeAbsent } from './rows.js';
-import { builder, columns, statement, type Values } from './statement.js';
+import { builder, columns, statement, type Placeholders } from './statement.js';
 import {
   contractors,
   homeowners,
@@ -38,14 +38,14 @@ export type Contractor = RowOf<
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
 
-export const insertUser = statement('insertUser', userColumns, ($: Values<NewUser>, fields) =>
+export const insertUser = statement('insertUser', userColumns, ($: Placeholders<NewUser>, fields) =>
   builder.insert(users).values(columns($, NEW_USER)).returning(fields),
 );
 
 export const insertHomeowner = statement(
   'insertHomeowner',
   homeownerShape,
-  ($: Values<{ id: HomeownerId; userId: UserId }>, fields) =>
+  ($: Placeholders<{ id: HomeownerId; userId: UserId }>, fields) =>
     builder
       .insert(homeowners)
       .values(columns($, ['id', 'userId']))
@@ -55,7 +55,7 @@ export const insertHomeowner = statement(
 export const insertContractor = statement(
   'insertContractor',
   contractorShape,
-  ($: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>, fields) =>
+  ($: Placeholders<{ id: ContractorId; userId: UserId; companyName: string | null }>, fields) =>
     builder
       .insert(contractors)
       .values(columns($, ['id', 'userId', 'companyName']))
@@ -65,7 +65,7 @@ export const insertContractor = statement(
 export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
-  ($: Values<{ email: string }>, fields) =>
+  ($: Placeholders<{ email: string }>, fields) =>
     builder
       .select(fields)
       .from(users)
@@ -75,7 +75,7 @@ export const selectIdByEmail = statement(
 export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
-  ($: Values<{ code: string }>, fields) =>
+  ($: Placeholders<{ code: string }>, fields) =>
     builder
       .select(fields)
       .from(users)
@@ -85,7 +85,7 @@ export const selectIdByReferralCode = statement(
 const selectCredentials = statement(
   'selectCredentials',
   { ...userColumns, passwordHash: users.passwordHash },
-  ($: Values<{ email: string }>, fields) =>
+  ($: Placeholders<{ email: string }>, fields) =>
     builder
       .select(fields)
       .from(users)
@@ -105,25 +105,28 @@ export async function findCredentials(
 export const selectPasswordHash = statement(
   'selectPasswordHash',
   { email: users.email, passwordHash: users.passwordHash },
-  ($: Values<{ userId: UserId }>, fields) =>
+  ($: Placeholders<{ userId: UserId }>, fields) =>
     builder
       .select(fields)
       .from(users)
       .where(eq(users.id, $('userId'))),
 );
 
-export const setPasswordHash = statement('setPasswordHash', {}, ($: Values<{ userId: UserId; passwordHash: string }>) =>
-  builder
-    .update(users)
-    .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
-    .where(eq(users.id, $('userId'))),
+export const setPasswordHash = statement(
+  'setPasswordHash',
+  {},
+  ($: Placeholders<{ userId: UserId; passwordHash: string }>) =>
+    builder
+      .update(users)
+      .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
+      .where(eq(users.id, $('userId'))),
 );
 
 /** Of two concurrent changes the second finds the password changed already, and gets no row back. */
 export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },
-  ($: Values<{ userId: UserId; passwordHash: string; formerHash: string }>, fields) =>
+  ($: Placeholders<{ userId: UserId; passwordHash: string; formerHash: string }>, fields) =>
     builder
       .update(users)
       .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
@@ -140,7 +143,7 @@ export const selectAccount = statement(
     tokens: balanceShape,
     referralCode: users.referralCode,
   },
-  ($: Values<{ userId: UserId }>, fields) =>
+  ($: Placeholders<{ userId: UserId }>, fields) =>
     builder
       .select(fields)
       .from(users)
@@ -154,7 +157,7 @@ export const selectAccount = statement(
  * Read the account in a later statement: a row that is joined to a locked one is as old as the beginning of the wait
  * for the lock.
  */
-export const lockAccount = statement('lockAccount', { id: users.id }, ($: Values<{ userId: UserId }>, fields) =>
+export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   builder
     .select(fields)
     .from(users)
@@ -166,17 +169,20 @@ export const EDITABLE_USER = writtenFields(USER);
 export const EDITABLE_HOMEOWNER = writtenFields(HOMEOWNER);
 export const EDITABLE_CONTRACTOR = writtenFields(CONTRACTOR);
 
-export const updateUser = statement('updateUser', {}, ($: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
-  builder
-    .update(users)
-    .set({ ...columns($, EDITABLE_USER), updatedAt: sql`now()` })
-    .where(eq(users.id, $('id'))),
+export const updateUser = statement(
+  'updateUser',
+  {},
+  ($: Placeholders<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
+    builder
+      .update(users)
+      .set({ ...columns($, EDITABLE_USER), updatedAt: sql`now()` })
+      .where(eq(users.id, $('id'))),
 );
 
 export const updateHomeowner = statement(
   'updateHomeowner',
   {},
-  ($: Values<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
+  ($: Placeholders<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
     builder
       .update(homeowners)
       .set({ ...columns($, EDITABLE_HOMEOWNER), updatedAt: sql`now()` })
@@ -186,7 +192,7 @@ export const updateHomeowner = statement(
 export const updateContractor = statement(
   'updateContractor',
   {},
-  ($: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
+  ($: Placeholders<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
     builder
       .update(contractors)
       .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
@@ -197,7 +203,7 @@ export const updateContractor = statement(
 export const selectContractor = statement(
   'selectContractor',
   { id: contractors.id },
-  ($: Values<{ id: ContractorId }>, fields) =>
+  ($: Placeholders<{ id: ContractorId }>, fields) =>
     builder
       .select(fields)
       .from(contractors)
@@ -207,7 +213,7 @@ export const selectContractor = statement(
 export const verifyContractor = statement(
   'verifyContractor',
   contractorShape,
-  ($: Values<{ id: ContractorId }>, fields) =>
+  ($: Placeholders<{ id: ContractorId }>, fields) =>
     builder
       .update(contractors)
       .set({
@@ -218,14 +224,14 @@ export const verifyContractor = statement(
       .returning(fields),
 );
 
-export const creditCompletion = statement('creditCompletion', {}, ($: Values<{ id: ContractorId }>) =>
+export const creditCompletion = statement('creditCompletion', {}, ($: Placeholders<{ id: ContractorId }>) =>
   builder
     .update(contractors)
     .set({ completedJobs: sql`${contractors.completedJobs} + 1` })
     .where(eq(contractors.id, $('id'))),
 );
 
-export const addRating = statement('addRating', {}, ($: Values<{ id: ContractorId; rating: number }>) =>
+export const addRating = statement('addRating', {}, ($: Placeholders<{ id: ContractorId; rating: number }>) =>
   builder
     .update(contractors)
     .set({

@@ -4,10 +4,10 @@ import type { ApiKeyId, SessionId, UserId } from '../rules/ids.js';
 import { newId } from './new-id.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { listing } from './page.js';
+import { pagedList } from './page.js';
 import { asDate, ConvertedColumn } from './rows.js';
 import { viewerShape } from './sessions.js';
-import { builder, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Placeholders } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { apiKeys, sessions } from './tables/sessions.js';
 
@@ -31,17 +31,17 @@ const keyShape = {
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`));
 
 /** Lists active keys, without those that were revoked or have expired. */
-export const listApiKeys = listing({
+export const listApiKeys = pagedList({
   name: 'listApiKeys',
   keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
   order: 'newest first',
   fields: keyShape,
-  rows: ($: Values<{ userId: UserId }>, fields, within) =>
+  rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
     builder
       .select(fields)
       .from(apiKeys)
       .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
-      .where(and(eq(apiKeys.userId, $('userId')), isActive, within))
+      .where(and(eq(apiKeys.userId, $('userId')), isActive, condition))
       .$dynamic(),
 });
 
@@ -54,7 +54,7 @@ export const selectApiKey = statement(
     sessionId: apiKeys.sessionId,
     isActive: sql<boolean>`${isActive}`.as('is_active'),
   },
-  ($: Values<{ id: ApiKeyId }>, fields) =>
+  ($: Placeholders<{ id: ApiKeyId }>, fields) =>
     builder
       .select(fields)
       .from(apiKeys)
@@ -66,7 +66,7 @@ export const selectApiKey = statement(
 export const countApiKeys = statement(
   'countApiKeys',
   { count: sql<number>`count(*)::int` },
-  ($: Values<{ userId: UserId }>, fields) =>
+  ($: Placeholders<{ userId: UserId }>, fields) =>
     builder
       .select(fields)
       .from(apiKeys)
@@ -77,7 +77,7 @@ export const countApiKeys = statement(
 const insertKeySession = statement(
   'insertKeySession',
   {},
-  ($: Values<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>
+  ($: Placeholders<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>
     builder
       .insert(sessions)
       .values({ ...columns($, ['id', 'userId']), endsAt: sql`coalesce(${$('expiresAt')}::timestamptz, 'infinity')` }),
@@ -86,7 +86,7 @@ const insertKeySession = statement(
 const NEW_KEY = ['id', 'userId', 'sessionId', 'name', 'secretHash'] as const;
 type NewKey = Pick<typeof apiKeys.$inferInsert, (typeof NEW_KEY)[number]>;
 
-const insertKey = statement('insertKey', { createdAt: apiKeys.createdAt }, ($: Values<NewKey>, fields) =>
+const insertKey = statement('insertKey', { createdAt: apiKeys.createdAt }, ($: Placeholders<NewKey>, fields) =>
   builder.insert(apiKeys).values(columns($, NEW_KEY)).returning(fields),
 );
 
@@ -109,7 +109,7 @@ const selectBySecret = statement(
     revoked: sql<boolean>`${sessions.revokedAt} is not null`,
     expired: sql<boolean>`${sessions.endsAt} <= now()`,
   },
-  ($: Values<{ secretHash: string }>, fields) =>
+  ($: Placeholders<{ secretHash: string }>, fields) =>
     builder
       .select(fields)
       .from(apiKeys)
@@ -139,7 +139,7 @@ export async function findKeyHolder(
   return { keyId, viewer: viewer as Viewer };
 }
 
-const updateLastUsed = statement('updateLastUsed', {}, ($: Values<{ ids: string; times: string }>) =>
+const updateLastUsed = statement('updateLastUsed', {}, ($: Placeholders<{ ids: string; times: string }>) =>
   builder
     .update(apiKeys)
     .set({ lastUsedAt: sql`used.at` })

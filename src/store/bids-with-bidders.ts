@@ -11,7 +11,7 @@ import {
   type ReadableContractor,
 } from './people.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
-import type { Values } from './statement.js';
+import type { Placeholders } from './statement.js';
 import type { ViewerIds } from './visibility.js';
 
 export interface BidFields {
@@ -31,7 +31,7 @@ function shapeOf({ fields }: BidFields): RowShape {
   return narrow<RowShape>(bidColumns, fields.includes('hold') ? [...fields, 'holdId'] : fields, ALWAYS);
 }
 
-export function bidAsJson(selection: BidFields, role: Role, $: Values<ViewerIds>): SQL {
+export function bidAsJson(selection: BidFields, role: Role, $: Placeholders<ViewerIds>): SQL {
   const bid = asJson(shapeOf(selection));
   if (!selection.bidder) return sql`json_build_array(${bid})`;
   const bidder = profileAsJson('contractor', sql`"bids"."contractor_id"`, role, $, selection.bidder);

@@ -6,8 +6,8 @@ import type { BidId, ContractorId, HoldId, JobId, UserId } from '../rules/ids.js
 import { INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { listing } from './page.js';
-import { builder, asArray, columns, rowOf, statement, type Values } from './statement.js';
+import { pagedList } from './page.js';
+import { builder, asArray, columns, insertedRow, statement, type Placeholders } from './statement.js';
 import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
@@ -29,7 +29,7 @@ const jobParties = {
 export const selectBid = statement(
   'selectBid',
   { bid: bidColumns, job: jobParties },
-  ($: Values<{ id: BidId }>, fields) =>
+  ($: Placeholders<{ id: BidId }>, fields) =>
     builder
       .select(fields)
       .from(bids)
@@ -54,7 +54,7 @@ const NEW_BID = [
 
 type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
 
-export const insertBid = statement('insertBid', bidColumns, ($: Values<NewBid>, fields) =>
+export const insertBid = statement('insertBid', bidColumns, ($: Placeholders<NewBid>, fields) =>
   builder
     .insert(bids)
     .values({ ...columns($, NEW_BID), status: INITIAL_BID_STATE })
@@ -69,8 +69,8 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
 }
 
 /** The caller has locked the balance, and found that it covers the stake. */
-export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Values<Stake>, fields) => {
-  const held = builder.$with('held').as(
+export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
+  const balance = builder.$with('balance').as(
     builder
       .update(tokenBalances)
       .set({ held: sql`${tokenBalances.held} + ${$('amount')}::int` })
@@ -81,21 +81,21 @@ export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Values
     id: $('holdId'),
     bidId: $('bidId'),
     jobId: $('jobId'),
-    userId: sql`held.user_id`,
+    userId: sql`balance.user_id`,
     amount: $('amount'),
     status: sql`'active'`,
     createdAt: sql`now()`,
   };
-  const made = builder.$with('made').as(
+  const newHold = builder.$with('new_hold').as(
     builder
       .insert(holds)
-      .select(sql`select ${rowOf(getTableColumns(holds), hold)} from held`)
+      .select(sql`select ${insertedRow(getTableColumns(holds), hold)} from balance`)
       .returning(fields),
   );
-  return builder.with(held, made).select().from(made);
+  return builder.with(balance, newHold).select().from(newHold);
 });
 
-const updateBids = statement('updateBids', bidColumns, ($: Values<{ ids: string; to: BidState }>, fields) =>
+const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: string; to: BidState }>, fields) =>
   builder
     .update(bids)
     .set({ status: sql`${$('to')}::bid_status`, updatedAt: sql`now()` })
@@ -109,7 +109,7 @@ export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<B
 }
 
 /** The accounts are locked in one order, so that two transactions cannot wait for each other. */
-const release = statement('releaseHolds', {}, ($: Values<{ bidIds: string }>) => {
+const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
   const released = builder.$with('released').as(
     builder
       .update(holds)
@@ -145,12 +145,16 @@ const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.creat
  * their own.
  */
 function bidsOnJob(role: Role, isFiltered: boolean) {
-  return listing({
+  return pagedList({
     name: 'listBidsOnJob',
     keys: BIDS_ON_JOB,
     order: 'newest first',
     fields: bidColumns,
-    rows: ($: Values<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>, fields, within) =>
+    rows: (
+      $: Placeholders<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>,
+      fields,
+      condition,
+    ) =>
       builder
         .select(fields)
         .from(bids)
@@ -159,7 +163,7 @@ function bidsOnJob(role: Role, isFiltered: boolean) {
             eq(bids.jobId, $('jobId')),
             role === 'contractor' ? eq(bids.contractorId, $('contractorId')) : undefined,
             ofStatus(isFiltered, $('status')),
-            within,
+            condition,
           ),
         )
         .$dynamic(),
@@ -173,23 +177,23 @@ function ofStatus(isFiltered: boolean, status: unknown): SQL | undefined {
 export const listBidsOnJob = forEachRole((role) => ({ all: bidsOnJob(role, false), filtered: bidsOnJob(role, true) }));
 
 function bidsOfContractor(isFiltered: boolean) {
-  return listing({
+  return pagedList({
     name: 'listBidsOf',
     keys: { createdAt: bids.createdAt, id: bids.id },
     order: 'newest first',
     fields: bidColumns,
-    rows: ($: Values<{ contractorId: ContractorId; status: BidState | null }>, fields, within) =>
+    rows: ($: Placeholders<{ contractorId: ContractorId; status: BidState | null }>, fields, condition) =>
       builder
         .select(fields)
         .from(bids)
-        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), within))
+        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), condition))
         .$dynamic(),
   });
 }
 
 export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
 
-const selectHolds = statement('selectHolds', holdColumns, ($: Values<{ ids: string }>, fields) =>
+const selectHolds = statement('selectHolds', holdColumns, ($: Placeholders<{ ids: string }>, fields) =>
   builder
     .select(fields)
     .from(holds)

@@ -5,11 +5,11 @@ import type { ContractorOrder } from '../rules/entities/people.js';
 import type { Viewer } from '../rules/viewer.js';
 import { contractorShape, type Contractor } from './accounts.js';
 import type { Db } from './database.js';
-import { firstFitting } from './fitting.js';
-import { containing } from './job-lists.js';
-import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
+import { firstMatches } from './first-matches.js';
+import { likePattern } from './job-lists.js';
+import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { CLIENT } from './people.js';
-import { builder, remembering, type Values } from './statement.js';
+import { builder, cachedByKey, type Placeholders } from './statement.js';
 import { contractors, contractorTerms } from './tables/accounts.js';
 import { idsOf, type ViewerIds } from './visibility.js';
 
@@ -43,10 +43,10 @@ const KEYS = {
 
 /** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
 const TERMS = {
-  search: ($: Values<FilterValues>) =>
+  search: ($: Placeholders<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
-  specialty: ($: Values<FilterValues>) => contains(contractorTerms.specialties(contractors), $('specialty')),
-  serviceArea: ($: Values<FilterValues>) => contains(contractorTerms.serviceAreas(contractors), $('serviceArea')),
+  specialty: ($: Placeholders<FilterValues>) => contains(contractorTerms.specialties(contractors), $('specialty')),
+  serviceArea: ($: Placeholders<FilterValues>) => contains(contractorTerms.serviceAreas(contractors), $('serviceArea')),
 };
 type Term = keyof typeof TERMS;
 const TERM_NAMES = Object.keys(TERMS) as Term[];
@@ -62,7 +62,7 @@ interface ContractorQuery {
   readonly verified: boolean | null;
 }
 
-const lists = remembering<List<FilterValues, ListedContractor>>();
+const lists = cachedByKey<List<FilterValues, ListedContractor>>();
 
 export function listContractors(
   db: Db,
@@ -71,7 +71,7 @@ export function listContractors(
   order: ContractorOrder,
   request: PageRequest,
 ): Promise<Page<ListedContractor>> {
-  const values = { search: search === null ? null : containing(search), specialty, serviceArea, ...idsOf(viewer) };
+  const values = { search: search === null ? null : likePattern(search), specialty, serviceArea, ...idsOf(viewer) };
   const query: ContractorQuery = {
     role: viewer.role,
     order,
@@ -84,32 +84,32 @@ export function listContractors(
 function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterValues, ListedContractor> {
   const keys = KEYS[order];
   const isOfThose = verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
-  const fitting = ($: Values<FilterValues>) => and(...terms.map((name) => TERMS[name]($)));
-  return listing({
+  const matchesFilter = ($: Placeholders<FilterValues>) => and(...terms.map((name) => TERMS[name]($)));
+  return pagedList({
     name: 'listContractors',
     keys,
     order: 'newest first',
-    fields: ($: Values<FilterValues>) => ({
+    fields: ($: Placeholders<FilterValues>) => ({
       contractor: contractorShape,
       client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
     }),
     keyObject: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
-    rows: ($: Values<FilterValues>, fields, within, { atMost }) => {
-      const listCondition = and(isOfThose, within);
-      const fits = fitting($);
+    rows: ($: Placeholders<FilterValues>, fields, condition, { atMost }) => {
+      const listCondition = and(isOfThose, condition);
+      const fits = matchesFilter($);
       return builder
         .select(fields)
         .from(contractors)
         .where(
           fits
-            ? isAmong(firstFitting({ table: sql`contractors`, keys: Object.values(keys), listCondition, fits }, atMost))
+            ? isAmong(firstMatches({ table: sql`contractors`, keys: Object.values(keys), listCondition, fits }, atMost))
             : listCondition,
         )
         .$dynamic();
     },
     ...(terms.length > 0 && {
-      rowsToCount: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
-        sql`select from contractors where ${and(fitting($), isOfThose)} limit ${sql.raw(String(atMost))}`,
+      rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>
+        sql`select from contractors where ${and(matchesFilter($), isOfThose)} limit ${sql.raw(String(atMost))}`,
     }),
   });
 }

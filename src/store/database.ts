@@ -7,7 +7,7 @@ import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { SHARES } from '../rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
-import type { ShareTable } from '../shares/configured.js';
+import type { ShareTable } from '../shares/share-limits.js';
 import { Overload, Refusal } from '../rules/errors.js';
 import { rowsOf } from './answer-rows.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';

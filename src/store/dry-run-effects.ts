@@ -6,7 +6,7 @@ import { lowestIdSince, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/states.js';
 import type { TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { holds } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { tokenTransfers } from './tables/ledger.js';
@@ -55,7 +55,7 @@ const EVENTS_IN_ORDER = sql`${events.occurredAt}, ${events.jobId}, ${events.sequ
 
 const selectOwn = statement(
   'selectOwn',
-  ($: Values<Since>) => ({
+  ($: Placeholders<Since>) => ({
     charges: sql<RecordedEffects['charges']>`(select ${listOf(CHARGE, sql`${id}`)} from ${tokenTransfers}
       where ${ownSince(id, $('transferId'))})`,
     stakes: sql<RecordedEffects['stakes']>`(select ${listOf(STAKE, sql`${holds.id}`)} from ${holds}

@@ -7,9 +7,9 @@ import type { EventOnJob } from '../rules/timeline.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { eventShape, type EventRow } from './events.js';
-import { listing, type Page } from './page.js';
+import { pagedList, type Page } from './page.js';
 import { mayBeAbsent } from './rows.js';
-import { builder, asArray, countedStatement, remembering, statement, type Values } from './statement.js';
+import { builder, asArray, countedStatement, cachedByKey, statement, type Placeholders } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import {
@@ -41,19 +41,19 @@ const END = String(2n ** 63n - 1n);
 const BEGINNING = '0';
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
-const notBehind = ($: Values<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
+const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
 const BY_POSITION = { keys: { position: events.position }, order: 'oldest first' } as const;
 
 /** Events without a position are not read yet: `position > …` is null for them. */
-const listAllEvents = listing({
+const listAllEvents = pagedList({
   name: 'listAllEvents',
   ...BY_POSITION,
   fields: asOther,
-  rows: ($: Values<LogValues>, fields, within) =>
+  rows: ($: Placeholders<LogValues>, fields, condition) =>
     builder
       .select(fields)
       .from(events)
-      .where(and(notBehind($), within))
+      .where(and(upToPosition($), condition))
       .$dynamic(),
 });
 
@@ -61,19 +61,19 @@ const listAllEvents = listing({
  * By the owner whom each event names, and not by the job: an index leads from an owner to their events, and a deleted
  * draft has no row of `jobs`.
  */
-const listEventsOfHomeowner = listing({
+const listEventsOfHomeowner = pagedList({
   name: 'listEventsOfHomeowner',
   ...BY_POSITION,
   fields: asOther,
-  rows: ($: Values<LogValues>, fields, within) =>
+  rows: ($: Placeholders<LogValues>, fields, condition) =>
     builder
       .select(fields)
       .from(events)
-      .where(and(eq(events.homeownerId, $('homeownerId')), notBehind($), within))
+      .where(and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
       .$dynamic(),
 });
 
-const asContractor = ($: Values<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
+const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
 
 /** The events at these positions, of jobs on which the contractor has a bid. */
 function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
@@ -88,19 +88,19 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
 /** By the contractor's bid, since to ask the job for its award would take a read of the job for each of their bids. */
-const visibleByBid = ($: Values<LogValues>) => visibleEventsOfContractor($('contractorId'), IS_ACCEPTED);
+const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfContractor($('contractorId'), IS_ACCEPTED);
 
 /**
  * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
  * next events are the first. So it takes one index lookup for each bid, and no more for long histories.
  */
-const listEventsOfOwnBids = listing({
+const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
   ...BY_POSITION,
   fields: asContractor,
-  rows: ($: Values<LogValues>, fields, within, { atMost, rowsNeeded }) => {
+  rows: ($: Placeholders<LogValues>, fields, condition, { atMost, rowsNeeded }) => {
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
-      and ${visibleByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
+      and ${visibleByBid($)} and ${and(upToPosition($), condition)} order by events.position ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
       where ${isCountedBidOf($)} order by g.position ${rowsMax(rowsNeeded)}`;
     const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
@@ -119,19 +119,19 @@ const SCANNED_MAX = 500;
 type FromPosition = LogValues & { key0: string };
 type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
 
-const ofSize = remembering<ListNextEvents>();
+const ofSize = cachedByKey<ListNextEvents>();
 
 /**
  * The contractor's own events among the next ones, and the first position after those that were scanned, if there is
  * one.
  */
 function listNextEvents(size: number): ListNextEvents {
-  const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
-    and ${notBehind($)} order by position ${rowsMax(SCANNED_MAX)}`;
+  const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
+    and ${upToPosition($)} order by position ${rowsMax(SCANNED_MAX)}`;
   return ofSize(String(size), () =>
     countedStatement(
       'listNextEvents',
-      ($: Values<FromPosition>) => asContractor($),
+      ($: Placeholders<FromPosition>) => asContractor($),
       ($, fields) =>
         atPositions(
           fields,
@@ -171,33 +171,33 @@ type OfOneJob = LogValues & { jobId: JobId };
 
 /** The events of a deleted draft remain, for its owner and admins. */
 const ofOneJob = {
-  admin: listing({
+  admin: pagedList({
     name: 'listEventsOfOneJob',
     ...BY_POSITION,
     fields: asOther,
-    rows: ($: Values<OfOneJob>, fields, within) =>
+    rows: ($: Placeholders<OfOneJob>, fields, condition) =>
       builder
         .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $('jobId')), notBehind($), within))
+        .where(and(eq(events.jobId, $('jobId')), upToPosition($), condition))
         .$dynamic(),
   }),
-  homeowner: listing({
+  homeowner: pagedList({
     name: 'listEventsOfOneJob',
     ...BY_POSITION,
     fields: asOther,
-    rows: ($: Values<OfOneJob>, fields, within) =>
+    rows: ($: Placeholders<OfOneJob>, fields, condition) =>
       builder
         .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), notBehind($), within))
+        .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
         .$dynamic(),
   }),
-  contractor: listing({
+  contractor: pagedList({
     name: 'listEventsOfOneJob',
     ...BY_POSITION,
-    fields: ($: Values<OfOneJob>) => asContractor($),
-    rows: ($, fields, within) =>
+    fields: ($: Placeholders<OfOneJob>) => asContractor($),
+    rows: ($, fields, condition) =>
       builder
         .select(fields)
         .from(events)
@@ -207,8 +207,8 @@ const ofOneJob = {
             eq(events.jobId, $('jobId')),
             visibleJobs('contractor', $),
             visibleEventsOfJob('contractor', $('contractorId')),
-            notBehind($),
-            within,
+            upToPosition($),
+            condition,
           ),
         )
         .$dynamic(),
@@ -230,13 +230,13 @@ export type EventWithParties = EventOnJob<EventRow>;
 /** How many events are read at once; a caller that gets as many reads again. */
 export const BATCH_MAX = 500;
 
-const bidsOf = ($: Values<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
+const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
   from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
 
 const selectBatch = statement(
   'selectBatch',
-  ($: Values<{ after: string; upTo: string; contractorIds: string }>) => ({
+  ($: Placeholders<{ after: string; upTo: string; contractorIds: string }>) => ({
     event: eventShape,
     homeownerId: events.homeownerId,
     status: mayBeAbsent(jobs.status),
@@ -248,7 +248,7 @@ const selectBatch = statement(
       .select(fields)
       .from(events)
       .leftJoin(jobs, eq(jobs.id, events.jobId))
-      .where(sql`${events.position} > ${$('after')}::bigint and ${notBehind($)}`)
+      .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
       .orderBy(events.position)
       .limit(BATCH_MAX),
   'json',

@@ -9,9 +9,9 @@ import type { JobState } from '../rules/states.js';
 import type { EventVisibility } from '../rules/timeline.js';
 import type { Db } from './database.js';
 import { newId } from './new-id.js';
-import { listing } from './page.js';
+import { pagedList } from './page.js';
 import { asJson, jsonReader } from './rows.js';
-import { builder, asArray, statement, type Values } from './statement.js';
+import { builder, asArray, statement, type Placeholders } from './statement.js';
 import { events } from './tables/events.js';
 import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from './visibility.js';
 
@@ -48,7 +48,7 @@ export interface NewEvent {
  * The clock is read under the job's lock: `now()` is the time when the transaction began, which may be before the
  * events of a transaction that it waited for.
  */
-const insertEvents = statement('insertEvents', {}, ($: Values<{ rows: string }>) =>
+const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
   builder.insert(events).select(sql`
     select e.id, e.job_id, e.sequence, e.type, e.actor_id, e.bidder_id, e.from_status, e.to_status, clock_timestamp(),
       e.data, e.homeowner_id, null::bigint
@@ -78,16 +78,16 @@ export async function logEvents(
 }
 
 function listWithVisibility(visibility: EventVisibility) {
-  return listing({
+  return pagedList({
     name: 'listEvents',
     keys: { sequence: events.sequence },
     order: 'oldest first',
     fields: eventShape,
-    rows: ($: Values<{ jobId: JobId; contractorId: ContractorId | null }>, fields, within) =>
+    rows: ($: Placeholders<{ jobId: JobId; contractorId: ContractorId | null }>, fields, condition) =>
       builder
         .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), within))
+        .where(and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), condition))
         .$dynamic(),
   });
 }
@@ -103,16 +103,16 @@ export const listEvents = {
  * contractor, and on others they have only bid.
  */
 export const listEventsOfJob = forEachRole((role) =>
-  listing({
+  pagedList({
     name: 'listEventsOfJob',
     keys: { sequence: events.sequence },
     order: 'oldest first',
     fields: eventShape,
-    rows: ($: Values<ViewerIds & { jobId: JobId }>, fields, within) =>
+    rows: ($: Placeholders<ViewerIds & { jobId: JobId }>, fields, condition) =>
       builder
         .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), within))
+        .where(and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), condition))
         .$dynamic(),
   }),
 );

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
 import type { Db } from './database.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 
@@ -28,14 +28,17 @@ export interface Figures {
 const jobsByStatus = statement(
   'jobsByStatus',
   { status: jobs.status, count: sql<number>`count(*)::float8` },
-  (_: Values<object>, fields) => builder.select(fields).from(jobs).groupBy(jobs.status),
+  (_: Placeholders<object>, fields) => builder.select(fields).from(jobs).groupBy(jobs.status),
 );
 
-const jobsAwarded = statement('jobsAwarded', { count: sql<number>`count(*)::float8` }, (_: Values<object>, fields) =>
-  builder
-    .select(fields)
-    .from(jobs)
-    .where(sql`${jobs.awardedContractorId} is not null`),
+const jobsAwarded = statement(
+  'jobsAwarded',
+  { count: sql<number>`count(*)::float8` },
+  (_: Placeholders<object>, fields) =>
+    builder
+      .select(fields)
+      .from(jobs)
+      .where(sql`${jobs.awardedContractorId} is not null`),
 );
 
 const tokensKept = statement(
@@ -44,10 +47,10 @@ const tokensKept = statement(
     available: sql<number>`coalesce(sum(balance - held), 0)::float8`,
     held: sql<number>`coalesce(sum(held), 0)::float8`,
   },
-  (_: Values<object>, fields) => builder.select(fields).from(tokenBalances),
+  (_: Placeholders<object>, fields) => builder.select(fields).from(tokenBalances),
 );
 
-const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` }, (_: Values<object>, fields) =>
+const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` }, (_: Placeholders<object>, fields) =>
   builder
     .select(fields)
     .from(sql`pg_stat_activity`)
@@ -65,7 +68,7 @@ const webhooksNow = statement(
     paused: sql<number>`(select count(*) from webhook_endpoints where status = 'paused'
         and deleted_at is null)::float8`,
   },
-  (_: Values<object>, fields) =>
+  (_: Placeholders<object>, fields) =>
     builder.select(fields).from(
       sql`(select greatest(t.run_at, t.leased_until) as due_at from tasks t join webhook_endpoints w on w.id = t.key
         where t.kind = 'webhook' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,

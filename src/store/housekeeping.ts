@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { HOUSEKEEPING, WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
 import { recordIsTooOld } from './idempotency.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
@@ -11,7 +11,7 @@ import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 const batch = sql.raw(`limit ${HOUSEKEEPING.batchRows}`);
 const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
 
-const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Values<object>, fields) =>
+const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Placeholders<object>, fields) =>
   builder
     .delete(idempotencyRecords)
     .where(
@@ -25,7 +25,7 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
  * Deletes tokens only after the end of their session. Otherwise the reuse of an old token, which shows a theft, would
  * look like an unknown token while its session is active. Sessions expire, so that their tokens have a bound.
  */
-const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Values<object>, fields) =>
+const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
   builder
     .delete(refreshTokens)
     .where(
@@ -38,7 +38,7 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Val
 );
 
 /** Leaves sessions that still have tokens: those are deleted in batches, and not by the cascade of the session. */
-const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<object>, fields) =>
+const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(sessions)
     .where(
@@ -49,7 +49,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<o
 );
 
 /** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them, and their tasks here. */
-const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Values<object>) =>
+const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select id from webhook_deliveries
     where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
 );
@@ -57,7 +57,7 @@ const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries
 const dropDeliveriesOfDeleted = statement(
   'dropDeliveriesOfDeleted',
   { id: webhookDeliveries.id },
-  (_: Values<object>) =>
+  (_: Placeholders<object>) =>
     withTheirTasks(sql`select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
       where w.deleted_at is not null ${batch}`),
 );
@@ -68,7 +68,7 @@ const withTheirTasks = (ids: SQL) => sql`with dropped as (
   select id from dropped`;
 
 /** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
-const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>
+const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(webhookEndpoints)
     .where(

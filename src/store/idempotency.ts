@@ -1,7 +1,7 @@
 /** Records of answered calls. A record commits with the effect of its call, or not at all. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
-import { builder, columns, statement, type Values } from './statement.js';
+import { builder, columns, statement, type Placeholders } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 
 interface Claim {
@@ -13,7 +13,7 @@ interface Claim {
 /** False while another call with the same key runs: the lock is held until its transaction ends. */
 export const lockKey = statement(
   'lockKey',
-  ($: Values<Claim>) => ({
+  ($: Placeholders<Claim>) => ({
     locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
       ${$('userId')}::text, ${$('operation')}::text, ${$('key')}::text), 0))`,
   }),
@@ -26,7 +26,7 @@ export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - int
 export const selectRecord = statement(
   'selectRecord',
   { inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer },
-  ($: Values<Claim>, fields) =>
+  ($: Placeholders<Claim>, fields) =>
     builder
       .select(fields)
       .from(idempotencyRecords)
@@ -44,7 +44,7 @@ export const selectRecord = statement(
 export const insertRecord = statement(
   'insertRecord',
   { key: idempotencyRecords.key },
-  ($: Values<Claim & { inputSeal: string; answer: string }>, fields) => {
+  ($: Placeholders<Claim & { inputSeal: string; answer: string }>, fields) => {
     const answered = columns($, ['inputSeal', 'answer']);
     const { userId, operation, key } = idempotencyRecords;
     return builder

@@ -5,7 +5,7 @@ import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { forEachRole, idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
 export interface JobCount {
@@ -19,12 +19,12 @@ const counts = forEachRole((role) =>
   statement(
     'counts',
     { status: sql<JobState>`counted.status`, count: sql<number>`counted.count` },
-    ($: Values<ViewerIds>, fields) =>
+    ($: Placeholders<ViewerIds>, fields) =>
       builder.select(fields).from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
   ),
 );
 
-function countsFor(role: Role, $: Values<ViewerIds>): SQL[] {
+function countsFor(role: Role, $: Placeholders<ViewerIds>): SQL[] {
   switch (role) {
     case 'admin':
       return JOB_STATES.map((state) => countOf(sql.raw(`'${state}'::job_status`)));
@@ -49,7 +49,7 @@ function countsBy(own: SQL): SQL {
   return sql`select "jobs"."status", least(count(*), ${MAX})::int as count ${own} group by "jobs"."status"`;
 }
 
-function ownNoLongerOpen($: Values<ViewerIds>): SQL {
+function ownNoLongerOpen($: Placeholders<ViewerIds>): SQL {
   return sql`from (select distinct b.job_id from bids b where b.contractor_id = ${$('contractorId')}) own
     join jobs on "jobs"."id" = own.job_id and not ${isOpenToBids}`;
 }

@@ -10,7 +10,7 @@ import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
 import { includeKey, partsColumn, readParts, type JobInclude } from './job-parts.js';
-import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
+import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
   inMarket,
@@ -24,7 +24,7 @@ import {
   type SearchFilter,
   type SearchValues,
 } from './job-search.js';
-import { builder, remembering, type Values } from './statement.js';
+import { builder, cachedByKey, type Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -49,7 +49,7 @@ interface FilterValues extends ViewerIds, SearchValues {
 /** The SQL of each filter; a statement contains only the conditions of its filters. */
 const FILTERS: {
   readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
-    $: Values<FilterValues>,
+    $: Placeholders<FilterValues>,
   ) => SQL;
 } = {
   category: ($) => sql`${jobs.category} = ${$('category')}`,
@@ -64,7 +64,7 @@ const FILTERS: {
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-const lists = remembering<List<FilterValues, JobRow>>();
+const lists = cachedByKey<List<FilterValues, JobRow>>();
 
 /** The jobs that the viewer may see and that match the filter, with the included parts. */
 export async function listJobs(
@@ -93,7 +93,7 @@ export async function listJobs(
   const { search, category = null, urgency = null, homeownerId: owner = null, updatedSince, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
-    pattern: search == null ? null : containing(search),
+    pattern: search == null ? null : likePattern(search),
     category,
     urgency,
     owner,
@@ -129,12 +129,12 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow>
   const gatherRows = gatherFrom(kind);
   const gatherForTotal = gatherFrom({ ...kind, order: DEFAULT_JOB_ORDER });
   const { keys, direction, key } = JOB_LIST_ORDERS[kind.order];
-  return listing({
+  return pagedList({
     name: 'listJobs',
     keys,
     order: direction,
-    fields: ($: Values<FilterValues>) => ({ ...jobFields(include, key), ...partsColumn(include, role, $) }),
-    rows: ($, fields, within, scan) =>
+    fields: ($: Placeholders<FilterValues>) => ({ ...jobFields(include, key), ...partsColumn(include, role, $) }),
+    rows: ($, fields, condition, scan) =>
       builder
         .select(fields)
         .from(jobs)
@@ -142,12 +142,12 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow>
         .where(
           gatherRows
             ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
-            : and(visible(kind, $), ...conditions(kind, $), within),
+            : and(visible(kind, $), ...conditions(kind, $), condition),
         )
         .$dynamic(),
     ...(gatherRows && { appliesScanLimit: true }),
     ...(gatherForTotal && {
-      rowsToCount: ($: Values<FilterValues>, scan: ScanLimit) =>
+      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) =>
         sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
     }),
     ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
@@ -162,7 +162,7 @@ function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset }: ScanLimi
 }
 
 /** A contractor sees every open job: a filter for open jobs need not read their own bids. */
-function visible({ role, statuses }: ListKind, $: Values<FilterValues>): SQL | undefined {
+function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? undefined : visibleJobs(role, $);
 }
 
@@ -179,11 +179,11 @@ function isIn(statuses: readonly JobState[]): SQL {
 }
 
 /** The conditions of the filters on a row of `jobs`. */
-function conditions({ statuses, names }: ListKind, $: Values<FilterValues>): SQL[] {
+function conditions({ statuses, names }: ListKind, $: Placeholders<FilterValues>): SQL[] {
   return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }
 
-type GatherRows = ($: Values<FilterValues>, scan: ScanLimit) => SQL;
+type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
 
 /**
  * Where an index in the list's order would read too many rows: selects the identifiers of the jobs that may be on the
@@ -228,15 +228,15 @@ function firstOf(kind: ListKind): GatherRows {
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */
-function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: ScanLimit): SQL {
+function inJobs(order: JobOrder, where: readonly SQL[], { positionCondition, atMost }: ScanLimit): SQL {
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
   return sql`select "jobs"."id", "jobs".${key} from jobs
-    where ${and(...where, behind([sql`"jobs".${key}`, sql`"jobs"."id"`])) ?? sql`true`}
+    where ${and(...where, positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])) ?? sql`true`}
     order by ${inOrder(order, 'jobs')} limit ${atMost}`;
 }
 
 /** The part of the market that this viewer sees and these filters ask for, without the search. */
-function marketOf(kind: ListKind, $: Values<FilterValues>): Market {
+function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
   const { role, statuses } = kind;
   const asksForOpen = asksFor(statuses) === 'open';
   // `areOpen` says as much as the filter that names every such state.
@@ -253,22 +253,22 @@ function marketOf(kind: ListKind, $: Values<FilterValues>): Market {
 /** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
-  const closedJobs = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
+  const closedJobs = ($: Placeholders<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
   if (order === 'newest') return ($, scan) => scanJobs($, searches, jobsBidOn($, scan), closedJobs($), scan.atMost);
-  const isOwn = ($: Values<FilterValues>) =>
+  const isOwn = ($: Placeholders<FilterValues>) =>
     sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
   return ($, scan) => inJobs(order, [isOwn($), ...closedJobs($), ...matchesSearch($, searches)], scan);
 }
 
 /** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */
-function jobsBidOn($: Values<FilterValues>, { behind }: ScanLimit): SQL {
-  const position = behind([sql`own.job_created_at`, sql`own.job_id`]);
+function jobsBidOn($: Placeholders<FilterValues>, { positionCondition }: ScanLimit): SQL {
+  const position = positionCondition([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own
     where ${and(sql`own.contractor_id = ${$('contractorId')}`, position)}
     order by own.job_created_at desc, own.job_id desc`;
 }
 
 /** Escapes `%` and `_`, which are literal in the text. */
-export function containing(text: string): string {
+export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -19,7 +19,7 @@ import { availableTo } from './ledger.js';
 import { positionValues, totalOf, type Page, type PartOfList, type Position, type Total } from './page.js';
 import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
 import { asJson, jsonReader } from './rows.js';
-import { asArray, builder, remembering, statement, type Values } from './statement.js';
+import { asArray, builder, cachedByKey, statement, type Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { forEachRole, idsOf, ownBidStates, visibleBids, type ViewerIds } from './visibility.js';
 
@@ -77,7 +77,7 @@ type PartsValues = ViewerIds & { status: BidState | null };
 interface JobOfStatement {
   readonly role: Role;
   /** The state of the bids is among them where the include has `ofStatus`. */
-  readonly $: Values<PartsValues>;
+  readonly $: Placeholders<PartsValues>;
   /** The job's identifier, since a deleted draft has no row. */
   readonly jobId: SQL;
 }
@@ -96,7 +96,7 @@ interface PartOfJob<Selection, Part> {
 
 type PartName = keyof JobParts;
 
-const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Name], JobParts[Name]> } = {
+const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Name], JobParts[Name]> } = {
   homeowner: {
     sql: (fields, { role, $ }) => profileAsJson('homeowner', sql`"jobs"."homeowner_id"`, role, $, fields),
     reader(fields, role) {
@@ -108,7 +108,7 @@ const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Nam
     sql(fields, job) {
       if (job.role !== 'contractor') return sql`'[]'::json`;
       const own = sql`bids where "bids"."job_id" = ${job.jobId} and "bids"."contractor_id" = ${job.$('contractorId')}
-        and ${BIDS_OF_THIS_TIME}`;
+        and ${SAME_JOB_CREATION_TIME}`;
       return listAsJson(bidAsJson(fields, job.role, job.$), own, sql`"bids"."created_at" desc, "bids"."id" desc`);
     },
     reader(fields, role) {
@@ -129,9 +129,9 @@ const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Nam
     sql(selection, job) {
       const list = listBidsOnJob[job.role][selection.ofStatus ? 'filtered' : 'all'];
       const parent = { jobId: job.jobId, status: selection.ofStatus ? sql`${job.$('status')}` : sql`null` };
-      const sooner = job.role === 'contractor' ? BIDS_OF_THIS_TIME : undefined;
-      const { from, order } = list.partOf(parent, job.$, { ...sizeOf(selection), sooner });
-      const total = selection.total ? list.totalOf(parent, job.$, sooner) : NO_TOTAL;
+      const indexCondition = job.role === 'contractor' ? SAME_JOB_CREATION_TIME : undefined;
+      const { from, order } = list.partOf(parent, job.$, { ...sizeOf(selection), indexCondition });
+      const total = selection.total ? list.totalOf(parent, job.$, indexCondition) : NO_TOTAL;
       return sql`json_build_array(${listAsJson(bidAsJson(selection, job.role, job.$), from, order)}, ${total})`;
     },
     reader(selection, role) {
@@ -162,7 +162,7 @@ const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Nam
 };
 
 /** The columns of `ViewerFacts`. */
-export function viewerFacts(role: Role, $: Values<ViewerIds>) {
+export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
   return { availableTokens: availableTo($), ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
 }
 
@@ -178,7 +178,7 @@ function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null 
  * With the job's creation time, the index of a contractor's jobs finds only their bids, however many other bids there
  * are.
  */
-const BIDS_OF_THIS_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
+const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
 /** One more than the page holds, if there are more, and the total where it was counted. */
 type PageJson<Entry> = readonly [rows: Entry[], total: number | null];
@@ -199,19 +199,19 @@ function listAsJson(entry: SQL, from: SQL, order: SQL): SQL {
 }
 
 function namesIn(include: JobInclude): PartName[] {
-  return (Object.keys(PARTS) as PartName[]).filter((name) => include[name] !== undefined);
+  return (Object.keys(JOB_PARTS) as PartName[]).filter((name) => include[name] !== undefined);
 }
 
 /** The included parts as one value of JSON; null if there are none. */
 function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
-  const parts = namesIn(include).map((name) => PARTS[name].sql(include[name] as never, job));
+  const parts = namesIn(include).map((name) => JOB_PARTS[name].sql(include[name] as never, job));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
 }
 
 /** The column of a select of jobs for the included parts; `readParts` reads it. */
-export function partsColumn(include: JobInclude, role: Role, $: Values<ViewerIds>) {
+export function partsColumn(include: JobInclude, role: Role, $: Placeholders<ViewerIds>) {
   // Such an include has no `ofStatus`.
-  const job = { role, $: $ as Values<PartsValues>, jobId: sql`"jobs"."id"` };
+  const job = { role, $: $ as Placeholders<PartsValues>, jobId: sql`"jobs"."id"` };
   return { parts: partsAsJson(include, job).as('parts') };
 }
 
@@ -234,7 +234,7 @@ const selectParts = forEachRole((role) =>
   byInclude((include) =>
     statement(
       'selectParts',
-      ($: Values<PartsValues & { jobIds: string }>) => ({
+      ($: Placeholders<PartsValues & { jobIds: string }>) => ({
         id: sql<JobId>`job.id`,
         parts: partsAsJson(include, { role, $, jobId: sql`job.id` }),
       }),
@@ -270,7 +270,10 @@ export async function readPartsOfMany<Job extends JobParties & { readonly id: Jo
 const readerOf = forEachRole((role) => byInclude((include) => partsReader(include, role)));
 
 function partsReader(include: JobInclude, role: Role) {
-  const readers = namesIn(include).map((name) => ({ name, read: PARTS[name].reader(include[name] as never, role) }));
+  const readers = namesIn(include).map((name) => ({
+    name,
+    read: JOB_PARTS[name].reader(include[name] as never, role),
+  }));
   return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
     // Whether a contractor has bid makes no difference to what they may read of a job that they see.
     const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
@@ -282,7 +285,7 @@ function partsReader(include: JobInclude, role: Role) {
 
 /** Calls `make` once for each include, on its first use. */
 export function byInclude<Parts extends object>(make: (include: JobInclude) => Parts): (include: JobInclude) => Parts {
-  const cachedByInclude = remembering<Parts>();
+  const cachedByInclude = cachedByKey<Parts>();
   return (include) => cachedByInclude(includeKey(include), () => make(include));
 }
 

@@ -11,7 +11,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { JobOrder } from '../rules/job-orders.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import type { ScanLimit } from './page.js';
-import type { Values } from './statement.js';
+import type { Placeholders } from './statement.js';
 import { jobSearch, openJobSearch } from './tables/jobs.js';
 import { isOpenToBids } from './visibility.js';
 
@@ -24,7 +24,7 @@ export interface SearchValues {
   miles: number | null;
 }
 
-type Search = Values<SearchValues>;
+type Search = Placeholders<SearchValues>;
 type Conditions = readonly (SQL | undefined)[];
 
 /** Separates title and description in `job_search.words`, where both are searched as one text. */
@@ -81,10 +81,10 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
 /** The first of the jobs which the index of one filter finds, and which also match the others and are in the market. */
 function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, scan: ScanLimit) {
   const others = filters.filter((other) => other !== by);
-  const behind = scan.behind([sql`s.created_at`, sql`s.job_id`]);
+  const positionCondition = scan.positionCondition([sql`s.created_at`, sql`s.job_id`]);
   const matching = sql`select s.job_id as id, s.created_at
     from (select * from ${tableName(tableOf(market))} s where ${MATCHES[by]($)} offset 0) s
-    where ${allOf([matchesAll($, others), behind])} order by s.created_at desc, s.job_id desc`;
+    where ${allOf([matchesAll($, others), positionCondition])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
   // By its time as well: so the list's index can tell, without a look at the job.
@@ -110,8 +110,8 @@ const SHORT_LIST = 5_000;
  * the list or not; a scan ends with the last match that is asked for, or with the list.
  */
 export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
-  const { atMost, behind } = limit;
-  const list = newestJobs([...inMarket(market), behind([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
+  const { atMost, positionCondition } = limit;
+  const list = newestJobs([...inMarket(market), positionCondition([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
   const endsWithin = (rows: SQL) => sql`not exists (${list} offset ${rows} limit 1)`;
   const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, tableOf(market));
   const scan = sql`select l.id, l.created_at from ${rows}
@@ -158,11 +158,11 @@ export function searchJobsInOrder(
   filters: readonly SearchFilter[],
   order: JobOrder,
   market: Market,
-  { atMost, behind }: ScanLimit,
+  { atMost, positionCondition }: ScanLimit,
 ): SQL {
   const table = tableOf(market);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
-  const listCondition = allOf([...inMarket(market), behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
+  const listCondition = allOf([...inMarket(market), positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
   const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listCondition}
       order by ${inOrder(order, 'jobs')}`;
   return sql`with scanned as materialized (

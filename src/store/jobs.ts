@@ -14,7 +14,7 @@ import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { byInclude, partsColumn, readParts, viewerFacts, type JobInclude, type ViewerFacts } from './job-parts.js';
 import { lockedAvailableTo } from './ledger.js';
 import { narrow } from './people.js';
-import { builder, columns, remembering, statement, type Values } from './statement.js';
+import { builder, columns, cachedByKey, statement, type Placeholders } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -28,7 +28,7 @@ export interface Places {
 }
 
 /** A job, and the states of the viewer's own bids on it, which say whether they see it. */
-export interface SeenJob<Job = JobRow> {
+export interface JobWithOwnBids<Job = JobRow> {
   job: Job;
   ownBids: readonly BidState[];
 }
@@ -36,18 +36,18 @@ export interface SeenJob<Job = JobRow> {
 export const jobColumns = getTableColumns(jobs);
 
 /** The columns for finding the other parts of a job, and for checking its rules. */
-const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
+const REQUIRED_COLUMNS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
 /** The included columns, and those that the statement needs itself; the rows have no others. */
 export function jobFields({ job }: JobInclude, ...neededFields: readonly (keyof JobRow)[]): typeof jobColumns {
-  return job ? narrow(jobColumns, job, [...ALWAYS, ...neededFields]) : jobColumns;
+  return job ? narrow(jobColumns, job, [...REQUIRED_COLUMNS, ...neededFields]) : jobColumns;
 }
 
 const selectJob = forEachRole((role) =>
   byInclude((include) =>
     statement(
       'selectJob',
-      ($: Values<ViewerIds & { id: JobId }>) => ({
+      ($: Placeholders<ViewerIds & { id: JobId }>) => ({
         job: { ...jobFields(include), ...partsColumn(include, role, $) },
         ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
       }),
@@ -66,7 +66,7 @@ export async function readJob(
   viewer: Viewer,
   id: JobId,
   include: JobInclude = {},
-): Promise<SeenJob | undefined> {
+): Promise<JobWithOwnBids | undefined> {
   const [row] = await selectJob[viewer.role](include)(db, { id, ...idsOf(viewer) });
   if (row) readParts(viewer, [row.job], include);
   return row;
@@ -77,7 +77,7 @@ export async function readJob(
  * Later statements each see everything that was committed before they began, and so before the lock. A sub-select in
  * the locking statement itself would see the state before its wait.
  */
-export const lockJob = statement('lockJob', jobColumns, ($: Values<{ id: JobId }>, fields) =>
+export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: JobId }>, fields) =>
   builder
     .select(fields)
     .from(jobs)
@@ -86,7 +86,7 @@ export const lockJob = statement('lockJob', jobColumns, ($: Values<{ id: JobId }
 );
 
 /** The same lock, by way of a bid on the job. */
-export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Values<{ id: BidId }>, fields) =>
+export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholders<{ id: BidId }>, fields) =>
   builder
     .select(fields)
     .from(jobs)
@@ -109,17 +109,17 @@ export interface NeededFacts {
   readonly lockedBalance?: boolean;
 }
 
-const NOTHING = sql`'[]'::json`;
+const EMPTY_JSON_LIST = sql`'[]'::json`;
 
 /** Which facts are read is part of the text: where a parameter decides, Postgres makes the plan anew on each call. */
 function selectFacts({ liveBids, disputeEvents, lockedBalance }: NeededFacts) {
   return statement(
     'selectFacts',
-    ($: Values<ViewerIds & { id: JobId }>) => ({
+    ($: Placeholders<ViewerIds & { id: JobId }>) => ({
       ...viewerFacts('contractor', $),
       ...(lockedBalance && { availableTokens: lockedAvailableTo($) }),
-      liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : NOTHING}`,
-      disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : NOTHING}`,
+      liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : EMPTY_JSON_LIST}`,
+      disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : EMPTY_JSON_LIST}`,
     }),
     ($, fields) =>
       builder
@@ -129,7 +129,7 @@ function selectFacts({ liveBids, disputeEvents, lockedBalance }: NeededFacts) {
   );
 }
 
-const factStatements = remembering<ReturnType<typeof selectFacts>>();
+const factStatements = cachedByKey<ReturnType<typeof selectFacts>>();
 
 /** The facts of a job, for an operation on it; undefined if there is no such job. */
 export async function factsOfJob(
@@ -144,7 +144,7 @@ export async function factsOfJob(
 }
 
 export const selectVisibleJobs = forEachRole((role) =>
-  statement('selectVisibleJobs', jobColumns, ($: Values<ViewerIds & { ids: string }>, fields) =>
+  statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>
     builder
       .select(fields)
       .from(jobs)
@@ -154,7 +154,7 @@ export const selectVisibleJobs = forEachRole((role) =>
 
 type NewJob = JobFields & Omit<Places, 'town'> & { id: JobId; homeownerId: HomeownerId; eventCount: number };
 
-export const insertJob = statement('insertJob', jobColumns, ($: Values<NewJob>, fields) =>
+export const insertJob = statement('insertJob', jobColumns, ($: Placeholders<NewJob>, fields) =>
   builder
     .insert(jobs)
     .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude', 'eventCount']) })
@@ -162,7 +162,7 @@ export const insertJob = statement('insertJob', jobColumns, ($: Values<NewJob>, 
 );
 
 /** A trigger has inserted the row for the search already, in the same transaction. */
-export const setTown = statement('setTown', {}, ($: Values<{ id: JobId; town: string | null }>) =>
+export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; town: string | null }>) =>
   builder
     .update(jobSearch)
     .set({ town: sql`${$('town')}::point` })
@@ -174,7 +174,7 @@ export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt'>>;
 
 type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<{ updatedAt: Date }[]>;
 
-const updates = remembering<UpdateJob>();
+const updates = cachedByKey<UpdateJob>();
 
 /** Changes a job that is locked; the statement has only the columns that change. */
 export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
@@ -182,7 +182,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   const update = updates(
     names.join(' '),
     () =>
-      statement('updateJob', { updatedAt: jobs.updatedAt }, ($: Values<JobRow>, fields) =>
+      statement('updateJob', { updatedAt: jobs.updatedAt }, ($: Placeholders<JobRow>, fields) =>
         builder
           .update(jobs)
           .set({ ...columns($, names), ...(names.includes('version') && { updatedAt: sql`clock_timestamp()` }) })
@@ -196,6 +196,6 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
 }
 
 /** Deletes the draft; its events remain. */
-export const deleteJob = statement('deleteJob', {}, ($: Values<{ id: JobId }>) =>
+export const deleteJob = statement('deleteJob', {}, ($: Placeholders<{ id: JobId }>) =>
   builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

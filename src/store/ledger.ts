@@ -9,9 +9,9 @@ import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
 import { newId } from './new-id.js';
-import { listing, type SamePageRequest } from './page.js';
+import { pagedList, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { builder, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Placeholders } from './statement.js';
 import { users } from './tables/accounts.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
 
@@ -28,11 +28,11 @@ export const balanceShape = {
   available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
 };
 
-export const openBalance = statement('openBalance', {}, ($: Values<{ userId: UserId }>) =>
+export const openBalance = statement('openBalance', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder.insert(tokenBalances).values(columns($, ['userId'])),
 );
 
-export const selectBalance = statement('selectBalance', balanceShape, ($: Values<{ userId: UserId }>, fields) =>
+export const selectBalance = statement('selectBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
   builder
     .select(fields)
     .from(tokenBalances)
@@ -42,7 +42,7 @@ export const selectBalance = statement('selectBalance', balanceShape, ($: Values
 export const selectBalances = statement(
   'selectBalances',
   { userId: tokenBalances.userId, ...balanceShape },
-  ($: Values<{ ids: string }>, fields) =>
+  ($: Placeholders<{ ids: string }>, fields) =>
     builder
       .select(fields)
       .from(tokenBalances)
@@ -56,7 +56,7 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
 }
 
 /** Locks a balance until the transaction ends, so that what is read of it is not spent meanwhile. */
-export const lockBalance = statement('lockBalance', balanceShape, ($: Values<{ userId: UserId }>, fields) =>
+export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
   builder
     .select(fields)
     .from(tokenBalances)
@@ -65,11 +65,11 @@ export const lockBalance = statement('lockBalance', balanceShape, ($: Values<{ u
 );
 
 /** A user's available tokens, as a column of another select. */
-export const availableTo = ($: Values<{ userId: UserId }>) =>
+export const availableTo = ($: Placeholders<{ userId: UserId }>) =>
   sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')})`;
 
 /** The same, with the balance locked. */
-export const lockedAvailableTo = ($: Values<{ userId: UserId }>) =>
+export const lockedAvailableTo = ($: Placeholders<{ userId: UserId }>) =>
   sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')} for update)`;
 
 export interface Movement {
@@ -120,7 +120,7 @@ function asTransfer({ userId, change, reason, ...about }: Movement): TransferVal
 const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
 
 /** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
-const insertTransfer = statement('insertTransfer', transferColumns, ($: Values<TransferValues>, fields) => {
+const insertTransfer = statement('insertTransfer', transferColumns, ($: Placeholders<TransferValues>, fields) => {
   const changed = builder.$with('changed').as(
     builder
       .update(tokenBalances)
@@ -151,16 +151,16 @@ export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTrans
   return transfer;
 }
 
-export const listTransfers = listing({
+export const listTransfers = pagedList({
   name: 'listTransfers',
   keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
   order: 'newest first',
   fields: transferColumns,
-  rows: ($: Values<{ userId: UserId }>, fields, within) =>
+  rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
     builder
       .select(fields)
       .from(tokenTransfers)
-      .where(and(eq(tokenTransfers.userId, $('userId')), within))
+      .where(and(eq(tokenTransfers.userId, $('userId')), condition))
       .$dynamic(),
 });
 
@@ -206,13 +206,13 @@ export const countLedger = statement(
     accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
     transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
   },
-  (_: Values<object>, fields) => builder.select(fields).from(sql`(values (1)) as one`),
+  (_: Placeholders<object>, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
 export const selectTransfer = statement(
   'selectTransfer',
   getTableColumns(tokenTransfers),
-  ($: Values<{ id: TransferId }>, fields) =>
+  ($: Placeholders<{ id: TransferId }>, fields) =>
     builder
       .select(fields)
       .from(tokenTransfers)

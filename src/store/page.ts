@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
 import type { Fields, Row } from './rows.js';
-import { countedStatement, builder, remembering, statement, type FieldsOf, type Values } from './statement.js';
+import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type Placeholders } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -59,12 +59,12 @@ export interface ScanLimit {
   /** How many of them are skipped before; for pages by number. */
   readonly offset?: Placeholder;
   /** The condition of the position, for other columns with the same keys. */
-  behind(keys: readonly SQL[]): SQL | undefined;
+  positionCondition(keys: readonly SQL[]): SQL | undefined;
   /** The rows that were gathered for the total, if they contain the page. */
   readonly gatheredRows?: SQL | undefined;
 }
 
-interface Listing<V extends object, F extends Fields> {
+interface ListDefinition<V extends object, F extends Fields> {
   /** The name of its statements; that of the total has ` total` behind it. */
   readonly name: string;
   readonly fields: FieldsOf<V, F>;
@@ -72,18 +72,18 @@ interface Listing<V extends object, F extends Fields> {
   readonly keys: Readonly<Record<string, PgColumn>>;
   readonly order: 'newest first' | 'oldest first';
   /**
-   * The rows, without order and limit; `within` restricts them to those after a position. For the total, the fields are
-   * one column of the list's index: the other columns would cost twice as much as the counting.
+   * The rows, without order and limit, of which `condition` leaves those after a position. For the total, the fields
+   * are one column of the list's index: the other columns would cost twice as much as the counting.
    */
-  rows($: Values<V>, fields: F, within: SQL | undefined, scan: ScanLimit): Select;
+  rows($: Placeholders<V>, fields: F, condition: SQL | undefined, scan: ScanLimit): Select;
   /** True where `rows` itself applies the scan limit, with its offset. */
   readonly appliesScanLimit?: boolean;
   /** The counting limit, where it is not the usual one. */
   readonly exactTotalMax?: number;
   /** Is counted instead of the rows, where that is less work. */
-  rowsToCount?($: Values<V>, scan: ScanLimit): SQL;
+  rowsToCount?($: Placeholders<V>, scan: ScanLimit): SQL;
   /** The first of the rows, where one sub-select serves the total and the pages that are among them. */
-  gatherRows?: (($: Values<V>, scan: ScanLimit) => SQL) | undefined;
+  gatherRows?: (($: Placeholders<V>, scan: ScanLimit) => SQL) | undefined;
   /** The object in the row that has the keys, if not the row itself. */
   keyObject?(row: Row<F>): object;
 }
@@ -97,11 +97,15 @@ export interface List<V extends object, Item> {
   /** The list inside the row of its parent, which has some of the values: rows to select from, and their order. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
-    $: Values<Omit<V, P>>,
+    $: Placeholders<Omit<V, P>>,
     request: PartOfList,
   ): { from: SQL; order: SQL };
   /** The total of the list, inside the row of its parent. */
-  totalOf<P extends keyof V & string>(parent: Readonly<Record<P, SQL>>, $: Values<Omit<V, P>>, sooner?: SQL): SQL;
+  totalOf<P extends keyof V & string>(
+    parent: Readonly<Record<P, SQL>>,
+    $: Placeholders<Omit<V, P>>,
+    indexCondition?: SQL,
+  ): SQL;
 }
 
 /** A page that is read in the row of its parent. */
@@ -110,49 +114,49 @@ export interface PartOfList {
   /** Whether it begins after a position, which `positionValues` gives. */
   readonly isAfter: boolean;
   /** A condition that finds the same rows by another index. */
-  readonly sooner?: SQL | undefined;
+  readonly indexCondition?: SQL | undefined;
 }
 
-export function listing<V extends object, F extends Fields>(parts: Listing<V, F>): List<V, Row<F>> {
+export function pagedList<V extends object, F extends Fields>(parts: ListDefinition<V, F>): List<V, Row<F>> {
   const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
   const [key] = columns as [PgColumn];
   const direction = parts.order === 'newest first' ? desc : asc;
   const inOrder = columns.map(direction);
-  const everything = scanLimitOfCount(exactTotalMax);
+  const countLimit = scanLimitOfCount(exactTotalMax);
   // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
-  const pages = remembering<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
+  const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', withTotal: boolean) {
     const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
     return pages(`${size} ${kind} ${atMost}${withTotal ? ' counted' : ''}`, () => {
-      const gatherRows = withTotal && kind !== 'after' && atMost <= everything.atMost ? parts.gatherRows : undefined;
-      const select = ($: Values<V>, selectedFields: F) => {
-        const behindIt = (keys: readonly SQL[]) =>
-          kind === 'after' ? behind(columns, keys, parts.order, $) : undefined;
-        const within = behindIt(columns.map((column) => sql`${column}`));
+      const gatherRows = withTotal && kind !== 'after' && atMost <= countLimit.atMost ? parts.gatherRows : undefined;
+      const select = ($: Placeholders<V>, selectedFields: F) => {
+        const conditionOn = (keys: readonly SQL[]) =>
+          kind === 'after' ? positionCondition(columns, keys, parts.order, $) : undefined;
+        const condition = conditionOn(columns.map((column) => sql`${column}`));
         const scan = {
           atMost,
           rowsNeeded: size + 1,
-          ...(kind === 'numbered' && { offset: ($ as Values<{ offset: number }>)('offset') }),
-          behind: behindIt,
+          ...(kind === 'numbered' && { offset: ($ as Placeholders<{ offset: number }>)('offset') }),
+          positionCondition: conditionOn,
           gatheredRows: gatherRows && sql`select * from gathered`,
         };
         const page = parts
-          .rows($, selectedFields, within, scan)
+          .rows($, selectedFields, condition, scan)
           .orderBy(...inOrder)
           .limit(size + 1);
         return scan.offset && !parts.appliesScanLimit ? page.offset(scan.offset) : page;
       };
       if (gatherRows) {
-        const count = sql`select count(*)::int from (select from gathered limit ${everything.atMost}) g`;
+        const count = sql`select count(*)::int from (select from gathered limit ${countLimit.atMost}) g`;
         return countedStatement(
           name,
           fields,
           select,
           () => count,
-          ($) => gatherRows($, everything),
+          ($) => gatherRows($, countLimit),
         );
       }
       if (withTotal) return countedStatement(name, fields, select, counting);
@@ -162,21 +166,22 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
   }
 
   /** The rows for a count, which reads one column of the list's index and no field of them. */
-  const keysOf = ($: Values<V>, within: SQL | undefined) => parts.rows($, { key } as unknown as F, within, everything);
+  const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
+    parts.rows($, { key } as unknown as F, condition, countLimit);
 
   // In the order of the list, so that the list's own index is read.
-  const counting = ($: Values<V>): SQL => {
+  const counting = ($: Placeholders<V>): SQL => {
     const some = parts.rowsToCount
-      ? sql`(${parts.rowsToCount($, everything)}) counted`
-      : keysOf($, undefined)
+      ? sql`(${parts.rowsToCount($, countLimit)}) counted`
+      : rowsToCountByKey($, undefined)
           .orderBy(...inOrder)
-          .limit(everything.atMost)
+          .limit(countLimit.atMost)
           .as('some');
     return builder.select({ count: COUNT }).from(some).getSQL();
   };
   const count = statement(`${name} total`, { count: COUNT }, counting);
 
-  async function one(on: Db, values: V, request: PageRequest): Promise<Page<Row<F>>> {
+  async function readPage(on: Db, values: V, request: PageRequest): Promise<Page<Row<F>>> {
     const { size, offset = 0, after, withTotal = false } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const parameters = { offset, ...values, ...positionValues(after) };
@@ -207,16 +212,16 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
     };
   }
 
-  return Object.assign(one, {
+  return Object.assign(readPage, {
     total,
     pageOf: (items: readonly Row<F>[], { size, isAfter }: PartOfList, countTotal: () => Promise<Total>) =>
       pageOf(items, size, isAfter, countTotal),
-    partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, sooner }: PartOfList) {
+    partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, indexCondition }: PartOfList) {
       const $ = valuesOf<V>(parent, values);
       const position = columns.map((column) => sql`${column}`);
-      const within = isAfter ? behind(columns, position, parts.order, $) : sooner;
+      const condition = isAfter ? positionCondition(columns, position, parts.order, $) : indexCondition;
       const page = parts
-        .rows($, typeof fields === 'function' ? fields($) : fields, within, everything)
+        .rows($, typeof fields === 'function' ? fields($) : fields, condition, countLimit)
         .orderBy(...inOrder)
         .limit(size + 1);
       return {
@@ -224,8 +229,8 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
         order: sql.join(inOrder, sql`, `),
       };
     },
-    totalOf(parent: Readonly<Record<string, SQL>>, values: object, sooner?: SQL) {
-      const some = keysOf(valuesOf<V>(parent, values), sooner).limit(everything.atMost);
+    totalOf(parent: Readonly<Record<string, SQL>>, values: object, indexCondition?: SQL) {
+      const some = rowsToCountByKey(valuesOf<V>(parent, values), indexCondition).limit(countLimit.atMost);
       return sql`(select count(*) from (${some.getSQL()}) counted)`;
     },
   });
@@ -234,9 +239,9 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
 const COUNT = sql<number>`count(*)::int`;
 
 /** The parameters of a statement, some of them from the row of the parent: together they have the names of `V`. */
-function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
+function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Placeholders<V> {
   const placeholderOf = values as (name: string) => Placeholder;
-  return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Values<V>;
+  return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Placeholders<V>;
 }
 
 /** The total for a count, which stops after the largest exact total. */
@@ -246,7 +251,7 @@ export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): 
 
 /** The counting limit and one more row, which shows that there are more. */
 function scanLimitOfCount(exactTotalMax: number): ScanLimit {
-  return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, behind: () => undefined };
+  return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, positionCondition: () => undefined };
 }
 
 /** Rounds up to a power of two, so that pages by number need few statements. */
@@ -254,20 +259,20 @@ function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
 
-function behind<V>(
+function positionCondition<V>(
   columns: readonly PgColumn[],
-  alike: readonly SQL[],
+  keyColumns: readonly SQL[],
   order: 'newest first' | 'oldest first',
-  $: Values<V>,
+  $: Placeholders<V>,
 ): SQL {
   const list = (items: readonly SQL[]) => sql`(${sql.join([...items], sql`, `)})`;
-  const keys = list(alike);
-  const valueOf = $ as Values<Record<string, KeyValue>>;
+  const keys = list(keyColumns);
+  const valueOf = $ as Placeholders<Record<string, KeyValue>>;
   const position = list(columns.map((column, at) => sql`${valueOf(`key${at}`)}::${sql.raw(column.getSQLType())}`));
   return order === 'newest first' ? lt(keys, position) : gt(keys, position);
 }
 
-/** The parameters of a position, as `behind` uses them. */
+/** The parameters of a position, as `positionCondition` uses them. */
 export function positionValues(position: Position | undefined): Record<string, KeyValue> {
   return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asParameter(value)]));
 }
@@ -276,10 +281,7 @@ function asParameter(value: KeyValue): KeyValue {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/**
- * The same page with converted rows; the positions are still those of the original rows. Its properties are written
- * out, so that all pages have one hidden class.
- */
+/** The same page with converted rows. Its properties are written out, so that all pages have one hidden class. */
 export function mapPage<Item, Result>(
   { size, rows: items, hasNext, hasPrevious, positionOf, total }: Page<Item>,
   make: (row: Item) => Result,

@@ -3,41 +3,41 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from './database.js';
 import { positionValues, totalOf, type List, type Page, type PartOfList, type SamePageRequest } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
-import { builder, remembering, statement, type Values } from './statement.js';
+import { builder, cachedByKey, statement, type Placeholders } from './statement.js';
 
 /** The parameter of the list that is its parent's id. */
-export const EACH_PARENT = sql`asked.id`;
+export const EACH_PARENT = sql`parent.id`;
 
 interface Parts<V extends object, Item> {
   /** The name of its statements; that of the totals has ` total` behind it. */
   readonly name: string;
   /** The rows, with the column names of the page’s own select. */
   readonly shape: RowShape;
-  partOf($: Values<V>, request: PartOfList): { from: SQL; order: SQL };
-  totalOf($: Values<V>): SQL;
+  partOf($: Placeholders<V>, request: PartOfList): { from: SQL; order: SQL };
+  totalOf($: Placeholders<V>): SQL;
   readonly pageOf: List<object, Item>['pageOf'];
 }
 
-type Rows<Id, V> = (on: Db, values: V) => Promise<{ id: Id; found: unknown[][] }[]>;
+type Rows<Id, V> = (on: Db, values: V) => Promise<{ id: Id; rows: unknown[][] }[]>;
 
 /** The totals take one more statement for all lists, only if one is needed. */
 export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(parts: Parts<V, Item>) {
   const { name, shape, partOf, totalOf: totalIn, pageOf } = parts;
-  const pages = remembering<Rows<Id, V>>();
+  const pages = cachedByKey<Rows<Id, V>>();
   const read = jsonReader<Item>(shape);
   const id = sql<Id>`${EACH_PARENT}`.as('id');
-  const askedFor = ($: Values<V>) => sql`unnest(${$('ids')}::text[]) as asked(id)`;
+  const parentsOf = ($: Placeholders<V>) => sql`unnest(${$('ids')}::text[]) as parent(id)`;
 
   function pagesOf(size: number, isAfter: boolean): Rows<Id, V> {
-    const found = ($: Values<V>) => {
+    const rowsIn = ($: Placeholders<V>) => {
       const { from, order } = partOf($, { size, isAfter });
       return sql<unknown[][]>`(select coalesce(json_agg(${asJson(shape)} order by ${order}), '[]') from ${from})`;
     };
     return pages(`${size} ${isAfter}`, () =>
       statement(
         name,
-        ($: Values<V>) => ({ id, found: found($).as('found') }),
-        ($, fields) => builder.select(fields).from(askedFor($)),
+        ($: Placeholders<V>) => ({ id, rows: rowsIn($).as('rows') }),
+        ($, fields) => builder.select(fields).from(parentsOf($)),
         'json',
       ),
     );
@@ -45,8 +45,8 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
 
   const countMany = statement(
     `${name} total`,
-    ($: Values<V>) => ({ id, count: sql<number>`${totalIn($)}::int`.as('count') }),
-    ($, fields) => builder.select(fields).from(askedFor($)),
+    ($: Placeholders<V>) => ({ id, count: sql<number>`${totalIn($)}::int`.as('count') }),
+    ($, fields) => builder.select(fields).from(parentsOf($)),
   );
 
   return async (on: Db, values: V, { size, after }: SamePageRequest): Promise<Map<Id, Page<Item>>> => {
@@ -57,7 +57,7 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
     return new Map(
       rows.map((row) => [
         row.id,
-        pageOf(row.found.map(read), { size, isAfter }, async () => totalOf((await (counted ??= count())).get(row.id))),
+        pageOf(row.rows.map(read), { size, isAfter }, async () => totalOf((await (counted ??= count())).get(row.id))),
       ]),
     );
   };

@@ -16,7 +16,7 @@ import {
 } from './accounts.js';
 import type { Db } from './database.js';
 import { asJson, jsonReader, mayBeAbsent, type RowShape } from './rows.js';
-import { asArray, builder, statement, type Values } from './statement.js';
+import { asArray, builder, statement, type Placeholders } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { forEachRole, idsOf, type ViewerIds } from './visibility.js';
 
@@ -28,10 +28,10 @@ export type ReadableContractor = RedactedRow<'contractor', Contractor> & { user?
 
 /** Whether the viewer and the person are the two parties of an award. */
 const COUNTERPART = {
-  homeowner: ($: Values<ViewerIds>) =>
+  homeowner: ($: Placeholders<ViewerIds>) =>
     sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$('homeownerId')}
       and j.awarded_contractor_id = "contractors"."id")`,
-  contractor: ($: Values<ViewerIds>) =>
+  contractor: ($: Placeholders<ViewerIds>) =>
     sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$('contractorId')}
       and j.homeowner_id = "homeowners"."id")`,
 };
@@ -40,7 +40,7 @@ const COUNTERPART = {
  * Whether the contractor has bid on a job of the viewer's. A sub-select of one bid: for an `exists` the planner would
  * read all bids once for a whole page.
  */
-export const CLIENT = ($: Values<ViewerIds>) =>
+export const CLIENT = ($: Placeholders<ViewerIds>) =>
   sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
     where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$('homeownerId')} limit 1), false)`;
 
@@ -50,7 +50,7 @@ const NO = sql<boolean>`false`;
 const selectPeople = forEachRole((role) =>
   statement(
     'selectPeople',
-    ($: Values<ViewerIds & { ids: string }>) => ({
+    ($: Placeholders<ViewerIds & { ids: string }>) => ({
       user: userColumns,
       homeowner: mayBeAbsent(homeownerShape),
       contractor: mayBeAbsent(contractorShape),
@@ -119,7 +119,7 @@ export function profileAsJson(
   kind: keyof Profiles,
   id: SQL,
   role: Role,
-  $: Values<ViewerIds>,
+  $: Placeholders<ViewerIds>,
   fields: PersonFields,
 ): SQL {
   const { table, shape, awardedTo } = PROFILES[kind];

@@ -3,7 +3,7 @@
  * none.
  */
 import { sql } from 'drizzle-orm';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { events } from './tables/events.js';
 
 /** The channel on which the last position is sent. */
@@ -20,14 +20,14 @@ export const numberEvents = statement(
     lastPosition: sql<string>`n.last_position::text`,
     lagSeconds: sql<number | null>`n.lag_seconds`,
   },
-  ($: Values<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
+  ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
 /** The last position, as text. */
 export const selectLastPosition = statement(
   'selectLastPosition',
   { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
-  (_: Values<object>, fields) => builder.select(fields).from(events),
+  (_: Placeholders<object>, fields) => builder.select(fields).from(events),
 );
 
 /** A bound that keeps the look cheap, even when no instance has numbered events for long. */
@@ -40,7 +40,7 @@ export const lookForEvents = statement(
     waiting: sql<number>`count(*)::int`,
     lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
   },
-  (_: Values<object>, fields) => {
+  (_: Placeholders<object>, fields) => {
     const waiting = builder
       .select({ one: sql`1`.as('one') })
       .from(events)

@@ -2,12 +2,12 @@
 import { sql } from 'drizzle-orm';
 import type { Db } from './database.js';
 import { newestMigration } from './migrate.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 
 const lastMigration = statement(
   'lastMigration',
   { at: sql<number>`coalesce(max(created_at), 0)::float8` },
-  (_: Values<object>, fields) => builder.select(fields).from(sql`drizzle.__drizzle_migrations`),
+  (_: Placeholders<object>, fields) => builder.select(fields).from(sql`drizzle.__drizzle_migrations`),
 );
 
 export async function isReady(db: Db): Promise<boolean> {

@@ -4,9 +4,9 @@ import type { REVIEW } from '../rules/entities/review.js';
 import type { RowOf } from '../rules/entity.js';
 import type { ContractorId } from '../rules/ids.js';
 import type { Db } from './database.js';
-import { listing, type SamePageRequest } from './page.js';
+import { pagedList, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { builder, asArray, type Values } from './statement.js';
+import { builder, asArray, type Placeholders } from './statement.js';
 import { reviews } from './tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -31,16 +31,16 @@ export type Review = RowOf<
   }
 >;
 
-export const listReviews = listing({
+export const listReviews = pagedList({
   name: 'listReviews',
   keys: { createdAt, id },
   order: 'newest first',
   fields: shape,
-  rows: ($: Values<{ contractorId: ContractorId }>, fields, within) =>
+  rows: ($: Placeholders<{ contractorId: ContractorId }>, fields, condition) =>
     builder
       .select(fields)
       .from(reviews)
-      .where(and(eq(reviews.contractorId, $('contractorId')), within))
+      .where(and(eq(reviews.contractorId, $('contractorId')), condition))
       .$dynamic(),
 });
 

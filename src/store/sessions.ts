@@ -8,7 +8,7 @@ import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { asDate, ConvertedColumn, mayBeAbsent } from './rows.js';
-import { builder, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Placeholders } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
@@ -29,7 +29,7 @@ export const viewerShape = {
 const selectActiveSession = statement(
   'selectActiveSession',
   { ...viewerShape, endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8` },
-  ($: Values<NamedSession>, fields) =>
+  ($: Placeholders<NamedSession>, fields) =>
     builder
       .select(fields)
       .from(sessions)
@@ -67,7 +67,7 @@ export async function findActiveSession(db: Db, session: NamedSession): Promise<
 const insertSession = statement(
   'insertSession',
   { id: sessions.id },
-  ($: Values<{ id: SessionId; userId: UserId; passwordHash: string }>, fields) =>
+  ($: Placeholders<{ id: SessionId; userId: UserId; passwordHash: string }>, fields) =>
     builder
       .insert(sessions)
       .select(
@@ -100,7 +100,7 @@ const newRefreshToken = (hash: Placeholder) => ({
 const insertRefreshToken = statement(
   'insertRefreshToken',
   { expiresAt: refreshTokens.expiresAt },
-  ($: Values<{ hash: string; sessionId: SessionId }>, fields) =>
+  ($: Placeholders<{ hash: string; sessionId: SessionId }>, fields) =>
     builder
       .insert(refreshTokens)
       .select(
@@ -145,7 +145,7 @@ const selectRefreshToken = statement(
     secondsSinceUse: sql<number>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
     readAt: new ConvertedColumn(sql`now()`, 'read_at', asDate),
   },
-  ($: Values<{ hash: string }>, fields) =>
+  ($: Placeholders<{ hash: string }>, fields) =>
     builder
       .select(fields)
       .from(refreshTokens)
@@ -163,7 +163,7 @@ export async function findRefreshToken(db: Db, token: string) {
 const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
-  ($: Values<{ hash: string; usedAt: Date; successorHash: string }>, fields) => {
+  ($: Placeholders<{ hash: string; usedAt: Date; successorHash: string }>, fields) => {
     const usedToken = builder.$with('used').as(
       builder
         .update(refreshTokens)
@@ -200,7 +200,7 @@ export async function replaceRefreshToken(
 const selectUnusedTokens = statement(
   'selectUnusedTokens',
   { hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt },
-  ($: Values<{ sessionId: SessionId }>, fields) =>
+  ($: Placeholders<{ sessionId: SessionId }>, fields) =>
     builder
       .select(fields)
       .from(refreshTokens)
@@ -230,29 +230,32 @@ const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, n
  */
 export const SESSIONS_CHANNEL = 'session_ended';
 
-const notifying = (payload: SQL | Placeholder | PgColumn) =>
+const notify = (payload: SQL | Placeholder | PgColumn) =>
   sql<string>`pg_notify(${sql.raw(`'${SESSIONS_CHANNEL}'`)}, ${payload})::text`;
 
-const ANNOUNCEMENT = { id: sessions.id, announced: notifying(sessions.id).as('announced') };
+const ANNOUNCEMENT = { id: sessions.id, announced: notify(sessions.id).as('announced') };
 
 export const sendHeartbeat = statement(
   'sendHeartbeat',
-  ($: Values<{ heartbeat: string }>) => ({ announced: notifying($('heartbeat')) }),
+  ($: Placeholders<{ heartbeat: string }>) => ({ announced: notify($('heartbeat')) }),
   (_, fields) => builder.select(fields).from(sql`(values (0)) one`),
 );
 
-export const revokeSession = statement('revokeSession', ANNOUNCEMENT, ($: Values<{ sessionId: SessionId }>, fields) =>
-  builder
-    .update(sessions)
-    .set(END_NOW)
-    .where(and(eq(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
-    .returning(fields),
+export const revokeSession = statement(
+  'revokeSession',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ sessionId: SessionId }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(and(eq(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
+      .returning(fields),
 );
 
 export const revokeOtherSessions = statement(
   'revokeOtherSessions',
   ANNOUNCEMENT,
-  ($: Values<{ userId: UserId; sessionId: SessionId }>, fields) =>
+  ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
     builder
       .update(sessions)
       .set(END_NOW)
@@ -260,24 +263,31 @@ export const revokeOtherSessions = statement(
       .returning(fields),
 );
 
-export const revokeAllSessions = statement('revokeAllSessions', ANNOUNCEMENT, ($: Values<{ userId: UserId }>, fields) =>
-  builder
-    .update(sessions)
-    .set(END_NOW)
-    .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
-    .returning(fields),
+export const revokeAllSessions = statement(
+  'revokeAllSessions',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
+      .returning(fields),
 );
 
-const selectEnded = statement('selectEnded', { id: sql<string>`asked.id` }, ($: Values<{ ids: string }>, fields) => {
-  const active = builder
-    .select({ one: sql`1` })
-    .from(sessions)
-    .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
-  return builder
-    .select(fields)
-    .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
-    .where(sql`not exists ${active}`);
-});
+const selectEnded = statement(
+  'selectEnded',
+  { id: sql<string>`asked.id` },
+  ($: Placeholders<{ ids: string }>, fields) => {
+    const active = builder
+      .select({ one: sql`1` })
+      .from(sessions)
+      .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+    return builder
+      .select(fields)
+      .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
+      .where(sql`not exists ${active}`);
+  },
+);
 
 /** Which of these sessions have ended. */
 export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {

@@ -12,7 +12,7 @@ import { named, type Db, type NamedStatement } from './database.js';
 import { rowReader, type Fields, type Row, type RowReader, type ValuesFrom } from './rows.js';
 
 /** The parameters of a statement, each by its name. */
-export interface Values<V> {
+export interface Placeholders<V> {
   <Name extends keyof V & string>(name: Name): Placeholder<Name, V[Name]>;
 }
 
@@ -21,10 +21,10 @@ export const builder = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
 /** The fields of a statement, of which some may use its parameters. */
-export type FieldsOf<V, F extends Fields> = F | (($: Values<V>) => F);
+export type FieldsOf<V, F extends Fields> = F | (($: Placeholders<V>) => F);
 
 /** Makes the query whose columns are these fields: by one of Drizzle's builders, or as one text. */
-type Build<V, F> = ($: Values<V>, fields: F) => SQLWrapper;
+type Build<V, F> = ($: Placeholders<V>, fields: F) => SQLWrapper;
 
 /**
  * Makes a function that runs a statement. The name is that of the constant which holds the function: the statement
@@ -37,7 +37,7 @@ export function statement<V extends object, F extends Fields>(
   build: Build<V, F>,
   from: ValuesFrom = 'driver',
 ): (db: Db, values: V) => Promise<Row<F>[]> {
-  const send = sending(name, fields, build, from);
+  const send = prepare(name, fields, build, from);
   return async (on, values) => {
     const { answer, read } = await send(on, values as Record<string, unknown>);
     return (from === 'json' ? rowsIn(answer) : answer).map(read) as Row<F>[];
@@ -51,10 +51,10 @@ export function countedStatement<V extends object, F extends Fields>(
   name: string,
   fields: FieldsOf<V, F>,
   build: Build<V, F>,
-  count: ($: Values<V>) => SQL,
-  gatherRows?: ($: Values<V>) => SQL,
+  count: ($: Placeholders<V>) => SQL,
+  gatherRows?: ($: Placeholders<V>) => SQL,
 ): (db: Db, values: V) => Promise<{ rows: Row<F>[]; count: number }> {
-  const send = sending(name, fields, build, 'json', { count, gatherRows });
+  const send = prepare(name, fields, build, 'json', { count, gatherRows });
   return async (on, values) => {
     const { answer, read } = await send(on, values as Record<string, unknown>);
     return { rows: rowsIn(answer).map(read) as Row<F>[], count: (answer[0]?.[1] ?? 0) as number };
@@ -63,17 +63,17 @@ export function countedStatement<V extends object, F extends Fields>(
 
 /** What a statement returns in addition to its rows, and the sub-select that both may read. */
 interface Additions<V> {
-  readonly count?: ($: Values<V>) => SQL;
-  readonly gatherRows?: (($: Values<V>) => SQL) | undefined;
+  readonly count?: ($: Placeholders<V>) => SQL;
+  readonly gatherRows?: (($: Placeholders<V>) => SQL) | undefined;
 }
 
 interface Ready {
   readonly statement: NamedStatement;
-  readonly params: readonly Slot[];
+  readonly params: readonly Parameter[];
   readonly read: RowReader['read'];
 }
 
-function sending<V, F extends Fields>(
+function prepare<V, F extends Fields>(
   name: string,
   fields: FieldsOf<V, F>,
   build: Build<V, F>,
@@ -83,7 +83,7 @@ function sending<V, F extends Fields>(
   let ready: Ready | undefined;
 
   function make(): Ready {
-    const $ = placeholderOf as Values<V>;
+    const $ = placeholderOf as Placeholders<V>;
     const selectedFields = typeof fields === 'function' ? fields($) : fields;
     const { width, read } = rowReader(selectedFields, from);
     const rows = build($, selectedFields).getSQL();
@@ -91,12 +91,12 @@ function sending<V, F extends Fields>(
     // Constants such as page sizes are part of the text: Postgres keeps one generic plan where parameters do not change
     // the plan, and plans on every call where they might.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
-    return { statement: named(name, text), params: params.map(slotOf), read };
+    return { statement: named(name, text), params: params.map(parameterOf), read };
   }
 
   return async (on: Db, values: Record<string, unknown>) => {
     ready ??= make();
-    return { answer: await on.send(ready.statement, fillSlots(ready.params, values)), read: ready.read };
+    return { answer: await on.send(ready.statement, fillParameters(ready.params, values)), read: ready.read };
   };
 }
 
@@ -117,12 +117,12 @@ function rowsIn([row]: unknown[][]): unknown[][] {
 }
 
 /** A parameter: the name of its value, and the encoder of its column. */
-interface Slot {
+interface Parameter {
   readonly name: string;
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
 }
 
-function slotOf(param: unknown): Slot {
+function parameterOf(param: unknown): Parameter {
   const [placeholder, encoder] = is(param, Param) ? [param.value, param.encoder] : [param, undefined];
   if (!is(placeholder, Placeholder)) throw new Error('A statement holds a value that has no name.');
   const isPlain = !encoder || encoder.mapToDriverValue === Column.prototype.mapToDriverValue;
@@ -130,7 +130,10 @@ function slotOf(param: unknown): Slot {
 }
 
 /** Drizzle itself encodes null like any other value, which turns it into a text for some types of columns. */
-function fillSlots(params: readonly Slot[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
+function fillParameters(
+  params: readonly Parameter[],
+  values: Readonly<Record<string, unknown>>,
+): ParameterOrJSON<never>[] {
   return params.map(({ name, encoder }) => {
     const value = values[name];
     if (value === undefined && !(name in values)) throw new Error(`A statement was not given its ${name}.`);
@@ -139,7 +142,7 @@ function fillSlots(params: readonly Slot[], values: Readonly<Record<string, unkn
 }
 
 /** The named values as columns to insert or to set, each with the encoder of its column. */
-export function columns<V extends object, const K extends keyof V & string>($: Values<V>, names: readonly K[]) {
+export function columns<V extends object, const K extends keyof V & string>($: Placeholders<V>, names: readonly K[]) {
   const byName: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $(name)]));
   // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` does not.
   return byName as { [Name in K]: SQL };
@@ -148,7 +151,7 @@ export function columns<V extends object, const K extends keyof V & string>($: V
  * A whole row of a table, for `insert into … select`: the named values with the encoders of their columns, and null for
  * all others.
  */
-export function rowOf(
+export function insertedRow(
   shape: Readonly<Record<string, PgColumn>>,
   values: Readonly<Record<string, SQL | Placeholder>>,
 ): SQL {
@@ -162,7 +165,7 @@ export function rowOf(
 const VARIANTS_MAX = 500;
 
 /** A cache that makes a value once for each key, and keeps the most recently used ones. */
-export function remembering<Result extends object>(max = VARIANTS_MAX): (key: string, make: () => Result) => Result {
+export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: string, make: () => Result) => Result {
   const cache = new LRUCache<string, Result>({ max });
   return (key, make) => {
     const cachedResult = cache.get(key);

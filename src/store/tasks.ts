@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { QUEUE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { statement, type Values } from './statement.js';
+import { statement, type Placeholders } from './statement.js';
 import { tasks } from './tables/tasks.js';
 
 export type TaskKindName = 'webhook';
@@ -18,7 +18,7 @@ export interface Task {
 const insert = statement(
   'insertTasks',
   {},
-  ($: Values<{ kind: TaskKindName; list: string }>) => sql`insert into tasks (id, kind, key)
+  ($: Placeholders<{ kind: TaskKindName; list: string }>) => sql`insert into tasks (id, kind, key)
     select id, ${$('kind')}, key from json_to_recordset(${$('list')}::json) as list (id text, key text)
     on conflict (id) do update set run_at = now() where tasks.leased_until is null or tasks.leased_until <= now()`,
 );
@@ -49,7 +49,7 @@ const LEASE = sql.raw(`interval '${QUEUE.leaseSeconds} seconds'`);
 export const claimTasks = statement(
   'claimTasks',
   { id: tasks.id, key: tasks.key, attempts: tasks.attempts, leasedUntil: sql<string>`tasks.leased_until` },
-  ($: Values<Claim>) => sql`with recursive keys as (
+  ($: Placeholders<Claim>) => sql`with recursive keys as (
       (select key from tasks where kind = ${$('kind')} order by key limit 1)
       union all
       select next.key from keys cross join lateral (
@@ -74,19 +74,19 @@ export const claimTasks = statement(
     returning tasks.id, tasks.key, tasks.attempts, tasks.leased_until`,
 );
 
-const isHeld = ($: Values<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
+const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 
 /** Returns no row if the lease is lost, as does the next. */
 export const deleteTask = statement(
   'deleteTask',
   { id: tasks.id },
-  ($: Values<Task>) => sql`delete from tasks where ${isHeld($)} returning id`,
+  ($: Placeholders<Task>) => sql`delete from tasks where ${isHeld($)} returning id`,
 );
 
 export const requeueTask = statement(
   'requeueTask',
   { id: tasks.id },
-  ($: Values<Task & { retryAfterSeconds: number }>) => sql`update tasks set leased_until = null,
+  ($: Placeholders<Task & { retryAfterSeconds: number }>) => sql`update tasks set leased_until = null,
       attempts = ${$('attempts')}::int, run_at = now() + make_interval(secs => ${$('retryAfterSeconds')}::float8)
     where ${isHeld($)} returning id`,
 );

@@ -4,10 +4,10 @@ import type { ContractorId, HomeownerId } from '../rules/ids.js';
 import type { Role } from '../rules/viewer.js';
 import { userColumns, type User } from './accounts.js';
 import type { Db } from './database.js';
-import { firstFitting } from './fitting.js';
-import { containing } from './job-lists.js';
-import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
-import { builder, remembering, type Values } from './statement.js';
+import { firstMatches } from './first-matches.js';
+import { likePattern } from './job-lists.js';
+import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
+import { builder, cachedByKey, type Placeholders } from './statement.js';
 import { users, userWords } from './tables/accounts.js';
 
 export interface UserFilter {
@@ -30,7 +30,7 @@ interface ListKind {
   readonly verified: boolean | null;
 }
 
-const lists = remembering<List<FilterValues, ListedUser>>();
+const lists = cachedByKey<List<FilterValues, ListedUser>>();
 
 export function listUsers(
   db: Db,
@@ -38,7 +38,7 @@ export function listUsers(
   request: PageRequest,
 ): Promise<Page<ListedUser>> {
   const kind: ListKind = { hasSearch: search !== null, userType, verified };
-  const values = { search: search === null ? null : containing(search) };
+  const values = { search: search === null ? null : likePattern(search) };
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
 
@@ -57,36 +57,37 @@ const few = (rows: number) => sql.raw(String(rows));
 function listOf(kind: ListKind): List<FilterValues, ListedUser> {
   const { hasSearch, userType, verified } = kind;
   const ofType = userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`;
-  const fits = ($: Values<FilterValues>) => and(saying($), verified === null ? undefined : isVerified(verified));
-  const gatherRows = ($: Values<FilterValues>, within: SQL | undefined, scan: ScanLimit): SQL | undefined => {
+  const fits = ($: Placeholders<FilterValues>) =>
+    and(matchesWords($), verified === null ? undefined : isVerified(verified));
+  const gatherRows = ($: Placeholders<FilterValues>, condition: SQL | undefined, scan: ScanLimit): SQL | undefined => {
     const searching = hasSearch ? fits($) : undefined;
     if (searching)
-      return firstFitting(
-        { table: sql`users`, keys: Object.values(keys), listCondition: and(ofType, within), fits: searching },
+      return firstMatches(
+        { table: sql`users`, keys: Object.values(keys), listCondition: and(ofType, condition), fits: searching },
         scan.atMost,
       );
     return verified === null ? undefined : contractorsWho(verified, scan);
   };
-  return listing({
+  return pagedList({
     name: 'listUsers',
     keys,
     order: 'newest first',
     fields: listedColumns,
-    rows: ($: Values<FilterValues>, fields, within, scan) => {
-      const ids = gatherRows($, within, scan);
+    rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
+      const ids = gatherRows($, condition, scan);
       return builder
         .select(fields)
         .from(users)
-        .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : within))
+        .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : condition))
         .$dynamic();
     },
     ...(hasSearch && {
-      rowsToCount: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
+      rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>
         sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
     }),
     ...(!hasSearch &&
       verified !== null && {
-        rowsToCount: (_: Values<FilterValues>, { atMost }: ScanLimit) => {
+        rowsToCount: (_: Placeholders<FilterValues>, { atMost }: ScanLimit) => {
           const theirs = userType === null || userType === 'contractor';
           return sql`select from contractors c
             where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
@@ -98,7 +99,7 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
 const flag = (value: boolean) => sql.raw(String(value));
 
 /** The pattern is in a sub-select, which hides it from the planner, whose estimates of a word's frequency are bad. */
-function saying($: Values<FilterValues>): SQL {
+function matchesWords($: Placeholders<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
 }
 
@@ -110,8 +111,8 @@ function isVerified(verified: boolean): SQL {
  * A trigger keeps the creation time of a contractor's profile equal to the account's, so that contractors are read in
  * the order of the list.
  */
-function contractorsWho(verified: boolean, { atMost, behind }: ScanLimit): SQL {
-  const position = behind([sql`c.created_at`, sql`c.user_id`]);
+function contractorsWho(verified: boolean, { atMost, positionCondition }: ScanLimit): SQL {
+  const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}
     order by c.created_at desc, c.user_id desc limit ${few(atMost)}`;
 }

@@ -11,7 +11,7 @@ import { partyToOwn, STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { COUNTED_BID_STATES } from '../rules/states.js';
 import { eventVisibilityOf, type EventVisibility } from '../rules/timeline.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
-import type { Values } from './statement.js';
+import type { Placeholders } from './statement.js';
 
 /** The parameters of every statement with a condition of visibility. */
 export type ViewerIds = Pick<Viewer, 'userId' | 'homeownerId' | 'contractorId'>;
@@ -32,7 +32,7 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
 export const isOpenToBids = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
 /** The condition on the table `jobs`. */
-export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
+export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
       return sql`true`;
@@ -45,7 +45,7 @@ export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
 }
 
 /** The condition on the joined tables `bids` and `jobs`. */
-export function visibleBids(role: Role, $: Values<ViewerIds>): SQL {
+export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
       return sql`true`;
@@ -57,7 +57,7 @@ export function visibleBids(role: Role, $: Values<ViewerIds>): SQL {
 }
 
 /** Of a row `own` of `bids`: whether it makes its contractor hear of the job. */
-export function isCountedBidOf($: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
+export function isCountedBidOf($: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   return sql`own.contractor_id = ${$('contractorId')} and own.status ${oneOf(COUNTED_BID_STATES)}`;
 }
 
@@ -100,7 +100,7 @@ export function visibleEventsOfContractor(contractor: Contractor, isAwardee: SQL
 export const IS_ACCEPTED = sql`own.status = ${BID_CONSEQUENCES.accept.to}`;
 
 /** The states of the viewer's own bids on the row of `jobs`. */
-export function ownBidStates(role: Role, $: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
+export function ownBidStates(role: Role, $: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
   return sql`(select coalesce(json_agg(own.status), '[]') from bids own
     where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')})`;

@@ -8,7 +8,7 @@ import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
 import { mayBeAbsent } from './rows.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
@@ -56,7 +56,7 @@ const selectPendingDelivery = statement(
     ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
         where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
   },
-  ($: Values<{ id: WebhookDeliveryId }>, fields) =>
+  ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>
     builder
       .select(fields)
       .from(webhookDeliveries)
@@ -108,20 +108,22 @@ const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 const insertAttempt = statement(
   'insertAttempt',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
-  ($: Values<Attempt>, fields) => {
-    const done = builder.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
-      sql`update "webhook_deliveries" set status = ${$('status')},
+  ($: Placeholders<Attempt>, fields) => {
+    const delivery = builder
+      .$with('delivery', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') })
+      .as(
+        sql`update "webhook_deliveries" set status = ${$('status')},
         ended_at = case when ${$('status')} <> 'waiting' then now() end
       where id = ${$('id')} returning endpoint_id, id`,
-    );
+      );
     const attempt = builder.$with('attempt', { number: sql<number>`number`.as('number') }).as(
       sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
       select id, 1 + coalesce((select max(number) from webhook_attempts
         where delivery_id = ${$('id')}), 0), ${$('startedAt')}::timestamptz,
-        ${$('durationMs')}::int, ${$('responseStatus')}::int, ${$('error')}, ${$('response')} from done
+        ${$('durationMs')}::int, ${$('responseStatus')}::int, ${$('error')}, ${$('response')} from delivery
       returning number`,
     );
-    const dropped = builder.$with('dropped', { number: sql<number>`number`.as('number') }).as(
+    const oldAttempts = builder.$with('old_attempts', { number: sql<number>`number`.as('number') }).as(
       sql`delete from webhook_attempts where delivery_id = ${$('id')}
       and number <= (select number from attempt) - ${ATTEMPTS_MAX} returning number`,
     );
@@ -130,7 +132,7 @@ const insertAttempt = statement(
     const pauses = sql`(${hasFailed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
     < now() - ${FAILING_DAYS}))`;
     return builder
-      .with(done, attempt, dropped)
+      .with(delivery, attempt, oldAttempts)
       .update(webhookEndpoints)
       .set({
         failingSince: sql`case when ${hasFailed} then coalesce(${since}, now()) end`,
@@ -140,7 +142,7 @@ const insertAttempt = statement(
         updatedAt: sql`case when ${pauses} then now() else ${webhookEndpoints.updatedAt} end`,
       })
       .where(
-        sql`${webhookEndpoints.id} = (select endpoint_id from done)
+        sql`${webhookEndpoints.id} = (select endpoint_id from delivery)
         and (${pauses} or (${since} is null) = (${hasFailed}))`,
       )
       .returning(fields);
@@ -154,7 +156,7 @@ export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEnd
 }
 
 /** For a delivery that the owner of the endpoint may no longer read. */
-export const skipDelivery = statement('skipDelivery', {}, ($: Values<{ id: WebhookDeliveryId }>) =>
+export const skipDelivery = statement('skipDelivery', {}, ($: Placeholders<{ id: WebhookDeliveryId }>) =>
   builder
     .update(webhookDeliveries)
     .set({ status: sql`'skipped'`, endedAt: sql`now()` })

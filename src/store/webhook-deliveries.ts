@@ -6,10 +6,10 @@ import type { WebhookDeliveryId, WebhookEndpointId } from '../rules/ids.js';
 import type { DeliveredType, DeliveryStatus } from '../rules/webhooks.js';
 import type { Db } from './database.js';
 import { newId } from './new-id.js';
-import { listing, type SamePageRequest } from './page.js';
+import { pagedList, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
 import { asDate, ConvertedColumn } from './rows.js';
-import { builder, asArray, columns, statement, type Values } from './statement.js';
+import { builder, asArray, columns, statement, type Placeholders } from './statement.js';
 import { insertTasks } from './tasks.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
@@ -60,19 +60,19 @@ export type WebhookDelivery = RowOf<
 
 type OfEndpoint = { endpointId: WebhookEndpointId; status: DeliveryStatus | null };
 
-const hasStatus = ($: Values<Pick<OfEndpoint, 'status'>>) =>
+const hasStatus = ($: Placeholders<Pick<OfEndpoint, 'status'>>) =>
   sql`(${$('status')}::text is null or ${webhookDeliveries.status} = ${$('status')})`;
 
-export const listWebhookDeliveries = listing({
+export const listWebhookDeliveries = pagedList({
   name: 'listWebhookDeliveries',
   keys: { createdAt, id },
   order: 'newest first',
   fields: shape,
-  rows: ($: Values<OfEndpoint>, fields, within) =>
+  rows: ($: Placeholders<OfEndpoint>, fields, condition) =>
     builder
       .select(fields)
       .from(webhookDeliveries)
-      .where(and(eq(endpointId, $('endpointId')), hasStatus($), within))
+      .where(and(eq(endpointId, $('endpointId')), hasStatus($), condition))
       .$dynamic(),
 });
 
@@ -105,7 +105,7 @@ export function webhookDeliveriesOfMany(
 const insertTest = statement(
   'insertTest',
   shape,
-  ($: Values<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>, fields) =>
+  ($: Placeholders<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>, fields) =>
     builder
       .insert(webhookDeliveries)
       .values({ ...columns($, ['id', 'endpointId', 'eventId', 'eventType']), status: sql`'waiting'` })
@@ -129,7 +129,7 @@ export function insertTestDelivery(db: Db, key: WebhookEndpointId, type: Deliver
 export const selectEndpointOfDelivery = statement(
   'selectEndpointOfDelivery',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, status: webhookEndpoints.status },
-  ($: Values<{ id: WebhookDeliveryId }>, fields) =>
+  ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>
     builder
       .select(fields)
       .from(webhookDeliveries)
@@ -137,7 +137,7 @@ export const selectEndpointOfDelivery = statement(
       .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookEndpoints.deletedAt} is null`)),
 );
 
-const waitAgain = statement('waitAgain', shape, ($: Values<{ id: WebhookDeliveryId }>, fields) =>
+const waitAgain = statement('waitAgain', shape, ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>
   builder
     .update(webhookDeliveries)
     .set({ status: sql`'waiting'`, endedAt: sql`null` })

@@ -9,7 +9,7 @@ import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
 import { newId } from './new-id.js';
 import { mayBeAbsent } from './rows.js';
-import { builder, statement, type Values } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { insertTasks } from './tasks.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
@@ -26,7 +26,7 @@ export interface Receiver {
 export const insertCursor = statement(
   'insertCursor',
   { position: webhookCursor.position },
-  (_: Values<object>, fields) =>
+  (_: Placeholders<object>, fields) =>
     builder
       .insert(webhookCursor)
       .values({ position: sql`0` })
@@ -34,12 +34,15 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-const selectAnyEndpoint = statement('selectAnyEndpoint', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>
-  builder
-    .select(fields)
-    .from(webhookEndpoints)
-    .where(sql`${webhookEndpoints.deletedAt} is null`)
-    .limit(1),
+const selectAnyEndpoint = statement(
+  'selectAnyEndpoint',
+  { id: webhookEndpoints.id },
+  (_: Placeholders<object>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(sql`${webhookEndpoints.deletedAt} is null`)
+      .limit(1),
 );
 
 export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
@@ -48,7 +51,7 @@ export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
 }
 
 /** Returns no row while another instance has locked it. */
-const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Values<object>, fields) =>
+const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Placeholders<object>, fields) =>
   builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
 );
 
@@ -62,7 +65,7 @@ const BIDDERS_AT_ONCE = sql.raw('500');
  */
 const selectStep = statement(
   'selectStep',
-  ($: Values<{ after: string }>) => ({
+  ($: Placeholders<{ after: string }>) => ({
     upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
       then (select max(position) from (
         select position, row_number() over following as place, sum(coalesce(bids_ever, 0)) over following as bidders
@@ -113,7 +116,7 @@ const eventWithParties = {
 const selectCandidates = statement(
   'selectCandidates',
   { ...eventWithParties, candidates: candidates.as('candidates') },
-  ($: Values<{ after: string; upTo: string }>, fields) =>
+  ($: Placeholders<{ after: string; upTo: string }>, fields) =>
     builder
       .select(fields)
       .from(events)
@@ -130,14 +133,14 @@ const selectCandidates = statement(
 const insertDeliveries = statement(
   'insertDeliveries',
   {},
-  ($: Values<{ made: string }>) =>
+  ($: Placeholders<{ made: string }>) =>
     sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status)
       select id, endpoint_id, event_id, event_type, 'waiting'
       from json_to_recordset(${$('made')}::json) as made (id text, endpoint_id text, event_id text, event_type text)
       on conflict do nothing`,
 );
 
-const moveCursor = statement('moveCursor', {}, ($: Values<{ upTo: string }>) =>
+const moveCursor = statement('moveCursor', {}, ($: Placeholders<{ upTo: string }>) =>
   builder.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 

@@ -5,9 +5,9 @@ import type { RowOf } from '../rules/entity.js';
 import type { UserId, WebhookEndpointId } from '../rules/ids.js';
 import type { WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';
-import { listing } from './page.js';
+import { pagedList } from './page.js';
 import { asDate, ConvertedColumn } from './rows.js';
-import { builder, columns, statement, type Values } from './statement.js';
+import { builder, columns, statement, type Placeholders } from './statement.js';
 import { webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
@@ -31,16 +31,16 @@ export type WebhookEndpoint = RowOf<
 
 const isThere = isNull(webhookEndpoints.deletedAt);
 
-export const listWebhookEndpoints = listing({
+export const listWebhookEndpoints = pagedList({
   name: 'listWebhookEndpoints',
   keys: { createdAt, id },
   order: 'newest first',
   fields: shape,
-  rows: ($: Values<{ userId: UserId }>, fields, within) =>
+  rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
     builder
       .select(fields)
       .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, within))
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, condition))
       .$dynamic(),
 });
 
@@ -48,7 +48,7 @@ export const listWebhookEndpoints = listing({
 export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
-  ($: Values<{ id: WebhookEndpointId }>, fields) =>
+  ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
     builder
       .select(fields)
       .from(webhookEndpoints)
@@ -59,7 +59,7 @@ export const selectWebhookEndpoint = statement(
 export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
-  ($: Values<{ id: WebhookEndpointId }>, fields) =>
+  ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
     builder
       .select(fields)
       .from(webhookEndpoints)
@@ -71,7 +71,7 @@ export const lockWebhookEndpoint = statement(
 export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
-  ($: Values<{ userId: UserId }>, fields) =>
+  ($: Placeholders<{ userId: UserId }>, fields) =>
     builder
       .select(fields)
       .from(webhookEndpoints)
@@ -83,7 +83,7 @@ const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as cons
 export const insertWebhookEndpoint = statement(
   'insertWebhookEndpoint',
   shape,
-  ($: Values<Pick<Row, (typeof NEW)[number]>>, fields) =>
+  ($: Placeholders<Pick<Row, (typeof NEW)[number]>>, fields) =>
     builder
       .insert(webhookEndpoints)
       .values({ ...columns($, NEW), status: sql`'active'` })
@@ -95,7 +95,7 @@ const EDITED_COLUMNS = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
 export const updateWebhookEndpoint = statement(
   'updateWebhookEndpoint',
   shape,
-  ($: Values<Pick<Row, 'id' | (typeof EDITED_COLUMNS)[number]>>, fields) =>
+  ($: Placeholders<Pick<Row, 'id' | (typeof EDITED_COLUMNS)[number]>>, fields) =>
     builder
       .update(webhookEndpoints)
       .set({
@@ -112,7 +112,7 @@ export const updateWebhookEndpoint = statement(
 export const updateWebhookSecrets = statement(
   'updateWebhookSecrets',
   shape,
-  ($: Values<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>, fields) =>
+  ($: Placeholders<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>, fields) =>
     builder
       .update(webhookEndpoints)
       .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
@@ -123,7 +123,7 @@ export const updateWebhookSecrets = statement(
 export const deleteWebhookEndpoint = statement(
   'deleteWebhookEndpoint',
   { id: webhookEndpoints.id },
-  ($: Values<{ id: WebhookEndpointId }>, fields) =>
+  ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
     builder
       .update(webhookEndpoints)
       .set({ deletedAt: sql`now()` })
@@ -135,7 +135,7 @@ export const deleteWebhookEndpoint = statement(
 export const pauseWebhookEndpoint = statement(
   'pauseWebhookEndpoint',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
-  ($: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>, fields) =>
+  ($: Placeholders<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>, fields) =>
     builder
       .update(webhookEndpoints)
       .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
@@ -148,7 +148,7 @@ const RESEALED_AT_ONCE = 100;
 const selectSealedByOthers = statement(
   'selectSealedByOthers',
   { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
-  ($: Values<{ sealedBy: string; after: string }>, fields) =>
+  ($: Placeholders<{ sealedBy: string; after: string }>, fields) =>
     builder
       .select(fields)
       .from(webhookEndpoints)

@@ -24,7 +24,7 @@ const WITHOUT = ['database.ts', 'transaction.ts'];
 
 /** How a statement is given its name, and how often statements are made. */
 const NAMES = /\b(?:statement|countedStatement|named)\(\s*'(\w+)'|\bname: '(\w+)'/g;
-const MADE = /(?<!function )\b(?:statement|countedStatement|listing|pagesOfMany(?:<[^(]*>)?)\(/g;
+const MADE = /(?<!function )\b(?:statement|countedStatement|pagedList|pagesOfMany(?:<[^(]*>)?)\(/g;
 
 it('each is named after what holds it, and no two of different files have one name', () => {
   const fileOf = new Map<string, string>();

@@ -8,7 +8,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor } from '../../store/accounts.js';
 import type { ReadableContractor } from '../../store/people.js';
 import type { Call } from '../operation.js';
-import { writtenInputs } from '../written.js';
+import { writtenInputs } from '../entity-inputs.js';
 
 export const password = z
   .string()

@@ -21,7 +21,7 @@ import { moveTokens, openBalance } from '../../store/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
-import { across } from '../shapes.js';
+import { withRule } from '../shapes.js';
 import { contractorShape, password, userShape } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
@@ -43,7 +43,7 @@ const isTheEmail = ({ email: emailText, password: passwordText }: { email?: stri
   emailText !== undefined && passwordText?.trim().toLowerCase() === emailText;
 
 function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
-  return across(z.strictObject(fields), ['email', 'password'], (input): Record<string, string> =>
+  return withRule(z.strictObject(fields), ['email', 'password'], (input): Record<string, string> =>
     isTheEmail(input) ? { password: 'must not be the email itself' } : {},
   );
 }

@@ -13,7 +13,7 @@ import { newId } from '../../store/new-id.js';
 import { lockVisibleJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
-import { writtenInputs } from '../written.js';
+import { writtenInputs } from '../entity-inputs.js';
 
 const fields = writtenInputs(BID);
 
@@ -43,7 +43,7 @@ export const submitBid = operation({
       const event = { type, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
       const [[bid]] = await tx.commitWith(
         insertBid(tx, {
-          ...NOTHING_ELSE,
+          ...NO_OPTIONAL_FIELDS,
           ...offer,
           id,
           jobId,
@@ -66,7 +66,7 @@ export const submitBid = operation({
     }),
 });
 
-const NOTHING_ELSE = {
+const NO_OPTIONAL_FIELDS = {
   estimatedDurationDays: null,
   message: null,
   proposedStartDate: null,

@@ -12,12 +12,12 @@ import { moveTokens } from '../../store/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
-import { agreeing, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
+import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';
 import { loadPlaces, locate } from './places.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
-const newJob = agreeing(z.strictObject(fieldsOfNewJob));
+const newJob = withFieldRules(z.strictObject(fieldsOfNewJob));
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
@@ -63,14 +63,14 @@ type Optional = Omit<JobFields, RequiredJobField>;
 
 const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { [Field in keyof Optional]: null };
 
-const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
+const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
 export const updateJob = operation({
   name: JOB_ACTIONS.update.operation,
   description: JOB_ACTIONS.update.description,
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
-  input: agreeing(
+  input: withFieldRules(
     z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(READ_ONLY_FIELDS.filter((field) => field !== 'id')) }),
   ),
   nullClears: true,
@@ -86,7 +86,7 @@ export const updateJob = operation({
       const fields = Object.keys(changes);
       if (fields.length === 0) return readableJob(viewer, job);
 
-      const { town = null, ...point } = WHERE.some((field) => field in changes)
+      const { town = null, ...point } = ADDRESS_FIELDS.some((field) => field in changes)
         ? await locate({ ...job, ...changes })
         : { town: undefined };
       const event = {

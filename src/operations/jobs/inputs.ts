@@ -4,8 +4,8 @@ import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../
 import { JOB } from '../../rules/entities/job.js';
 import type { JobId } from '../../rules/ids.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
-import { across, idInPath } from '../shapes.js';
-import { writtenInputs } from '../written.js';
+import { withRule, idInPath } from '../shapes.js';
+import { writtenInputs } from '../entity-inputs.js';
 
 /** The parameters of an operation on one job: in REST the path and a header, in GraphQL arguments of their own. */
 export const ofJob = {
@@ -50,10 +50,10 @@ const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionD
 type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };
 
 /** Checks that two fields of a call agree with each other. Whether they fit the stored job is checked later. */
-export function agreeing<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
+export function withFieldRules<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   schema: z.ZodObject<Shape, Config>,
 ): z.ZodObject<Shape, Config> {
-  return across(schema, PAIRS, ({ budgetMin, budgetMax, desiredStartDate, desiredCompletionDate }) =>
+  return withRule(schema, PAIRS, ({ budgetMin, budgetMax, desiredStartDate, desiredCompletionDate }) =>
     contradictionsIn({
       budgetMin: budgetMin ?? null,
       budgetMax: budgetMax ?? null,

@@ -8,7 +8,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../store/database.js';
 import type { JobInclude } from '../../store/job-parts.js';
 import { factsOfJob, lockJob, readJob } from '../../store/jobs.js';
-import type { NeededFacts, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
+import type { NeededFacts, JobRow, JobWithOwnBids, StoredFacts } from '../../store/jobs.js';
 import type { JobAddress } from './inputs.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
@@ -66,7 +66,7 @@ export async function lockVisibleJob<V extends Viewer>(
   };
 }
 
-function visibleTo<Row extends SeenJob<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
+function visibleTo<Row extends JobWithOwnBids<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
   if (!row) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
   if (!seesJob(viewer, row.job, row.ownBids.length > 0))
     throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });

@@ -20,7 +20,7 @@ import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { across, idInPath, momentInBody, optionalText } from '../shapes.js';
+import { withRule, idInPath, momentInBody, optionalText } from '../shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './places.js';
@@ -65,7 +65,7 @@ export const listJobs = operation({
     'those they bid on; all for admins.',
   allows: 'signed in',
   budget: 'read',
-  input: across(
+  input: withRule(
     z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
     ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
     ({ status, statuses, near, ...rest }): Record<string, string> => ({

@@ -9,7 +9,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 /** If these do not fill the largest page, at most one row in ten matches, so that the index finds few. */
 const FIRST_ROWS_MAX = 1_000;
 
-interface Fitting {
+interface MatchSource {
   /** The table of the list, which the conditions use. */
   readonly table: SQL;
   /** The keys of the list, the largest first. The last is the identifier. */
@@ -20,7 +20,7 @@ interface Fitting {
 }
 
 /** The identifiers of the first so many rows, in no particular order. */
-export function firstFitting({ table, keys, listCondition, fits }: Fitting, atMost: number): SQL {
+export function firstMatches({ table, keys, listCondition, fits }: MatchSource, atMost: number): SQL {
   const most = sql.raw(String(atMost));
   const names = sql.join(
     keys.map((key) => sql`${key}`),
