@@ -6,17 +6,17 @@
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import {
-  GraphQLError,
+  type GraphQLError,
   type DocumentNode,
   type GraphQLFormattedError,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { refuse } from '../rules/errors.js';
-import { DOCUMENT_CACHE_CHARACTERS_MAX, ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../rules/service-limits.js';
 import type { LimitCheck, Context } from './context.js';
 import { measureOperation, UNCONDITIONAL, type Measure } from './limits/measure.js';
-import { limitErrorsIn, refusalIn } from './limits/refusals.js';
+import { limitErrorsIn, refusalError, refusalIn } from './limits/refusals.js';
 import { wrongVariables } from './limits/variables.js';
 
 type Options = ApolloServerOptionsWithSchema<Context>;
@@ -95,7 +95,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  */
 function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
-  return invalid(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
+  return refusalError(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
 }
 
 const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
@@ -109,18 +109,13 @@ const NO_SUBSCRIPTIONS =
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;
-  if (error instanceof RangeError) return invalid(NESTED_TOO_DEEPLY);
-  return error.message.startsWith('Argument "if" ') ? invalid(UNCONDITIONAL) : undefined;
+  if (error instanceof RangeError) return refusalError(NESTED_TOO_DEEPLY);
+  return error.message.startsWith('Argument "if" ') ? refusalError(UNCONDITIONAL) : undefined;
 }
 
 const NESTED_TOO_DEEPLY =
   'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
   'their own.';
-
-function invalid(message: string): GraphQLError {
-  const refusal = refuse('VALIDATION_FAILED', { message });
-  return new GraphQLError(message, { originalError: refusal, extensions: { http: { status: refusal.status } } });
-}
 
 /** Variables are coerced while executing, where Apollo passes no options on. */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {

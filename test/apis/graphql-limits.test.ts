@@ -143,6 +143,9 @@ it('A subscription is no request: it is refused before anything runs, with where
 
 it.each([
   'subscription ($x: Boolean!) { myEvents @include(if: $x) { id } }',
+  'subscription { myEvents @skip(if: true) { id } }',
+  'subscription { myEvents @include(if: false) { id } }',
+  'subscription { ... @skip(if: false) { myEvents { id } } }',
   'subscription { myEvents @skip { id } }',
   'subscription { myEvents @skip(if: null) { id } }',
   'subscription { myEvents @include(if: "x") { id } }',

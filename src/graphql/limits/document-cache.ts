@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { connectRedis, within, type Redis } from '../../redis.js';
-import { PERSISTED_QUERIES, REDIS } from '../../rules/limits.js';
+import { PERSISTED_QUERIES } from '../../rules/limits.js';
+import { REDIS } from '../../rules/service-limits.js';
 
 export interface DocumentCache {
   find(hash: string): Promise<string | undefined>;

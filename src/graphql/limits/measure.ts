@@ -6,7 +6,6 @@
 import {
   getNamedType,
   getNullableType,
-  GraphQLError,
   isCompositeType,
   isListType,
   isUnionType,
@@ -16,6 +15,7 @@ import {
   type DirectiveNode,
   type DocumentNode,
   type FieldNode,
+  type GraphQLError,
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
   type GraphQLObjectType,
@@ -27,7 +27,7 @@ import {
 import { OPERATIONS } from '../../operations/index.js';
 import { UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
 import { conditionsIn, costOf, firstOf, OBJECT_CHARACTERS, type Condition, type FieldCost } from './cost.js';
-import { limitErrorsIn } from './refusals.js';
+import { limitErrorsIn, refusalError } from './refusals.js';
 import { TEXT_CHARACTERS } from './texts.js';
 
 export interface Measure {
@@ -215,7 +215,7 @@ function repeatsIn(selections: readonly Selection[]): number {
 /** A directive at a subscription's root may leave out all of it, and graphql-js fails on an empty one. */
 function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
   const [condition] = fields.flat().flatMap(({ conditions }) => conditions);
-  return condition ? [new GraphQLError(UNCONDITIONAL, { nodes: condition.directive })] : [];
+  return condition ? [refusalError(UNCONDITIONAL, condition.directive)] : [];
 }
 
 export const UNCONDITIONAL =

@@ -53,12 +53,18 @@ export function limitErrorsIn(counts: Partial<Record<Limit, number>>, nodes?: AS
 }
 
 function limitError(limit: Limit, count: number, nodes: ASTNode | undefined): GraphQLError {
-  const refusal = refusalOf(limit, count, formatNumber(count));
-  return new GraphQLError(refusal.message, {
-    nodes,
-    originalError: refusal,
-    extensions: { http: { status: refusal.status } },
-  });
+  return errorOf(refusalOf(limit, count, formatNumber(count)), nodes);
+}
+
+/** An operation that may not be sent like this. */
+export function refusalError(message: string, nodes?: ASTNode): GraphQLError {
+  return errorOf(refuse('VALIDATION_FAILED', { message }), nodes);
+}
+
+/** As Apollo answers it with the refusal's own status. */
+function errorOf(refusal: Refusal, nodes: ASTNode | undefined): GraphQLError {
+  const { message, status } = refusal;
+  return new GraphQLError(message, { nodes, originalError: refusal, extensions: { http: { status } } });
 }
 
 /** The refusal for an error that GraphQL or Apollo throws about a limit; undefined for any other error. */
