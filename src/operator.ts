@@ -5,7 +5,7 @@ import { bearerOf, type Exchange } from './http/exchange.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
 import { isReady } from './store/readiness.js';
-import { BUSY_AFTER_REFUSAL_MS } from './rules/limits.js';
+import { BUSY_AFTER_REFUSAL_MS } from './rules/service-limits.js';
 
 export interface OperatorAddresses {
   handles(path: string): boolean;

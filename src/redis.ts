@@ -1,7 +1,7 @@
 /** Connections to Redis. A server without Redis does not even load the client. */
 import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
-import { REDIS } from './rules/limits.js';
+import { REDIS } from './rules/service-limits.js';
 
 export type { Redis } from 'ioredis';
 

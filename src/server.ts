@@ -13,10 +13,9 @@ import { sendRefusal } from './graphql/send-refusal.js';
 import { answersUnderWay, boundConnections } from './http/connections.js';
 import { createDraining, serverStops } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
-import { HEADERS_MAX, problemWithHead } from './http/head.js';
+import { problemWithHead } from './http/head.js';
 import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from './http/policy.js';
 import { proxyNotice } from './http/proxy-notice.js';
-import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
 import { openLifecyclePage } from './lifecycle/page.js';
@@ -32,6 +31,8 @@ import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
 import { addressIdentity, believedAddress } from './security/address.js';
 import { RequestUnderWay } from './shares/shares.js';
+import { HEAD } from './rules/limits.js';
+import { TIMEOUTS, type Timeouts } from './rules/service-limits.js';
 
 export interface RunningServer {
   readonly port: number;
@@ -39,8 +40,6 @@ export interface RunningServer {
   /** Finishes what was begun and stops. */
   close(): Promise<void>;
 }
-
-const HEAD_BYTES_MAX = 16 * 1024;
 
 /** The status that proxies log for a client that left before the answer (nginx). */
 const CALLER_LEFT = 499;
@@ -65,8 +64,11 @@ export async function startServer(
   const { shares, metrics } = services;
   // Node would refuse a missing Host itself, and not in the documented form.
   const server = createServer({
-    ...serverOptions(timeouts),
-    maxHeaderSize: HEAD_BYTES_MAX,
+    headersTimeout: timeouts.headMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionsCheckingInterval: Math.min(1_000, timeouts.headMs / 2),
+    maxHeaderSize: HEAD.bytesMax,
     requireHostHeader: false,
     IncomingMessage: UpgradableRequest,
   });
@@ -208,11 +210,11 @@ export async function startServer(
 
   server.maxRequestsPerSocket = 0;
   // Node keeps one header more than are allowed, which shows that there are too many; it drops the others.
-  server.maxHeadersCount = HEADERS_MAX + 1;
+  server.maxHeadersCount = HEAD.headersMax + 1;
   server.on('request', handleRequest);
   server.on('checkExpectation', handleRequest);
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
-  answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
+  answerUnreadable(server, HEAD.bytesMax, errorBody);
   await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
   const { port } = server.address() as AddressInfo;
 

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
 import { countLockWaits, readFigures, readWebhookFigures, createCachedRead, type Figures } from './store/figures.js';
-import { FIGURES } from './rules/limits.js';
+import { FIGURES } from './rules/service-limits.js';
 
 export function watchServices(services: Services): void {
   watchShares(services);

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../src/config.js';
-import { TIMEOUTS, type Timeouts } from '../src/http/timeouts.js';
+import { TIMEOUTS, type Timeouts } from '../src/rules/service-limits.js';
 import { createLog } from '../src/log.js';
 import { openQueue } from '../src/queue/queue.js';
 import { openServices } from '../src/services.js';

@@ -10,7 +10,7 @@ import { REFUSALS } from '../rules/errors.js';
 import type { LimitCheck, Context } from './context.js';
 import type { RunOperation } from './executor/executor.js';
 import type { ValidOperation, FormatError, OperationHooks, Result } from './hooks.js';
-import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../rules/limits.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../rules/service-limits.js';
 import { isObject } from './limits/automatic.js';
 import type { GraphqlRequest } from './limits/persisted.js';
 

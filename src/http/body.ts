@@ -1,7 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
-import { DISCARDED_BODY } from '../rules/limits.js';
+import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX } from '../rules/limits.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -26,12 +26,6 @@ function copyOf(read: Buffer | null): Buffer {
   return read === null ? Buffer.alloc(0) : Buffer.from(read);
 }
 
-/**
- * A body may come in so many chunks, and then in chunks of 64 bytes on average: each costs as much as a small request.
- */
-const SMALL_CHUNKS_MAX = 1_000;
-const CHUNK_BYTES_MIN = 64;
-
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // Copies the chunks into one buffer: a small chunk would otherwise keep alive the 64 KB buffer that it was read
@@ -44,7 +38,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     const onData = (chunk: Buffer) => {
       chunks += 1;
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
-      if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_BYTES_MIN) {
+      if (chunks > BODY_CHUNKS.smallMax + bytes / BODY_CHUNKS.bytesMin) {
         request.off('data', onData);
         request.pause(); // What is left of it costs as much as what was read.
         return reject(tooManyChunks());
@@ -90,7 +84,7 @@ function grown(body: Buffer, bytesMin: number, bytesMax: number): Buffer {
 
 function tooManyChunks() {
   return refuse('PAYLOAD_TOO_LARGE', {
-    message: `The body comes in too many chunks; each should have at least ${CHUNK_BYTES_MIN} bytes.`,
+    message: `The body comes in too many chunks; each should have at least ${BODY_CHUNKS.bytesMin} bytes.`,
   });
 }
 
@@ -108,24 +102,27 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   } catch {
     throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid UTF-8.' });
   }
+  return parseText(text, 'body');
+}
+
+/** Parses what a client has sent as a body or as a message of a WebSocket. */
+export function parseText(text: string, what: 'body' | 'message'): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid JSON.' });
+    throw refuse('MALFORMED_REQUEST', { message: `The ${what} is not valid JSON.` });
   }
   const { depth, repeatedName } = shapeOfJson(text);
   // The code that reads the value further is recursive, and would run out of stack.
-  if (depth > DEPTH_MAX)
-    throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
+  if (depth > JSON_DEPTH_MAX)
+    throw refuse('MALFORMED_REQUEST', { message: `The ${what} is nested more than ${JSON_DEPTH_MAX} levels deep.` });
   if (repeatedName !== undefined)
     throw refuse('MALFORMED_REQUEST', {
-      message: `The body names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,
+      message: `The ${what} names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,
     });
   return value;
 }
-
-const DEPTH_MAX = 32;
 
 /** Matched part by part: one expression for all of it would backtrack over thousands of spaces. */
 export function isJson(contentType = ''): boolean {

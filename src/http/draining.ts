@@ -7,16 +7,7 @@ import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refuse, type Refusal } from '../rules/errors.js';
-import type { Timeouts } from './timeouts.js';
-
-/** A client may just have sent a request on a connection that looks idle. */
-const LINGER_MS = 250;
-
-/** Browsers open connections in advance; a request may still be on its way on one. */
-const UNUSED_MS = 1_000;
-
-/** The server stops listening after so long, even while new connections keep coming. */
-const ACCEPT_MS = 1_000;
+import { DRAINING, type Timeouts } from '../rules/service-limits.js';
 
 export interface DrainingParts {
   readonly server: Server;
@@ -75,7 +66,7 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
  * accepts one of them in each turn of the event loop at least: after a whole turn without any, the queue is empty.
  */
 async function acceptQueued(server: Server): Promise<void> {
-  const untilMs = performance.now() + ACCEPT_MS;
+  const untilMs = performance.now() + DRAINING.acceptMs;
   let accepted = 0;
   const count = () => void (accepted += 1);
   server.on('connection', count);
@@ -93,8 +84,8 @@ function closeWhenIdle({ server, closeUnused }: DrainingParts): Promise<void> {
     let sweep: NodeJS.Timeout | undefined;
     const linger = setTimeout(() => {
       sweep = setInterval(() => server.closeIdleConnections(), 50);
-    }, LINGER_MS);
-    const unused = setTimeout(closeUnused, UNUSED_MS);
+    }, DRAINING.idleConnectionMs);
+    const unused = setTimeout(closeUnused, DRAINING.unusedConnectionMs);
     // The close() of an HTTP server would cut the idle connections at once.
     SocketServer.prototype.close.call(server, () => {
       for (const timer of [linger, sweep, unused]) clearTimeout(timer);

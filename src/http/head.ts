@@ -4,12 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../rules/errors.js';
-
-/**
- * Far more than a client needs. Of more than 2,000 headers Node would keep the first ones, and drop those that a proxy
- * added last.
- */
-export const HEADERS_MAX = 200;
+import { HEAD } from '../rules/limits.js';
 
 /** Where a request repeats one of them, Node silently keeps the first. */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
@@ -24,8 +19,8 @@ export function problemWithHead({
   rawHeaders,
 }: IncomingMessage): Refusal | undefined {
   if (httpVersionMajor !== 1) return malformed('This server speaks HTTP/1.1 and HTTP/1.0.');
-  if (rawHeaders.length > 2 * HEADERS_MAX)
-    return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEADERS_MAX} headers.` });
+  if (rawHeaders.length > 2 * HEAD.headersMax)
+    return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEAD.headersMax} headers.` });
   if (headers.host === undefined && httpVersion === '1.1') return malformed('The header Host is missing.');
   if (!HOST.test(headers.host ?? '')) return malformed('The header Host must be a name and, if need be, a port.');
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GiveBack, Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
-import type { Timeouts } from './timeouts.js';
+import type { Timeouts } from '../rules/service-limits.js';
 
 interface Unread {
   readonly address: string;

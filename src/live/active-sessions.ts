@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { SessionId } from '../rules/ids.js';
-import { SESSIONS_IN_MEMORY } from '../rules/limits.js';
+import { SESSIONS_IN_MEMORY } from '../rules/service-limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { ActiveSession } from '../store/sessions.js';
 

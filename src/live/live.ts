@@ -5,12 +5,13 @@
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics.js';
-import { POOLS, STREAM } from '../rules/limits.js';
+import { STREAM } from '../rules/limits.js';
+import { NUMBERING, POOLS } from '../rules/service-limits.js';
 import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
 import { EVENTS_CONNECTIONS, listenOn } from '../store/notifications.js';
-import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from '../store/positions.js';
+import { lookForEvents, numberEvents, POSITIONS_CHANNEL } from '../store/positions.js';
 import { sendHeartbeat, SESSIONS_CHANNEL } from '../store/sessions.js';
 import { createActiveSessions, type ActiveSessions } from './active-sessions.js';
 import { createFanOut } from './fan-out.js';
@@ -62,11 +63,11 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
   const fanOut = createFanOut(readingDb, { metrics, onFailure: logFailure('reading events failed; retrying') });
   const numbering = createNumbering({
     number: async () => {
-      const [batch] = await numberEvents(numberingDb, { batch: NUMBERED_AT_ONCE });
+      const [batch] = await numberEvents(numberingDb, { batch: NUMBERING.eventsAtOnce });
       if (!batch) return false;
       if (batch.numbered > 0) metrics.recordNumbering(batch.numbered, batch.lagSeconds ?? 0);
       fanOut.advanceTo(BigInt(batch.lastPosition));
-      return batch.numbered === NUMBERED_AT_ONCE;
+      return batch.numbered === NUMBERING.eventsAtOnce;
     },
     onFailure: logFailure('numbering events failed; retrying'),
   });

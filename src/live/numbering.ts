@@ -2,7 +2,7 @@
  * Numbers events after commits: one call is under way at a time, and another one follows it if there were commits
  * meanwhile.
  */
-import { NUMBERING_PAUSE } from '../rules/limits.js';
+import { NUMBERING_PAUSE } from '../rules/service-limits.js';
 
 export interface Numbering {
   wake(): void;

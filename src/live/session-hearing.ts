@@ -4,7 +4,7 @@
  * every end of a session that was committed before that heartbeat was sent.
  */
 import { randomUUID } from 'node:crypto';
-import { SESSIONS_IN_MEMORY } from '../rules/limits.js';
+import { SESSIONS_IN_MEMORY } from '../rules/service-limits.js';
 
 const { heartbeatEveryMs, heartbeatAgeMsMax } = SESSIONS_IN_MEMORY;
 

@@ -7,7 +7,7 @@ import { Overload, refuse } from '../rules/errors.js';
 import { waitForLocksAtMost, type Db } from '../store/database.js';
 import { asRefusal, isBehindFailure } from '../store/database-errors.js';
 import { recordedSince } from '../store/dry-run-effects.js';
-import { DRY_RUN_LOCK_WAIT_MS } from '../rules/limits.js';
+import { DRY_RUN_LOCK_WAIT_MS } from '../rules/service-limits.js';
 
 const HEADER_VALUES = new Map([
   ['true', true],

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { ApiKeyId } from '../rules/ids.js';
 import { recordKeyUses } from '../store/api-keys.js';
 import type { Db } from '../store/database.js';
-import { API_KEY_USES } from '../rules/limits.js';
+import { API_KEY_USES } from '../rules/service-limits.js';
 
 export interface KeyUses {
   note(id: ApiKeyId): void;

@@ -6,7 +6,7 @@
 import { refuse } from '../rules/errors.js';
 import type { UserId } from '../rules/ids.js';
 import type { Db } from '../store/database.js';
-import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../rules/limits.js';
+import { IDEMPOTENCY_KEY } from '../rules/limits.js';
 import { insertRecord, lockKey, selectRecord } from '../store/idempotency.js';
 import { invalidField } from './validation.js';
 
@@ -69,8 +69,8 @@ async function earlierAnswer<Output>(db: Db, call: IdempotentCall): Promise<Stor
 }
 
 export function checkKey(key: string): string {
-  if (key.length === 0 || key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX || !/^[\x20-\x7e]+$/.test(key)) {
-    throw invalidField('Idempotency-Key', `must be 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} printable characters`);
+  if (key.length === 0 || key.length > IDEMPOTENCY_KEY.charactersMax || !/^[\x20-\x7e]+$/.test(key)) {
+    throw invalidField('Idempotency-Key', `must be 1 to ${IDEMPOTENCY_KEY.charactersMax} printable characters`);
   }
   return key;
 }

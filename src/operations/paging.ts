@@ -1,6 +1,6 @@
 /** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
 import { z } from 'zod';
-import { PAGE } from '../rules/limits.js';
+import { PAGE, TEXT } from '../rules/limits.js';
 import type { JobInclude } from '../store/job-parts.js';
 import type { KeyValue, PageRequest, Position, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
@@ -67,7 +67,7 @@ function readCursor(cursor: string, shape: PositionShape): Position {
 }
 
 function parseCursor(cursor: string): unknown[] | undefined {
-  if (cursor.length > 500 || !/^[\w-]+$/.test(cursor)) return undefined;
+  if (cursor.length > TEXT.cursor || !/^[\w-]+$/.test(cursor)) return undefined;
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(values) ? values : undefined;

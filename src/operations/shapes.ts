@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import { kindOfId, isId, type Id, type IdKind } from '../rules/ids.js';
 import { nullableText } from '../rules/values.js';
+import { TEXT } from '../rules/limits.js';
 
 /** Text that may be left out or cleared; blank counts as cleared. */
 export function optionalText(max: number) {
   return nullableText(max).optional();
 }
-
-const MOMENT_CHARACTERS_MAX = 40;
 
 const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
@@ -22,7 +21,7 @@ const isOutOfRange = (moment: number) => moment < FIRST_MOMENT || moment > LAST_
 /** A point in time in a body. */
 export const momentInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
-  .max(MOMENT_CHARACTERS_MAX)
+  .max(TEXT.moment)
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))
   .meta({ moment: true });

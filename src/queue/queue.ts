@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { POOLS, QUEUE, type TASKS } from '../rules/limits.js';
+import { POOLS, QUEUE, type TASKS } from '../rules/service-limits.js';
 import { connect, type Connection, type Db } from '../store/database.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
 import { asArray } from '../store/statement.js';

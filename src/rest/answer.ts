@@ -9,6 +9,7 @@ import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { LocationBody, Route } from './route.js';
 import { toWire, wireName } from './wire.js';
+import { LINK_HEADER_BYTES_MAX } from '../rules/limits.js';
 
 export async function sendResult(
   exchange: Exchange,
@@ -55,9 +56,6 @@ interface PageNumbers {
   readonly total_capped: boolean;
 }
 
-/** Clients fail on an answer with long headers: then only the next page is linked. */
-const LINKS_BYTES_MAX = 8 * 1024;
-
 /**
  * Links the next page by its cursor, which is fast at any depth, and by its number, from which the answer to it can
  * link its previous page; links the other pages by their numbers. The last page is linked while the total is exact.
@@ -91,7 +89,7 @@ function link(
     ...next,
     ...(isCapped ? [] : [to('last', pageQuery(Math.max(1, pages)))]),
   ].join(', ');
-  const header = links.length <= LINKS_BYTES_MAX ? links : next.join('');
+  const header = links.length <= LINK_HEADER_BYTES_MAX ? links : next.join('');
   if (header !== '') response.setHeader('Link', header);
 }
 

@@ -1,6 +1,6 @@
 /** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
 import type { IdKind } from '../rules/ids.js';
-import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../rules/limits.js';
+import { IDEMPOTENCY_KEY } from '../rules/limits.js';
 import { exampleId, idPattern } from '../rules/values.js';
 import { metaOf } from '../operations/shape-kinds.js';
 import { parametersOf } from './addresses.js';
@@ -39,7 +39,7 @@ export const HEADER_PARAMETERS = {
   ),
   IdempotencyKey: headerParameter(
     'Idempotency-Key',
-    { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARACTERS_MAX },
+    { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.charactersMax },
     'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
       'answer again; with another input, of which `If-Match` is a part, it is refused. A refusal is not kept: the ' +
       'call runs anew.',

@@ -12,7 +12,13 @@ export const TEXT = {
   listItems: 50,
   /** Of each: both lists of a hundred contractors must fit into one answer. */
   listItem: 100,
+  /** Of a password that is tried: longer ones than can be set are merely wrong. */
+  passwordTried: 1_000,
+  cursor: 500,
+  moment: 40,
 } as const;
+
+export const BID_DURATION_DAYS_MAX = 36_500;
 
 /** How far an edit may go from the highest budget since publication, and from the completion date at check-in. */
 export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 } as const;
@@ -68,12 +74,6 @@ export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
 /** Documents that clients register by their hash: some twenty megabytes at most. */
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
-/**
- * How many characters of validated documents are kept, about a thousand usual documents. The syntax tree of a document
- * takes up to a hundred times the memory of its text.
- */
-export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;
-
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 
@@ -107,14 +107,26 @@ export const STREAM = {
   floodedCloseTimeoutMs: 2_000,
 } as const;
 
+/** Of a request: far more than a client needs. Of more headers Node would drop those that a proxy added last. */
+export const HEAD = { bytesMax: 16 * 1024, headersMax: 200 } as const;
+
 /** What one request may send. */
 export const BODY_BYTES_MAX = { rest: 64 * 1024, graphql: 128 * 1024 } as const;
+
+/** Of a body, and of a message of a WebSocket. */
+export const JSON_DEPTH_MAX = 32;
+/** A body may come in so many chunks, and then in such of so many bytes on average: each costs as much as a request. */
+export const BODY_CHUNKS = { smallMax: 1_000, bytesMin: 64 } as const;
 /** So much of a refused body is read and discarded, so that the refusal arrives. */
 export const DISCARDED_BODY = { bytesMax: 16_000_000, msMax: 10_000 } as const;
 
-export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
+export const IDEMPOTENCY_KEY = { charactersMax: 255, keptHours: 24 } as const;
+
 /** Of tokens, by one admin's adjustment. */
 export const ADJUSTMENT_MAX = 1_000_000;
+
+/** Clients fail on an answer with long headers: beyond it only the next page is linked. */
+export const LINK_HEADER_BYTES_MAX = 8 * 1024;
 /** Of the header that lists what a dry run would have done. */
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 
@@ -126,29 +138,10 @@ export const SESSION = {
   leewaySeconds: 60,
 } as const;
 
-/**
- * Sessions in memory. The end of a session is heard on a connection to Postgres; an instance that has not heard itself
- * there of late asks the database on every call.
- */
-export const SESSIONS_IN_MEMORY = {
-  /** Of sessions that the database has found active; some fifteen megabytes. */
-  max: 50_000,
-  /** An older entry is read from the database again. */
-  entryAgeMsMax: 30_000,
-  heartbeatEveryMs: 1_000,
-  /** How old the youngest heartbeat that was heard may be. */
-  heartbeatAgeMsMax: 5_000,
-} as const;
-
 export const API_KEYS_PER_PERSON_MAX = 20;
-/** When keys were last used, which is exact to the minute and collected in memory. */
-export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
 /** Payloads of verified tokens are cached; another instance's clock may run so far ahead of this one's. */
 export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, clockSkewSecondsMax: 60 } as const;
-
-/** The last of a full queue waits for 256 hashes, which is a minute at cost 12 where there is one at a time. */
-export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
 
 /** Webhooks: what one person may have, and how much of the senders an endpoint and an instance take. */
 export const WEBHOOKS = {
@@ -160,6 +153,8 @@ export const WEBHOOKS = {
   /** Of an answer or an error, so much is kept. */
   answerCharacters: 500,
   storedAttemptsMax: 16,
+  /** After each attempt that failed, so many seconds until the next: eight attempts within some 28 hours. */
+  retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
   /** An endpoint whose request took so long is slow. */
   slowMs: 2_000,
   /** An endpoint that has only failed for so long is paused. */
@@ -173,75 +168,6 @@ export const WEBHOOKS = {
   answerHeaderBytes: 16 * 1024,
   errorCharacters: 200,
 } as const;
-
-/** The queue of what is done after a commit, on each instance. */
-export const QUEUE = {
-  /** A task that a killed instance had begun is run by another after so long, which is longer than any task takes. */
-  leaseSeconds: 30,
-  /** A task whose time has come waits no longer than this, if there is a place for it. */
-  lookEveryMs: 1_000,
-  /** A server that stops waits so long for tasks under way. */
-  finishWithinMs: 5_000,
-  /** A retry comes sooner or later by up to this part of its delay. */
-  retrySpread: 0.1,
-  /** A key whose task was slow counts as slow for so long, however quick it is meanwhile. So many are kept. */
-  slowForMs: 600_000,
-  slowKeysMax: 1_000,
-} as const;
-
-/**
- * How many tasks of each kind an instance runs at once. Those of a slow key are run one at a time, in places that all
- * slow keys share. The five endpoints of one person have a fifth of the others.
- */
-export const TASKS = { webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8 } } as const;
-
-/** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
-export const POOLS = {
-  events: { poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
-  queue: { poolSize: 4, idleInTransactionTimeoutMs: 5_000 },
-} as const;
-
-/**
- * A numbering costs as much for twenty events as for three. After each one the instance pauses in proportion to its
- * duration: a busy instance numbers more events at once, and an idle one numbers them soon.
- */
-export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
-
-/** The probe. So many failures in a row count as away, since a single one may be the probe's own connection. */
-export const DATABASE_WATCH = {
-  lookEveryMs: 5_000,
-  lookWhileAwayEveryMs: 500,
-  lookAgainAfterMs: 100,
-  answerWithinMs: 2_000,
-  failures: 2,
-} as const;
-
-/** Of the dry run's transaction, once it holds locks. */
-export const DRY_RUN_LOCK_WAIT_MS = 50;
-/**
- * Begins soon after the start, since some servers are replaced within an hour, but not during it. Refresh tokens are
- * kept for days after the end of their session, so that a stolen one is recognized.
- */
-export const HOUSEKEEPING = {
-  firstAfterMs: 60_000,
-  everyMs: 3_600_000,
-  keptDaysAfterEnd: 7,
-  /** How much one statement deletes, so that it ends long before its timeout. */
-  batchRows: 5_000,
-  batchesMax: 1_000,
-} as const;
-
-/** Figures of the market and the database; a request for the metrics waits so long for the database. */
-export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;
-
-/** The server counts as busy for so long after a call was refused because all of it was beyond capacity. */
-export const BUSY_AFTER_REFUSAL_MS = 5_000;
-
-/** A call waits so long for Redis. After a failure or a late answer, documents are not looked for there for a while. */
-export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
-
-/** A call is taken out of its budget's count until so long before its window ends: never out of the next window. */
-export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
 /**
  * Rate budgets, all per minute. `per` is whose budget it is; both APIs draw on the same one. Outside production the
@@ -261,7 +187,9 @@ export const BUDGETS = {
 } as const;
 
 export type BudgetName = keyof typeof BUDGETS;
+
 export const BUDGET_WINDOW_SECONDS = 60;
+
 export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
 
 /**

@@ -1,11 +1,5 @@
-/** When a delivery is tried again, and how a delivery and an endpoint can stand. */
+/** How a delivery and an endpoint can stand. */
 import { EVENT_TYPES, type EventType } from './events.js';
-
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-
-/** After each attempt that failed, so many seconds until the next: eight attempts within some 28 hours. */
-export const RETRY_AFTER_SECONDS = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR] as const;
 
 export const WEBHOOK_STATES = ['active', 'paused'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];

@@ -3,7 +3,7 @@
  * the files and DNS lookups in Node's own small thread pool.
  */
 import { Worker } from 'node:worker_threads';
-import { HASHING } from '../rules/limits.js';
+import { HASHING } from '../rules/service-limits.js';
 
 export interface HashingThreads {
   hash(plain: string, cost: number): Promise<string>;

@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { HASHING, SHARES } from '../rules/limits.js';
+import { SHARES } from '../rules/limits.js';
+import { HASHING } from '../rules/service-limits.js';
 import type { ShareLimits } from '../shares/share-limits.js';
 import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';

@@ -13,7 +13,7 @@ import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { connectRedis, within, type Redis } from '../redis.js';
-import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../rules/limits.js';
+import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../rules/service-limits.js';
 
 export interface RateBudget {
   /** One of the program's own names, never a caller's text. */

@@ -5,7 +5,7 @@
  * once when it is back.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
-import { DATABASE_WATCH } from '../rules/limits.js';
+import { DATABASE_WATCH } from '../rules/service-limits.js';
 
 type Reconnect = () => Promise<void>;
 

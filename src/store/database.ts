@@ -13,6 +13,7 @@ import { rowsOf } from './answer-rows.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
+import { DATABASE } from '../rules/service-limits.js';
 
 export { named, pipelined } from './transaction.js';
 export type { Db, NamedStatement, Transaction } from './transaction.js';
@@ -38,12 +39,7 @@ export interface DatabaseSettings extends DatabaseTimeouts {
 }
 
 export const DATABASE_DEFAULTS: DatabaseSettings = {
-  poolSize: 10,
-  queueTimeoutMs: 5_000,
-  statementTimeoutMs: 10_000,
-  lockTimeoutMs: 5_000,
-  idleInTransactionTimeoutMs: 15_000,
-  connectTimeoutSeconds: 5,
+  ...DATABASE,
   preparedStatements: true,
   applicationName: 'job-marketplace',
 };
@@ -93,8 +89,6 @@ export interface DatabaseHooks {
 export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
   await tx.send(named('waitForLocksAtMost', `set local lock_timeout = ${ms}`), []);
 }
-
-const ATTEMPTS = 4;
 
 /** One address may use four of five connections; the others stay free for other addresses. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
@@ -155,7 +149,7 @@ export function connect(
       try {
         return await queue.run(holder, work, kind);
       } catch (error) {
-        if (attempt === ATTEMPTS || !mayBeRetried(error)) throw refusalOf(error);
+        if (attempt === DATABASE.attempts || !mayBeRetried(error)) throw refusalOf(error);
         hooks.onRetry?.(codeOf(error) ?? 'unknown');
       }
     }

@@ -1,6 +1,7 @@
 /** Deletes expired rows in small batches; any instance may do it. */
 import { sql, type SQL } from 'drizzle-orm';
-import { HOUSEKEEPING, WEBHOOKS } from '../rules/limits.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import { HOUSEKEEPING } from '../rules/service-limits.js';
 import type { Db } from './database.js';
 import { recordIsTooOld } from './idempotency.js';
 import { builder, statement, type Placeholders } from './statement.js';

@@ -3,6 +3,7 @@ import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { builder, columns, statement, type Placeholders } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
+import { IDEMPOTENCY_KEY } from '../rules/limits.js';
 
 interface Claim {
   userId: UserId;
@@ -21,7 +22,8 @@ export const lockKey = statement(
 );
 
 /** Such a record no longer counts; housekeeping deletes it later. */
-export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - interval '24 hours'`;
+const KEPT = sql.raw(`interval '${IDEMPOTENCY_KEY.keptHours} hours'`);
+export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${KEPT}`;
 
 export const selectRecord = statement(
   'selectRecord',

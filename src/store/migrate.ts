@@ -6,22 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate as runMigrations } from 'drizzle-orm/postgres-js/migrator';
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
+import { DATABASE } from '../rules/service-limits.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../schema/migrations', import.meta.url));
 
 /** Any number, as long as every instance uses the same. */
 const MIGRATION_LOCK = 7_203_118;
 
-const MIGRATION_TIMEOUT_MS = 10 * 60_000;
-
 export async function migrate(connection: Connection): Promise<void> {
   const settings = {
     ...DATABASE_DEFAULTS,
     poolSize: 1,
-    statementTimeoutMs: MIGRATION_TIMEOUT_MS,
-    lockTimeoutMs: MIGRATION_TIMEOUT_MS,
+    statementTimeoutMs: DATABASE.migrationTimeoutMs,
+    lockTimeoutMs: DATABASE.migrationTimeoutMs,
   };
-  const lockHolder = openPool(connection, { ...settings, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
+  const lockHolder = openPool(connection, { ...settings, idleInTransactionTimeoutMs: DATABASE.migrationTimeoutMs });
   const worker = openPool(connection, settings);
   try {
     // Held by a transaction: behind a pooler, a lock of the session would outlive this server.

@@ -5,12 +5,10 @@
 import { sql } from 'drizzle-orm';
 import { builder, statement, type Placeholders } from './statement.js';
 import { events } from './tables/events.js';
+import { NUMBERING } from '../rules/service-limits.js';
 
 /** The channel on which the last position is sent. */
 export const POSITIONS_CHANNEL = 'events';
-
-/** How many are numbered by one statement, which is one short transaction. */
-export const NUMBERED_AT_ONCE = 1_000;
 
 /** Returns how many events got a position, the last position, and how long the oldest of them had waited. */
 export const numberEvents = statement(
@@ -30,9 +28,6 @@ export const selectLastPosition = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(events),
 );
 
-/** A bound that keeps the look cheap, even when no instance has numbered events for long. */
-const EVENTS_WAITING_MAX = 10_000;
-
 /** How many events wait for a position, up to the bound, and the last position. */
 export const lookForEvents = statement(
   'lookForEvents',
@@ -45,7 +40,7 @@ export const lookForEvents = statement(
       .select({ one: sql`1`.as('one') })
       .from(events)
       .where(sql`${events.position} is null`)
-      .limit(EVENTS_WAITING_MAX)
+      .limit(NUMBERING.eventsWaitingMax)
       .as('waiting');
     return builder.select(fields).from(waiting);
   },

@@ -1,6 +1,6 @@
 /** The queue in the database: queues tasks, leases them to the instance that runs them, and ends them. */
 import { sql } from 'drizzle-orm';
-import { QUEUE } from '../rules/limits.js';
+import { QUEUE } from '../rules/service-limits.js';
 import type { Db } from './database.js';
 import { statement, type Placeholders } from './statement.js';
 import { tasks } from './tables/tasks.js';

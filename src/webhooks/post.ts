@@ -4,7 +4,8 @@
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { TASKS, WEBHOOKS } from '../rules/limits.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import { TASKS } from '../rules/service-limits.js';
 import { cut } from '../rules/errors.js';
 import { NOT_PUBLIC, type AddressRules } from '../security/public-addresses.js';
 

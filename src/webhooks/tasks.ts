@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../metrics.js';
 import type { TaskEnd, TaskKind } from '../queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
-import { TASKS, WEBHOOKS } from '../rules/limits.js';
-import { RETRY_AFTER_SECONDS } from '../rules/webhooks.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import { TASKS } from '../rules/service-limits.js';
 import type { AddressRules } from '../security/public-addresses.js';
 import type { Sealer } from '../security/sealing.js';
 import type { Db } from '../store/database.js';
@@ -61,7 +61,7 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
     // The queue ends a task that has failed this often.
-    const isLast = attempts === RETRY_AFTER_SECONDS.length;
+    const isLast = attempts === WEBHOOKS.retryAfterSeconds.length;
     const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
     metrics.recordWebhookAttempt(METRIC_OF[status], durationMs / 1000);
     return {
@@ -86,7 +86,7 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
       log.warn({ webhook, user, reason }, 'a webhook endpoint was paused: its owner must resume it');
   }
 
-  return { limits: TASKS.webhook, retryAfterSeconds: RETRY_AFTER_SECONDS, run };
+  return { limits: TASKS.webhook, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
 }
 
 /** How the metrics call an attempt, by how it leaves its delivery. */

@@ -9,9 +9,9 @@ import { until } from '../security/until.js';
 import { databaseWire, type DatabaseWire } from './database-wire.js';
 
 /** So long that no test passes because the database is asked again by then. */
-vi.mock('../../src/rules/limits.js', async (original) => {
-  const limits = await original<typeof import('../../src/rules/limits.js')>();
-  return { ...limits, SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, keptMs: 3_600_000 } };
+vi.mock('../../src/rules/service-limits.js', async (original) => {
+  const limits = await original<typeof import('../../src/rules/service-limits.js')>();
+  return { ...limits, SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, entryAgeMsMax: 3_600_000 } };
 });
 
 let app: TestApp;

@@ -15,13 +15,14 @@ import { databaseWire, type DatabaseWire } from './database-wire.js';
  * A page of a hundred jobs with all that hangs on them is more than one request may cost; here it is the measure. What
  * is counted here is what a call costs whose session is in memory, however long the tests take.
  */
-vi.mock('../../src/rules/limits.js', async (original) => {
-  const limits = await original<typeof import('../../src/rules/limits.js')>();
-  return {
-    ...limits,
-    GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
-    SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, keptMs: 3_600_000, heartbeatAgeMsMax: 3_600_000 },
-  };
+vi.mock('../../src/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/rules/limits.js')>()),
+  GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
+}));
+vi.mock('../../src/rules/service-limits.js', async (original) => {
+  const { SESSIONS_IN_MEMORY, ...others } = await original<typeof import('../../src/rules/service-limits.js')>();
+  const forLong = { entryAgeMsMax: 3_600_000, heartbeatAgeMsMax: 3_600_000 };
+  return { ...others, SESSIONS_IN_MEMORY: { ...SESSIONS_IN_MEMORY, ...forLong } };
 });
 
 let app: TestApp;

@@ -1,7 +1,7 @@
 /** A server that stops, with calls that are under way and calls that wait. */
 import { expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.js';
-import { TIMEOUTS } from '../../src/http/timeouts.js';
+import { TIMEOUTS } from '../../src/rules/service-limits.js';
 import { hashingThreads } from '../../src/security/hashing-threads.js';
 import { startServer } from '../../src/server.js';
 import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../app.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createActiveSessions } from '../../src/live/active-sessions.js';
 import { openSessionHearing } from '../../src/live/session-hearing.js';
 import type { SessionId } from '../../src/rules/ids.js';
-import { SESSIONS_IN_MEMORY } from '../../src/rules/limits.js';
+import { SESSIONS_IN_MEMORY } from '../../src/rules/service-limits.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import type { ActiveSession } from '../../src/store/sessions.js';
 

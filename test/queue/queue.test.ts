@@ -2,7 +2,7 @@
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openQueue, type Queue, type TaskEnd } from '../../src/queue/queue.js';
-import { QUEUE } from '../../src/rules/limits.js';
+import { QUEUE } from '../../src/rules/service-limits.js';
 import type { Task } from '../../src/store/tasks.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { until } from '../security/until.js';

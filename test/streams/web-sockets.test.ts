@@ -237,11 +237,14 @@ describe('an upgrade', () => {
 });
 
 describe('a WebSocket on which', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const subscribe = (id = 'one') => ({ type: 'subscribe', id, payload: { query: MY_EVENTS } });
   const CLOSES: [what: string, send: (raw: Raw) => Promise<void>, code: number][] = [
     ['somebody subscribes before they say who they are', (raw) => raw.send(subscribe()), 4401],
     ['somebody says twice who they are', (raw) => raw.send(INIT(hanna), INIT(hanna)), 4429],
     ['a message is no JSON', (raw) => raw.send('{'), 4400],
+    ['a message is nested deeply', (raw) => raw.send(`{"type":"ping","payload":{"a":${nested(7_000)}}}`), 4400],
+    ['a message has a name twice', (raw) => raw.send('{"type":"ping","type":"subscribe"}'), 4400],
     ['a message is of no kind', (raw) => raw.send({ type: 'wish' }), 4400],
     ['a message is one that servers send', (raw) => raw.send({ type: 'connection_ack' }), 4400],
     [

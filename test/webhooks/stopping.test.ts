@@ -2,7 +2,7 @@
 import postgres from 'postgres';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { POOLS } from '../../src/rules/limits.js';
+import { POOLS } from '../../src/rules/service-limits.js';
 import { createSealer } from '../../src/security/sealing.js';
 import { connect } from '../../src/store/database.js';
 import { seedMarket } from '../../src/store/seed.js';

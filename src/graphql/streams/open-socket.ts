@@ -6,9 +6,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Context, Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import { parseText } from '../../http/body.js';
 import { bearerOf } from '../../http/exchange.js';
 import { newRequestId } from '../../http/request-id.js';
-import type { Timeouts } from '../../http/timeouts.js';
+import type { Timeouts } from '../../rules/service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../operations/caller.js';
 import type { Services } from '../../operations/services.js';
@@ -240,6 +241,8 @@ export class OpenSocket implements Connection {
   }
 
   #fail(error: unknown): void {
+    if (error instanceof Refusal)
+      return this.webSocket.close(CLOSE_CODES.badMessage, cut(error.message, REASON_CHARACTERS_MAX));
     // graphql-ws throws this error for a message that only servers may send; nothing but its text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
@@ -253,10 +256,15 @@ export class OpenSocket implements Connection {
       if (isBinary) return this.webSocket.close(CLOSE_CODES.badMessage, 'Messages must be text.');
       const message: Message = {};
       this.#message = message;
-      handle(data.toString())
+      this.#handle(data.toString(), handle)
         .catch((error: unknown) => this.#fail(error))
         .finally(() => message.subscriptionId !== undefined && this.#subscriptions.delete(message.subscriptionId));
     });
+  }
+
+  async #handle(text: string, handle: Handle): Promise<void> {
+    parseText(text, 'message');
+    await handle(text);
   }
 
   #mayGoOn(): boolean {

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
 import { createHandler } from 'graphql-sse';
 import type { Exchange } from '../../http/exchange.js';
-import type { Timeouts } from '../../http/timeouts.js';
+import type { Timeouts } from '../../rules/service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { serverStops } from '../../http/draining.js';
 import type { Caller } from '../../operations/caller.js';

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
 import { handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type ServerOptions } from 'ws';
-import type { Timeouts } from '../../http/timeouts.js';
+import type { Timeouts } from '../../rules/service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import type { Services } from '../../operations/services.js';
 import { refuse, type Refusal } from '../../rules/errors.js';

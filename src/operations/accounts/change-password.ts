@@ -5,7 +5,7 @@ import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
 import { endOtherSessions } from './ended-sessions.js';
-import { countingFailure, password, passwordMatches } from './people.js';
+import { countingFailure, password, passwordMatches, passwordTried } from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
@@ -14,7 +14,7 @@ export const changePassword = operation({
   budget: 'write',
   needsSession: true,
   input: z.strictObject({
-    currentPassword: z.string().max(1_000, 'must be at most 1000 characters').describe('The password as it is now.'),
+    currentPassword: passwordTried.describe('The password as it is now.'),
     newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
   }),
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {

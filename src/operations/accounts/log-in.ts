@@ -16,7 +16,7 @@ import {
 import { operation, type Call } from '../operation.js';
 import { nothing } from '../shapes.js';
 import { endSession } from './ended-sessions.js';
-import { countingFailure, passwordMatches } from './people.js';
+import { countingFailure, passwordMatches, passwordTried } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
 export const logIn = operation({
@@ -27,7 +27,7 @@ export const logIn = operation({
   ignoresKeyAndDryRun: true,
   input: z.strictObject({
     email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
-    password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
+    password: passwordTried.describe('The password.'),
   }),
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;

@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { redact } from '../../rules/audiences.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { PASSWORD_BYTES } from '../../rules/limits.js';
+import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import { relationsToPerson } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor } from '../../store/accounts.js';
 import type { ReadableContractor } from '../../store/people.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../entity-inputs.js';
+
+/** A password that is tried. */
+export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
 
 export const password = z
   .string()

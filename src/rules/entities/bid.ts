@@ -1,7 +1,7 @@
 /** Bids, and the tokens that some of them stake. */
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
-import { TEXT } from '../limits.js';
+import { BID_DURATION_DAYS_MAX, TEXT } from '../limits.js';
 import { BID_STATES } from '../states.js';
 import { GUARANTEED_VIEW_STAKE, HOLD_STATES } from '../tokens.js';
 import { choice, idOf, moment, moneyAboveZero, nullableDay, nullableText, whole } from '../values.js';
@@ -20,7 +20,7 @@ export const BID = entity(
     },
     amount: { type: moneyAboveZero, description: 'What the work would cost.', example: 320, written: true },
     estimatedDurationDays: {
-      type: z.int().min(1).max(36_500).nullable(),
+      type: z.int().min(1).max(BID_DURATION_DAYS_MAX).nullable(),
       description: 'How many days it would take.',
       example: 2,
       written: true,
