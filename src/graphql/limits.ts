@@ -5,12 +5,12 @@
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
-import {
-  type GraphQLError,
-  type DocumentNode,
-  type GraphQLFormattedError,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
+import type {
+  DocumentNode,
+  GraphQLError,
+  GraphQLFormattedError,
+  GraphQLSchema,
+  OperationDefinitionNode,
 } from 'graphql';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../rules/service-limits.js';
