@@ -74,7 +74,7 @@ function isWebAddress(value: string): boolean {
 export function idOf<K extends IdKind>(kind: K) {
   return z
     .custom<Id<K>>((value) => isId(kind, value), {
-      // One that is missing is worded like every other field that is.
+      // Where it is missing, the message is that of every other field.
       error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
     })
     .meta({ type: 'string', kind });
