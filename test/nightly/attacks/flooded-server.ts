@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { startProxy } from '../../deploy/proxy.js';
 import { clone } from '../../start/clone.js';
 import { signUp, type Account } from '../../start/callers.js';
 import { ownDatabase } from '../../start/own-database.js';
@@ -15,7 +16,12 @@ export interface FloodedServer {
   close(): Promise<void>;
 }
 
-export async function openFloodedServer(): Promise<FloodedServer> {
+export interface ServerSettings {
+  /** HAProxy carries the connections, as in production: `url` is its own then. */
+  readonly behindProxy: boolean;
+}
+
+export async function openFloodedServer({ behindProxy }: ServerSettings): Promise<FloodedServer> {
   goFirst(process.pid);
   const project = clone();
   const database = await ownDatabase();
@@ -25,14 +31,20 @@ export async function openFloodedServer(): Promise<FloodedServer> {
     JWT_SECRET: 'a secret that only floods know, 32 bytes',
     BCRYPT_COST: '12',
     RATE_LIMIT_READ: '1000000',
+    TRUST_PROXY_HOPS: behindProxy ? '1' : '0',
     LOG_LEVEL: 'error',
   });
-  const url = await server.url;
+  const ownUrl = await server.url;
   goFirst(server.pid);
+  // All connections of an attack come at once, so that it is held and not turned away.
+  const proxy = behindProxy
+    ? await startProxy([new URL(ownUrl).host], { NEW_CONNECTIONS_PER_ADDRESS: '1000' })
+    : undefined;
   return {
-    url,
-    hanna: await signUp(url, 'hanna@example.test'),
+    url: proxy?.url ?? ownUrl,
+    hanna: await signUp(ownUrl, 'hanna@example.test'),
     close: async () => {
+      await proxy?.stop();
       await server.stop();
       await database.drop();
       project.remove();

@@ -9,10 +9,21 @@ import { homeowner } from '../../cast.js';
 import { openTestApp, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
 import { printFigures } from '../figures.js';
-import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
+import {
+  call,
+  median,
+  openFloodedServer,
+  run,
+  type FloodedServer,
+  type ServerSettings,
+  type Tally,
+} from './flooded-server.js';
 
 const LONG = process.env.FLOODS === 'long';
 const ROUNDS = 3;
+/** Below this the machine's own noise is as large. */
+const NOT_NOTICED_MS = 50;
+const P99_UNDER_LOG_INS_MS = 200;
 
 /** The modes of slowhttptest, each as it hurts most: heads, bodies and readers of the largest page that there is. */
 const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] = [
@@ -108,9 +119,10 @@ async function logInUntilAnswered(attempt: () => Promise<{ status: number; heade
 
 /** Each flood has a server of its own: what one of them leaves behind is not the next one's. */
 async function withServer(
+  settings: ServerSettings,
   work: (server: FloodedServer, read: (forMs: number, perSecond?: number) => Promise<Tally>) => Promise<void>,
 ): Promise<void> {
-  const server = await openFloodedServer();
+  const server = await openFloodedServer(settings);
   const read = (forMs: number, perSecond?: number) =>
     call({
       kind: 'reads',
@@ -126,46 +138,48 @@ async function withServer(
 }
 
 describe.runIf(LONG)('at length', () => {
-  needs('slowhttptest').describe('nine hundred', () => {
-    it.each(SLOW)(
-      '%s: the 99th percentile of reads stays within twice its calm value',
-      (mode, args) =>
-        withServer(async (server, read) => {
-          const calm: number[] = [];
-          const attacked: number[] = [];
-          for (let round = 0; round < ROUNDS; round += 1) {
-            calm.push((await read(5_000, 200)).p99);
-            const attack = run(slowhttptest(server.url, SLOW_CONNECTIONS, 60, args));
-            await sleep(2_000);
-            const tally = await read(5_000, 200);
-            attack.stop();
-            await attack.ended;
-            expect(tally.statuses).toEqual({ 200: tally.answered });
-            attacked.push(tally.p99);
-          }
-          printFigures(`${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`);
-          expect(median(attacked)).toBeLessThanOrEqual(2 * median(calm));
-        }),
-      600_000,
-    );
+  needs('haproxy').describe('through HAProxy', () => {
+    needs('slowhttptest').describe('nine hundred', () => {
+      it.each(SLOW)(
+        '%s: the 99th percentile of reads stays within twice its calm value, or 50 ms',
+        (mode, args) =>
+          withServer({ behindProxy: true }, async (server, read) => {
+            const calm: number[] = [];
+            const attacked: number[] = [];
+            for (let round = 0; round < ROUNDS; round += 1) {
+              calm.push((await read(5_000, 200)).p99);
+              const attack = run(slowhttptest(server.url, SLOW_CONNECTIONS, 60, args));
+              await sleep(2_000);
+              const tally = await read(5_000, 200);
+              attack.stop();
+              await attack.ended;
+              expect(tally.statuses).toEqual({ 200: tally.answered });
+              attacked.push(tally.p99);
+            }
+            printFigures(`${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`);
+            expect(median(attacked)).toBeLessThanOrEqual(Math.max(2 * median(calm), NOT_NOTICED_MS));
+          }),
+        600_000,
+      );
+    });
   });
 
   it(
-    'under two hundred log-ins a second reads keep half their throughput, and a real one succeeds',
+    'under two hundred log-ins a second as many reads are answered in time, and a real log-in succeeds',
     () =>
-      withServer(async ({ url, hanna: { email, password } }, read) => {
+      withServer({ behindProxy: false }, async ({ url, hanna: { email, password } }, read) => {
+        const flooded: number[] = [];
         const shares: number[] = [];
         for (let round = 0; round < ROUNDS; round += 1) {
           const calm = await read(5_000);
-          const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 9_000 });
+          const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 14_000 });
           await sleep(2_500);
-          const flooded = await read(5_000);
-          expect(flooded.statuses).toEqual({ 200: flooded.answered });
-          shares.push(flooded.answered / calm.answered);
+          const asked = await read(5_000, 200);
+          const most = await read(5_000);
+          for (const { statuses, answered } of [asked, most]) expect(statuses).toEqual({ 200: answered });
+          flooded.push(asked.p99);
+          shares.push(most.answered / calm.answered);
           const { statuses, withRetryAfter } = await flood;
-          printFigures(
-            `calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins ${JSON.stringify(statuses)}`,
-          );
           expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
           expect(withRetryAfter).toBe(statuses['503']);
         }
@@ -180,11 +194,13 @@ describe.runIf(LONG)('at length', () => {
           }),
         );
         printFigures(
-          `reads kept ${median(shares).toFixed(2)} of their throughput; the real log-in took ${tries} tries and ` +
+          `200 reads a second: p99 ${median(flooded).toFixed(1)} ms; as many as possible: ` +
+            `${median(shares).toFixed(2)} of the calm throughput; the real log-in took ${tries} tries and ` +
             `${Math.round(performance.now() - began)} ms`,
         );
         await flood;
-        expect(median(shares)).toBeGreaterThanOrEqual(0.5);
+        expect(median(flooded)).toBeLessThanOrEqual(P99_UNDER_LOG_INS_MS);
+        expect(median(shares)).toBeGreaterThanOrEqual(0.25);
       }),
     600_000,
   );
