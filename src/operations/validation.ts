@@ -1,5 +1,5 @@
 /** Refuses an invalid input with all of its bad fields at once, each with a message for people. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { BID } from '../rules/entities/bid.js';
 import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
@@ -103,7 +103,7 @@ const IN_OUR_WORDS = { error: sentenceFor, async: false };
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? REQUIRED : mustBe(issue.expected);
+      return issue.input === undefined ? REQUIRED : mustBe(isWholeNumber(issue.inst) ? 'int' : issue.expected);
     case 'invalid_value':
       return issue.input === undefined ? REQUIRED : mustBeOneOf(issue.values);
     case 'too_big':
@@ -117,4 +117,9 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Zod itself expects a number of any kind before it looks at its kind. */
+function isWholeNumber(schema: unknown): boolean {
+  return schema instanceof z.ZodNumber && kindOf(schema).is === 'whole number';
 }

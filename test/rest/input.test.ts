@@ -58,3 +58,13 @@ it('a name in contradiction is refused together with every other bad field', asy
   });
   expect(byRest(refused)).toEqual(invalid('title', 'trade', 'budget_min', 'wat'));
 });
+
+it.each(['1.0', '01', '-01', '1e0', '0x1', '%2B5', '+5', '1_0', '\u0661'])(
+  'a page called %s is no whole number, and refused as one',
+  async (value) => {
+    const query = `page=${value}&per_page=${value}`;
+    const refused = await app.rest('GET', `/v1/jobs?${query}`, { token: hanna.token });
+    expect(byRest(refused)).toEqual(invalid('page', 'per_page'));
+    expect(refused.body.details.fields.page).toBe('must be a whole number');
+  },
+);
