@@ -12,7 +12,7 @@ import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
 import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './once.js';
-import { parse } from './validation.js';
+import { invalidField, parse } from './validation.js';
 
 /** What an operation gets to run with. */
 export interface Call<V> {
@@ -46,11 +46,13 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
   readonly allows: A;
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;
-  /**
-   * True for operations that answer a secret or end a session: they ignore `Idempotency-Key` and `Dry-Run`, since a
-   * secret is never stored.
-   */
+  /** True for operations that open or end a session: they ignore `Idempotency-Key` and `Dry-Run`. */
   readonly ignoresKeyAndDryRun?: boolean;
+  /**
+   * True for operations that answer a secret. It is never stored, so that they ignore `Idempotency-Key`; and a secret
+   * that holds for nothing is none, so that they refuse a dry run.
+   */
+  readonly answersSecret?: boolean;
   /**
    * True for operations that an API key may not use: email, password, sessions, keys and webhooks need a session, and
    * one that the database finds active at this moment.
@@ -177,11 +179,15 @@ async function run<Input, Output, A extends Allowed>(
   context: CallContext,
 ): Promise<Output> {
   const { viewer, caller } = context;
-  if (operation.ignoresKeyAndDryRun) return operation.run(callOn(caller.pool, context), input, undefined);
+  if (operation.answersSecret && caller.dryRun) throw invalidField('Dry-Run', NOTHING_TO_SHOW);
+  if (operation.answersSecret || operation.ignoresKeyAndDryRun)
+    return operation.run(callOn(caller.pool, context), input, undefined);
   const idempotency = keyOf(operation, input, caller, viewer);
   await operation.load?.(input);
   return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
 }
+
+const NOTHING_TO_SHOW = 'does not go with an operation that answers a secret: nothing of it could be shown';
 
 async function runPlainly<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,

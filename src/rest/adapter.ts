@@ -12,7 +12,6 @@ import type { JobInclude } from '../store/job-parts.js';
 import { chooseRoute, finderOf, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
-import { canRunDry } from './route.js';
 import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
 
@@ -57,7 +56,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
 
 /** An operation that opens or ends a session has no dry run. */
 function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
-  return canRunDry(route) && wantsDryRun(exchange.header('dry-run'));
+  return !route.operation.ignoresKeyAndDryRun && wantsDryRun(exchange.header('dry-run'));
 }
 
 async function dryRun(work: () => Promise<unknown>, { response }: Exchange, caller: Caller): Promise<unknown> {

@@ -131,10 +131,14 @@ function operationObject(route: Route) {
 }
 
 function describe(route: Route): string {
-  const forReal = route.operation.ignoresKeyAndDryRun ? ' `Idempotency-Key` and `Dry-Run` have no effect here.' : '';
+  const { ignoresKeyAndDryRun, answersSecret } = route.operation;
+  const forReal = ignoresKeyAndDryRun ? FOR_REAL : answersSecret ? WITH_SECRET : '';
   const rules = hasBody(route) ? (RULES_ACROSS_FIELDS[route.path] ?? '') : '';
   return whoAndWhen(route) + rules + (MORE_ABOUT[route.path] ?? '') + forReal;
 }
+
+const FOR_REAL = ' `Idempotency-Key` and `Dry-Run` have no effect here.';
+const WITH_SECRET = ' `Idempotency-Key` has no effect here, and `Dry-Run: true` is refused: no secret can be shown.';
 
 function whoAndWhen({ operation, path }: Route): string {
   const who =

@@ -82,10 +82,10 @@ export function isConditional(route: Route): boolean {
 
 /** Whether the call supports Idempotency-Key. */
 export function isRepeatable({ operation }: Route): boolean {
-  return isWrite(operation) && !operation.ignoresKeyAndDryRun;
+  return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
 /** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */
 export function canRunDry({ operation }: Route): boolean {
-  return !operation.ignoresKeyAndDryRun;
+  return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }

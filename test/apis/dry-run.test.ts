@@ -341,6 +341,51 @@ describe('what opens or ends a session', () => {
   });
 });
 
+describe('what answers a secret', () => {
+  const ENDPOINT = { url: 'https://hooks.example.com/dry' };
+  const WEBHOOK = 'webhookEndpoint { id } secret';
+  let webhookId: string;
+  beforeAll(async () => {
+    const made = await app.rest('POST', '/v1/webhooks', { token: people.owner.token, body: ENDPOINT });
+    webhookId = made.body.webhook.id;
+  });
+
+  it.each([
+    ['createApiKey', '/api-keys', { name: 'Dry' }, '(input: { name: "Dry" }) { secret }'],
+    ['createWebhookEndpoint', '/webhooks', ENDPOINT, `(input: { url: "${ENDPOINT.url}" }) { ${WEBHOOK} }`],
+    ['rotateWebhookSecret', '/webhooks/{id}/rotate-secret', undefined, `(id: "{id}") { ${WEBHOOK} }`],
+  ])('has no dry run, and changes nothing: %s', async (name, path, body, rest) => {
+    const { token } = people.owner;
+    const named = (text: string) => text.replace('{id}', webhookId);
+    const before = await secretsOf(people.owner.userId);
+    const fields = { 'Dry-Run': expect.stringContaining('answers a secret') };
+    const byRest = await app.rest('POST', `/v1${named(path)}`, { token, headers: DRY, ...(body && { body }) });
+    expect([byRest.status, byRest.body.details.code, byRest.headers.get('dry-run')]).toEqual([
+      400,
+      'VALIDATION_FAILED',
+      'true',
+    ]);
+    expect(byRest.body.details.fields).toEqual(fields);
+    for (const also of ['', 'createJob(input: { title: "A roof", description: "It leaks." }) { job { id } }']) {
+      const byGraphql = await app.graphql(`mutation { ${also} ${name}${named(rest)} }`, { token, headers: DRY });
+      expect(byGraphql.errors).toMatchObject([
+        { path: [name], extensions: { code: 'VALIDATION_FAILED', status: 400, fields } },
+      ]);
+      expect(byGraphql.headers.get('dry-run')).toBe('true');
+    }
+    expect(await secretsOf(people.owner.userId)).toEqual(before);
+    // Whoever may not do it at all learns that first.
+    const stranger = await app.rest('POST', `/v1${named(path)}`, { headers: DRY, ...(body && { body }) });
+    expect(stranger.status).toBe(401);
+  });
+
+  async function secretsOf(userId: string): Promise<Json[]> {
+    return app.sql`
+      select id, null as secrets from api_keys where user_id = ${userId}
+      union all select id, secrets::text from webhook_endpoints where user_id = ${userId} order by id`;
+  }
+});
+
 describe('slow work is done while no transaction is open:', () => {
   const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { changed } }';
   const change = { old: 'Penny has a password', new: 'Penny has another one' };

@@ -116,12 +116,17 @@ describe('The document', () => {
   });
 
   it('says where `Idempotency-Key` and `Dry-Run` have no effect: there neither is among the headers', () => {
-    const forReal = ROUTES.filter(({ operation }) => operation.ignoresKeyAndDryRun).map(
+    const forReal = ROUTES.filter(({ operation }) => operation.ignoresKeyAndDryRun || operation.answersSecret).map(
       ({ operation }) => operation.name,
     );
-    const saying = operations.filter(({ operation }) => /`Idempotency-Key` and `Dry-Run`/.test(operation.description));
+    const saying = operations.filter(({ operation }) => /`Idempotency-Key`.*`Dry-Run/.test(operation.description));
     expect(saying.map(({ operation }) => operation.operationId).toSorted()).toEqual(forReal.toSorted());
-    expect(forReal).toContain('rotateWebhookSecret');
+    const refusing = saying.filter(({ operation }) => /`Dry-Run: true` is refused/.test(operation.description));
+    expect(refusing.map(({ operation }) => operation.operationId).toSorted()).toEqual([
+      'createApiKey',
+      'createWebhookEndpoint',
+      'rotateWebhookSecret',
+    ]);
     for (const { operation } of saying)
       expect(JSON.stringify(operation.parameters ?? [])).not.toMatch(/IdempotencyKey|DryRun/);
   });

@@ -37,7 +37,7 @@ export const createApiKey = operation({
     'secret is shown this once.',
   allows: 'signed in',
   budget: 'write',
-  ignoresKeyAndDryRun: true,
+  answersSecret: true,
   needsSession: true,
   input: z.strictObject({
     name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),

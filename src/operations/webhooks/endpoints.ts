@@ -50,7 +50,7 @@ export const createWebhookEndpoint = operation({
     'secret is shown this once.',
   allows: 'signed in',
   budget: 'write',
-  ignoresKeyAndDryRun: true,
+  answersSecret: true,
   needsSession: true,
   input: z.strictObject({ url: url.describe('Where to send events: a public https address.'), eventTypes: types }),
   async run({ db, viewer, services }, input): Promise<NewWebhook> {
@@ -200,7 +200,7 @@ export const rotateWebhookSecret = operation({
     'delivery is refused while it is replaced.',
   allows: 'signed in',
   budget: 'write',
-  ignoresKeyAndDryRun: true,
+  answersSecret: true,
   needsSession: true,
   input: z.strictObject({ id }),
   async run({ db, viewer, services: { sealer } }, { id: endpoint }): Promise<NewWebhook> {
