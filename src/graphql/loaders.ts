@@ -20,7 +20,7 @@ import type { JobEvent } from '../store/events.js';
 import { partsOf, readPartsOfMany } from '../store/job-parts.js';
 import type { JobInclude, JobParts, ListValues, ViewerFacts } from '../store/job-parts.js';
 import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
-import type { Page, SamePageRequest } from '../store/page.js';
+import { startOf, type Page, type SamePageRequest } from '../store/page.js';
 import {
   readPeople,
   type Person,
@@ -154,14 +154,16 @@ export class Loaders {
     const { bids } = partsOf(job);
     if (status === null && isFirst(page, bids)) return bids;
     const include = { bids: { ...sizeOf(page), ofStatus: status !== null } };
-    return this.#parts(job, include, { after: page.after, status }).then((parts) => parts?.bids);
+    return this.#parts(job, include, { position: page.after ?? page.before, status }).then((parts) => parts?.bids);
   }
 
   /** A page of the events of a job. */
   timelineOf(job: ReadableJob, page: NestedPage): MaybePromise<Page<JobEvent>> {
     const { timeline } = partsOf(job);
     if (isFirst(page, timeline)) return timeline;
-    return this.#parts(job, { timeline: sizeOf(page) }, { after: page.after }).then((parts) => parts?.timeline);
+    return this.#parts(job, { timeline: sizeOf(page) }, { position: page.after ?? page.before }).then(
+      (parts) => parts?.timeline,
+    );
   }
 
   /** A field has the same arguments for every job, so that one loader serves all of them. */
@@ -193,11 +195,12 @@ interface NestedPage extends SamePageRequest {
   readonly total: boolean;
 }
 
-function sizeOf({ size, after, total }: NestedPage) {
-  return { size, total, isAfter: after !== undefined };
+function sizeOf(page: NestedPage) {
+  const { size, total } = page;
+  return { size, total, start: startOf(page) };
 }
 
 /** Whether the page was read in the same statement as the job. */
-function isFirst<Row>({ size, after }: NestedPage, read: Page<Row> | undefined): read is Page<Row> {
-  return after === undefined && size === read?.size;
+function isFirst<Row>(page: NestedPage, read: Page<Row> | undefined): read is Page<Row> {
+  return startOf(page) === 'first' && page.size === read?.size;
 }

@@ -119,7 +119,7 @@ function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNod
  */
 function firstPageSize({ arguments: args = [] }: FieldNode, reading: Reading): number | undefined {
   const values = new Map(args.map(({ name, value }) => [name.value, valueOf(value, reading)]));
-  if (values.get('after') != null || values.get('status') != null) return undefined;
+  if (['after', 'last', 'before', 'status'].some((name) => values.get(name) != null)) return undefined;
   const first = values.get('first') ?? PAGE.perPageDefault;
   return typeof first === 'number' && Number.isInteger(first) && first >= 1 && first <= PAGE.perPageMax
     ? first

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { PAGE, TEXT } from '../rules/limits.js';
 import type { JobInclude } from '../store/job-parts.js';
-import type { KeyValue, PageRequest, Position, SamePageRequest } from '../store/page.js';
+import type { KeyValue, Position } from '../store/keyset.js';
+import type { PageRequest, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
 /** The largest integer of GraphQL, of most clients and of the database's integer columns. */
@@ -29,16 +30,23 @@ export const pageShape = {
   perPage: perPage(PAGE.perPageDefault),
   first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
   after: z.string().nullish().describe('The cursor of the entry to read on from.'),
+  last: size.nullish().describe(`How many entries to read backwards: 1 to ${PAGE.perPageMax}.`),
+  before: z.string().nullish().describe('The cursor of the entry to read backwards from.'),
 };
 
 /** The schema of a cursor, key by key. */
 export type PositionShape = readonly ('time' | 'text' | 'number' | 'flag')[];
 
-interface PageInput {
-  page?: number | null;
-  perPage?: number | null;
+interface NestedPageInput {
   first?: number | null;
   after?: string | null;
+  last?: number | null;
+  before?: string | null;
+}
+
+interface PageInput extends NestedPageInput {
+  page?: number | null;
+  perPage?: number | null;
 }
 
 export function pageRequest(
@@ -47,9 +55,25 @@ export function pageRequest(
   { total }: JobInclude,
   defaultSize: number = PAGE.perPageDefault,
 ): PageRequest {
-  const size = input.first ?? input.perPage ?? defaultSize;
-  if (input.after != null) return { size, withTotal: total, after: readCursor(input.after, shape) };
-  return { size, withTotal: total, offset: ((input.page ?? 1) - 1) * size };
+  const { page, perPage, ...ends } = input;
+  const request = connectionPage(ends, shape, perPage ?? defaultSize);
+  const offset = request.after ? 0 : ((page ?? 1) - 1) * request.size;
+  return { ...request, withTotal: total, offset };
+}
+
+/** The page of a connection: forwards by `first` and `after`, backwards by `last` and `before`. */
+function connectionPage(
+  { first, after, last, before }: NestedPageInput,
+  shape: PositionShape,
+  defaultSize: number,
+): SamePageRequest {
+  if (last == null) {
+    if (before != null) throw invalidField('before', 'goes with `last`');
+    return { size: first ?? defaultSize, ...(after != null && { after: readCursor('after', after, shape) }) };
+  }
+  if (first != null) throw invalidField('last', 'cannot be combined with `first`');
+  if (after != null) throw invalidField('after', 'goes with `first`, and `before` with `last`');
+  return { size: last, isBackward: true, ...(before != null && { before: readCursor('before', before, shape) }) };
 }
 
 export function cursorOf(position: Position): string {
@@ -57,11 +81,11 @@ export function cursorOf(position: Position): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-function readCursor(cursor: string, shape: PositionShape): Position {
+function readCursor(field: 'after' | 'before', cursor: string, shape: PositionShape): Position {
   const values = parseCursor(cursor);
   const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
   if (position.length === 0 || position.includes(undefined)) {
-    throw invalidField('after', 'is not a cursor of this list; use one that it returned');
+    throw invalidField(field, 'is not a cursor of this list; use one that it returned');
   }
   return position as Position;
 }
@@ -90,15 +114,11 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
-const nestedPageInput = z.strictObject({ first: size.nullish() });
+const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nullish() });
 
 /**
  * Parses the page of a nested list, which is the same for every parent; an invalid one is refused like any other input.
  */
-export function nestedPage(
-  { first, after }: Pick<PageInput, 'first' | 'after'>,
-  shape: PositionShape,
-): SamePageRequest {
-  const size = parse(nestedPageInput, { first }).first ?? PAGE.perPageDefault;
-  return after == null ? { size } : { size, after: readCursor(after, shape) };
+export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
+  return connectionPage({ ...parse(nestedPageInput, { first, last }), ...cursors }, shape, PAGE.perPageDefault);
 }

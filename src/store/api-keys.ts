@@ -34,7 +34,7 @@ const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)
 export const listApiKeys = pagedList({
   name: 'listApiKeys',
   keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
-  order: 'newest first',
+  direction: 'desc',
   fields: keyShape,
   rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
     builder

@@ -148,7 +148,7 @@ function bidsOnJob(role: Role, isFiltered: boolean) {
   return pagedList({
     name: 'listBidsOnJob',
     keys: BIDS_ON_JOB,
-    order: 'newest first',
+    direction: 'desc',
     fields: bidColumns,
     rows: (
       $: Placeholders<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>,
@@ -180,7 +180,7 @@ function bidsOfContractor(isFiltered: boolean) {
   return pagedList({
     name: 'listBidsOf',
     keys: { createdAt: bids.createdAt, id: bids.id },
-    order: 'newest first',
+    direction: 'desc',
     fields: bidColumns,
     rows: ($: Placeholders<{ contractorId: ContractorId; status: BidState | null }>, fields, condition) =>
       builder

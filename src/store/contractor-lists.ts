@@ -88,13 +88,13 @@ function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterV
   return pagedList({
     name: 'listContractors',
     keys,
-    order: 'newest first',
+    direction: 'desc',
     fields: ($: Placeholders<FilterValues>) => ({
       contractor: contractorShape,
       client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
     }),
     keyObject: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
-    rows: ($: Placeholders<FilterValues>, fields, condition, { atMost }) => {
+    rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
       const listCondition = and(isOfThose, condition);
       const fits = matchesFilter($);
       return builder
@@ -102,7 +102,7 @@ function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterV
         .from(contractors)
         .where(
           fits
-            ? isAmong(firstMatches({ table: sql`contractors`, keys: Object.values(keys), listCondition, fits }, atMost))
+            ? isAmong(firstMatches({ table: sql`contractors`, keys: Object.values(keys), listCondition, fits }, scan))
             : listCondition,
         )
         .$dynamic();

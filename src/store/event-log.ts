@@ -42,7 +42,7 @@ const BEGINNING = '0';
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
 const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
-const BY_POSITION = { keys: { position: events.position }, order: 'oldest first' } as const;
+const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as const;
 
 /** Events without a position are not read yet: `position > …` is null for them. */
 const listAllEvents = pagedList({
@@ -152,7 +152,7 @@ async function ofContractor(db: Db, values: LogValues, request: { size: number; 
   const { size, after } = request;
   const { rows, count: beyond } = await listNextEvents(size)(db, { ...values, key0: after });
   if (beyond !== 0 && rows.length <= size) return listEventsOfOwnBids(db, values, { size, after: [after] });
-  return listEventsOfOwnBids.pageOf(rows, { size, isAfter: true }, () => listEventsOfOwnBids.total(db, values));
+  return listEventsOfOwnBids.pageOf(rows, { size, start: 'after' }, () => listEventsOfOwnBids.total(db, values));
 }
 
 /** A viewer's own events, which are those of the jobs that they hear of (`hearsOfJob`), the oldest first. */

@@ -81,7 +81,7 @@ function listWithVisibility(visibility: EventVisibility) {
   return pagedList({
     name: 'listEvents',
     keys: { sequence: events.sequence },
-    order: 'oldest first',
+    direction: 'asc',
     fields: eventShape,
     rows: ($: Placeholders<{ jobId: JobId; contractorId: ContractorId | null }>, fields, condition) =>
       builder
@@ -106,7 +106,7 @@ export const listEventsOfJob = forEachRole((role) =>
   pagedList({
     name: 'listEventsOfJob',
     keys: { sequence: events.sequence },
-    order: 'oldest first',
+    direction: 'asc',
     fields: eventShape,
     rows: ($: Placeholders<ViewerIds & { jobId: JobId }>, fields, condition) =>
       builder

@@ -3,8 +3,9 @@
  * order. Where many rows match, reading the list in its order is fastest, and where few match, the condition's index
  * is. So the first rows of the list are checked one by one, and the index is used only where they do not fill the page.
  */
-import { and, desc, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { ScanLimit } from './page.js';
 
 /** If these do not fill the largest page, at most one row in ten matches, so that the index finds few. */
 const FIRST_ROWS_MAX = 1_000;
@@ -12,21 +13,21 @@ const FIRST_ROWS_MAX = 1_000;
 interface MatchSource {
   /** The table of the list, which the conditions use. */
   readonly table: SQL;
-  /** The keys of the list, the largest first. The last is the identifier. */
+  /** The keys of the list. The last is the identifier. */
   readonly keys: readonly PgColumn[];
   /** The conditions that an index in the list's order covers. */
   readonly listCondition: SQL | undefined;
   readonly fits: SQL;
 }
 
-/** The identifiers of the first so many rows, in no particular order. */
-export function firstMatches({ table, keys, listCondition, fits }: MatchSource, atMost: number): SQL {
+/** The identifiers of the first rows in the direction of the page, in no particular order. */
+export function firstMatches({ table, keys, listCondition, fits }: MatchSource, { atMost, direction }: ScanLimit): SQL {
   const most = sql.raw(String(atMost));
   const names = sql.join(
     keys.map((key) => sql`${key}`),
     sql`, `,
   );
-  const order = sql`order by ${sql.join(keys.map(desc), sql`, `)}`;
+  const order = sql`order by ${sql.join(keys.map(direction === 'asc' ? asc : desc), sql`, `)}`;
   const id = sql`${keys.at(-1)}`;
   const firstMax = sql.raw(String(FIRST_ROWS_MAX));
   const firstRows = sql`select * from ${table} where ${listCondition ?? sql`true`} ${order} limit ${firstMax}`;

@@ -132,7 +132,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow>
   return pagedList({
     name: 'listJobs',
     keys,
-    order: direction,
+    direction,
     fields: ($: Placeholders<FilterValues>) => ({ ...jobFields(include, key), ...partsColumn(include, role, $) }),
     rows: ($, fields, condition, scan) =>
       builder
@@ -156,8 +156,8 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow>
   });
 }
 
-function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset }: ScanLimit): SQL {
-  return sql`select g.id from (${rows}) g order by ${inOrder(order, 'g')}
+function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction }: ScanLimit): SQL {
+  return sql`select g.id from (${rows}) g order by ${inOrder(order, 'g', direction)}
     limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
@@ -212,9 +212,14 @@ const union = (parts: readonly SQL[]) =>
 function gatherMatches(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   return ($, scan) =>
-    order === 'newest'
+    isNewestFirst(order, scan)
       ? searchJobs($, searches, marketOf(kind, $), scan)
       : searchJobsInOrder($, searches, order, marketOf(kind, $), scan);
+}
+
+/** The order of creation is searched best from its newest end. */
+function isNewestFirst(order: JobOrder, { direction }: ScanLimit): boolean {
+  return JOB_LIST_ORDERS[order].key === 'createdAt' && direction === 'desc';
 }
 
 /** The first jobs of each state, by the index of the states. */
@@ -228,11 +233,11 @@ function firstOf(kind: ListKind): GatherRows {
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */
-function inJobs(order: JobOrder, where: readonly SQL[], { positionCondition, atMost }: ScanLimit): SQL {
+function inJobs(order: JobOrder, where: readonly SQL[], { positionCondition, atMost, direction }: ScanLimit): SQL {
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
   return sql`select "jobs"."id", "jobs".${key} from jobs
     where ${and(...where, positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])) ?? sql`true`}
-    order by ${inOrder(order, 'jobs')} limit ${atMost}`;
+    order by ${inOrder(order, 'jobs', direction)} limit ${atMost}`;
 }
 
 /** The part of the market that this viewer sees and these filters ask for, without the search. */
@@ -254,10 +259,12 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   const closedJobs = ($: Placeholders<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
-  if (order === 'newest') return ($, scan) => scanJobs($, searches, jobsBidOn($, scan), closedJobs($), scan.atMost);
   const isOwn = ($: Placeholders<FilterValues>) =>
     sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
-  return ($, scan) => inJobs(order, [isOwn($), ...closedJobs($), ...matchesSearch($, searches)], scan);
+  return ($, scan) =>
+    isNewestFirst(order, scan)
+      ? scanJobs($, searches, jobsBidOn($, scan), closedJobs($), scan.atMost)
+      : inJobs(order, [isOwn($), ...closedJobs($), ...matchesSearch($, searches)], scan);
 }
 
 /** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */

@@ -1,6 +1,7 @@
 /** The orders of the lists of jobs in SQL; `rules/job-orders.ts` defines their names. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../rules/job-orders.js';
+import type { Direction } from './keyset.js';
 import { jobs } from './tables/jobs.js';
 
 const BY_CREATION = {
@@ -12,14 +13,13 @@ const BY_UPDATE = { keys: { updatedAt: jobs.updatedAt, id: jobs.id }, key: 'upda
 
 /** For each order the keys that make a position, and the column that comes before the identifier. */
 export const JOB_LIST_ORDERS = {
-  newest: { ...BY_CREATION, direction: 'newest first' },
-  oldest: { ...BY_CREATION, direction: 'oldest first' },
-  recently_updated: { ...BY_UPDATE, direction: 'newest first' },
+  newest: { ...BY_CREATION, direction: 'desc' },
+  oldest: { ...BY_CREATION, direction: 'asc' },
+  recently_updated: { ...BY_UPDATE, direction: 'desc' },
 } as const satisfies Record<JobOrder, object>;
 
-/** The `order by` of a table or an alias. */
-export function inOrder(order: JobOrder, of: 'jobs' | 'g' | 'j'): SQL {
-  const { column, direction } = JOB_LIST_ORDERS[order];
-  const way = direction === 'newest first' ? ' desc' : '';
-  return sql.raw(`"${of}"."${column}"${way}, "${of}"."id"${way}`);
+/** The `order by` of a table or an alias, in the direction of the page. */
+export function inOrder(order: JobOrder, of: 'jobs' | 'g', direction: Direction): SQL {
+  const { column } = JOB_LIST_ORDERS[order];
+  return sql.raw(`"${of}"."${column}" ${direction}, "${of}"."id" ${direction}`);
 }

@@ -16,7 +16,8 @@ import type { Db } from './database.js';
 import { disputeEventsOfJob, eventShape, listEventsOfJob, readDisputeEvent } from './events.js';
 import type { EventRow, JobEvent } from './events.js';
 import { availableTo } from './ledger.js';
-import { positionValues, totalOf, type Page, type PartOfList, type Position, type Total } from './page.js';
+import { positionValues, type Position } from './keyset.js';
+import { totalOf, type Page, type PageStart, type PartOfList, type Total } from './page.js';
 import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
 import { asJson, jsonReader } from './rows.js';
 import { asArray, builder, cachedByKey, statement, type Placeholders } from './statement.js';
@@ -43,13 +44,13 @@ interface ListFields {
   readonly size: number;
   /** Whether the total is read, too. */
   readonly total?: boolean;
-  /** Whether the page begins after a position, and holds bids of one state. Only for many jobs at once. */
-  readonly isAfter?: boolean;
+  /** Where the page lies, and whether it holds bids of one state. Only for many jobs at once. */
+  readonly start?: PageStart;
   readonly ofStatus?: boolean;
 }
 
-/** The values of `isAfter` and `ofStatus`. */
-export type ListValues = { readonly after?: Position | undefined; readonly status?: BidState | null };
+/** The values of `start` and `ofStatus`. */
+export type ListValues = { readonly position?: Position | undefined; readonly status?: BidState | null };
 
 /** A part that was not read is undefined; null means that there is none, or none for this viewer. */
 export interface JobParts {
@@ -190,8 +191,8 @@ async function totalRead(total: number | null): Promise<Total> {
   return totalOf(total);
 }
 
-function sizeOf({ size, isAfter = false }: ListFields): PartOfList {
-  return { size, isAfter };
+function sizeOf({ size, start = 'first' }: ListFields): PartOfList {
+  return { size, start };
 }
 
 function listAsJson(entry: SQL, from: SQL, order: SQL): SQL {
@@ -257,11 +258,11 @@ export async function readPartsOfMany<Job extends JobParties & { readonly id: Jo
   viewer: Viewer,
   ofJobs: readonly Job[],
   include: JobInclude,
-  { after, status = null }: ListValues = {},
+  { position, status = null }: ListValues = {},
 ): Promise<Map<Job, JobParts>> {
   const { role } = viewer;
   const jobIds = asArray([...new Set(ofJobs.map(({ id }) => id))]);
-  const rows = await selectParts[role](include)(db, { jobIds, status, ...idsOf(viewer), ...positionValues(after) });
+  const rows = await selectParts[role](include)(db, { jobIds, status, ...idsOf(viewer), ...positionValues(position) });
   const parts = new Map(rows.map((row) => [row.id, row.parts ?? []]));
   const read = readerOf[role](include);
   return new Map(ofJobs.map((job) => [job, read(parts.get(job.id) ?? [], viewer, job)]));

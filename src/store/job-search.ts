@@ -158,13 +158,13 @@ export function searchJobsInOrder(
   filters: readonly SearchFilter[],
   order: JobOrder,
   market: Market,
-  { atMost, positionCondition }: ScanLimit,
+  { atMost, positionCondition, direction }: ScanLimit,
 ): SQL {
   const table = tableOf(market);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
   const listCondition = allOf([...inMarket(market), positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
   const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listCondition}
-      order by ${inOrder(order, 'jobs')}`;
+      order by ${inOrder(order, 'jobs', direction)}`;
   return sql`with scanned as materialized (
       select l.id, l.${key} from ${withSearchRow(sql`${list} limit ${SCANNED_FIRST}`, table)}
       where ${matchesAll($, filters)} limit ${atMost}
@@ -175,5 +175,5 @@ export function searchJobsInOrder(
     )
     (select * from scanned where (select is_enough from enough)) union all
     (select "jobs"."id", "jobs".${key} from found join jobs on "jobs"."id" = found.job_id
-      where ${listCondition} order by ${inOrder(order, 'jobs')} limit ${atMost})`;
+      where ${listCondition} order by ${inOrder(order, 'jobs', direction)} limit ${atMost})`;
 }

@@ -154,7 +154,7 @@ export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTrans
 export const listTransfers = pagedList({
   name: 'listTransfers',
   keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
-  order: 'newest first',
+  direction: 'desc',
   fields: transferColumns,
   rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
     builder

@@ -2,27 +2,30 @@
  * Reads lists page by page, by number or from a position on. A position has the values of the ordering's keys in the
  * last row, so that it stays valid however the list grows, and costs the same at any depth.
  */
-import { asc, desc, getTableName, gt, lt, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
+import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
+import { positionCondition, positionValues, reversed, type Direction, type KeyValue, type Position } from './keyset.js';
 import type { Fields, Row } from './rows.js';
 import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type Placeholders } from './statement.js';
-
-export type KeyValue = string | number | boolean | Date;
-export type Position = readonly KeyValue[];
 
 export interface PageRequest {
   readonly size: number;
   /** How many rows to skip; for pages by number. */
   readonly offset?: number;
-  readonly after?: Position;
+  /** Where the page begins, if not with the first row of the list. */
+  readonly after?: Position | undefined;
+  /** Where the page ends, for one that is read backwards. */
+  readonly before?: Position | undefined;
+  /** Whether the page is read backwards: from the end of the list, or from `before`. */
+  readonly isBackward?: boolean;
   /** Whether the total is needed: counting in the same statement saves a round trip. */
   readonly withTotal?: boolean | undefined;
 }
 
-/** The same page of many lists: all have the same size, and begin after the same position. */
-export type SamePageRequest = Pick<PageRequest, 'size' | 'after'>;
+/** The same page of many lists: all have the same size, and begin or end at the same position. */
+export type SamePageRequest = Pick<PageRequest, 'size' | 'after' | 'before' | 'isBackward'>;
 
 export interface Total {
   readonly count: number;
@@ -58,6 +61,8 @@ export interface ScanLimit {
   readonly rowsNeeded: number;
   /** How many of them are skipped before; for pages by number. */
   readonly offset?: Placeholder;
+  /** How all keys are sorted: as in the list, or the other way round for a page that is read backwards. */
+  readonly direction: Direction;
   /** The condition of the position, for other columns with the same keys. */
   positionCondition(keys: readonly SQL[]): SQL | undefined;
   /** The rows that were gathered for the total, if they contain the page. */
@@ -70,9 +75,9 @@ interface ListDefinition<V extends object, F extends Fields> {
   readonly fields: FieldsOf<V, F>;
   /** The columns of the ordering, of which the last makes it total, by their names in the row. */
   readonly keys: Readonly<Record<string, PgColumn>>;
-  readonly order: 'newest first' | 'oldest first';
+  readonly direction: Direction;
   /**
-   * The rows, without order and limit, of which `condition` leaves those after a position. For the total, the fields
+   * The rows, without order and limit, of which `condition` leaves those behind a position. For the total, the fields
    * are one column of the list's index: the other columns would cost twice as much as the counting.
    */
   rows($: Placeholders<V>, fields: F, condition: SQL | undefined, scan: ScanLimit): Select;
@@ -108,11 +113,18 @@ export interface List<V extends object, Item> {
   ): SQL;
 }
 
-/** A page that is read in the row of its parent. */
+/** Where a page lies: at the beginning of the list, behind a position, at the end, or in front of a position. */
+export type PageStart = 'first' | 'after' | 'last' | 'before';
+
+export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'size'>): PageStart {
+  if (isBackward) return before ? 'before' : 'last';
+  return after ? 'after' : 'first';
+}
+
+/** A page that is read in the row of its parent; `positionValues` gives its position. */
 export interface PartOfList {
   readonly size: number;
-  /** Whether it begins after a position, which `positionValues` gives. */
-  readonly isAfter: boolean;
+  readonly start: PageStart;
   /** A condition that finds the same rows by another index. */
   readonly indexCondition?: SQL | undefined;
 }
@@ -122,30 +134,32 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
   const [key] = columns as [PgColumn];
-  const direction = parts.order === 'newest first' ? desc : asc;
-  const inOrder = columns.map(direction);
-  const countLimit = scanLimitOfCount(exactTotalMax);
+  const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
+  const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
+  const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
   // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
-  function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', withTotal: boolean) {
-    const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
-    return pages(`${size} ${kind} ${atMost}${withTotal ? ' counted' : ''}`, () => {
-      const gatherRows = withTotal && kind !== 'after' && atMost <= countLimit.atMost ? parts.gatherRows : undefined;
+  function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
+    const atMost = offset > 0 ? roundedUp(offset + size + 1) : size + 1;
+    return pages(`${size} ${start} ${offset > 0} ${atMost}${withTotal ? ' counted' : ''}`, () => {
+      const gatherRows = withTotal && start === 'first' && atMost <= countLimit.atMost ? parts.gatherRows : undefined;
+      const direction = directionOf(start);
       const select = ($: Placeholders<V>, selectedFields: F) => {
         const conditionOn = (keys: readonly SQL[]) =>
-          kind === 'after' ? positionCondition(columns, keys, parts.order, $) : undefined;
+          hasPosition(start) ? positionCondition(columns, keys, direction, $) : undefined;
         const condition = conditionOn(columns.map((column) => sql`${column}`));
         const scan = {
           atMost,
           rowsNeeded: size + 1,
-          ...(kind === 'numbered' && { offset: ($ as Placeholders<{ offset: number }>)('offset') }),
+          ...(offset > 0 && { offset: ($ as Placeholders<{ offset: number }>)('offset') }),
+          direction,
           positionCondition: conditionOn,
           gatheredRows: gatherRows && sql`select * from gathered`,
         };
         const page = parts
           .rows($, selectedFields, condition, scan)
-          .orderBy(...inOrder)
+          .orderBy(...inOrder(direction))
           .limit(size + 1);
         return scan.offset && !parts.appliesScanLimit ? page.offset(scan.offset) : page;
       };
@@ -174,7 +188,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
     const some = parts.rowsToCount
       ? sql`(${parts.rowsToCount($, countLimit)}) counted`
       : rowsToCountByKey($, undefined)
-          .orderBy(...inOrder)
+          .orderBy(...inOrder(parts.direction))
           .limit(countLimit.atMost)
           .as('some');
     return builder.select({ count: COUNT }).from(some).getSQL();
@@ -182,11 +196,11 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const count = statement(`${name} total`, { count: COUNT }, counting);
 
   async function readPage(on: Db, values: V, request: PageRequest): Promise<Page<Row<F>>> {
-    const { size, offset = 0, after, withTotal = false } = request;
-    const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
-    const parameters = { offset, ...values, ...positionValues(after) };
-    const page = await pageStatement(size, offset, kind, withTotal)(on, parameters);
-    return pageOf(page.rows, size, kind !== 'first', () =>
+    const { size, offset = 0, after, before, withTotal = false } = request;
+    const start = startOf(request);
+    const parameters = { offset, ...values, ...positionValues(after ?? before) };
+    const page = await pageStatement(size, offset, start, withTotal)(on, parameters);
+    return pageOf(page.rows, { size, start, isNumbered: offset > 0 }, () =>
       page.count === undefined ? total(on, values) : Promise.resolve(totalOf(page.count, exactTotalMax)),
     );
   }
@@ -197,15 +211,17 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
 
   function pageOf(
     items: readonly Row<F>[],
-    size: number,
-    hasPrevious: boolean,
+    { size, start, isNumbered = false }: PartOfList & { isNumbered?: boolean },
     countTotal: () => Promise<Total>,
   ): Page<Row<F>> {
+    const hasMore = items.length > size;
+    const rows = hasMore ? items.slice(0, size) : items;
+    const isReversed = isBackward(start);
     return {
       size,
-      rows: items.length > size ? items.slice(0, size) : items,
-      hasNext: items.length > size,
-      hasPrevious,
+      rows: isReversed ? rows.toReversed() : rows,
+      hasNext: isReversed ? start === 'before' : hasMore,
+      hasPrevious: isReversed ? hasMore : start === 'after' || isNumbered,
       positionOf: (row) =>
         names.map((each) => ((parts.keyObject?.(row) ?? row) as Record<string, KeyValue>)[each] as KeyValue),
       total: countTotal,
@@ -214,19 +230,19 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
 
   return Object.assign(readPage, {
     total,
-    pageOf: (items: readonly Row<F>[], { size, isAfter }: PartOfList, countTotal: () => Promise<Total>) =>
-      pageOf(items, size, isAfter, countTotal),
-    partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, indexCondition }: PartOfList) {
+    pageOf,
+    partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, start, indexCondition }: PartOfList) {
       const $ = valuesOf<V>(parent, values);
       const position = columns.map((column) => sql`${column}`);
-      const condition = isAfter ? positionCondition(columns, position, parts.order, $) : indexCondition;
+      const direction = directionOf(start);
+      const condition = hasPosition(start) ? positionCondition(columns, position, direction, $) : indexCondition;
       const page = parts
         .rows($, typeof fields === 'function' ? fields($) : fields, condition, countLimit)
-        .orderBy(...inOrder)
+        .orderBy(...inOrder(direction))
         .limit(size + 1);
       return {
         from: sql`(${page.getSQL()}) ${sql.identifier(getTableName(key.table))}`,
-        order: sql.join(inOrder, sql`, `),
+        order: sql.join(inOrder(direction), sql`, `),
       };
     },
     totalOf(parent: Readonly<Record<string, SQL>>, values: object, indexCondition?: SQL) {
@@ -250,35 +266,16 @@ export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): 
 }
 
 /** The counting limit and one more row, which shows that there are more. */
-function scanLimitOfCount(exactTotalMax: number): ScanLimit {
-  return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, positionCondition: () => undefined };
+function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimit {
+  return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, direction, positionCondition: () => undefined };
 }
+
+const isBackward = (start: PageStart) => start === 'last' || start === 'before';
+const hasPosition = (start: PageStart) => start === 'after' || start === 'before';
 
 /** Rounds up to a power of two, so that pages by number need few statements. */
 function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
-}
-
-function positionCondition<V>(
-  columns: readonly PgColumn[],
-  keyColumns: readonly SQL[],
-  order: 'newest first' | 'oldest first',
-  $: Placeholders<V>,
-): SQL {
-  const list = (items: readonly SQL[]) => sql`(${sql.join([...items], sql`, `)})`;
-  const keys = list(keyColumns);
-  const valueOf = $ as Placeholders<Record<string, KeyValue>>;
-  const position = list(columns.map((column, at) => sql`${valueOf(`key${at}`)}::${sql.raw(column.getSQLType())}`));
-  return order === 'newest first' ? lt(keys, position) : gt(keys, position);
-}
-
-/** The parameters of a position, as `positionCondition` uses them. */
-export function positionValues(position: Position | undefined): Record<string, KeyValue> {
-  return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asParameter(value)]));
-}
-
-function asParameter(value: KeyValue): KeyValue {
-  return value instanceof Date ? value.toISOString() : value;
 }
 
 /** The same page with converted rows. Its properties are written out, so that all pages have one hidden class. */

@@ -1,7 +1,16 @@
 /** Reads the same page of many lists, each in the row of its parent, in one statement. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from './database.js';
-import { positionValues, totalOf, type List, type Page, type PartOfList, type SamePageRequest } from './page.js';
+import { positionValues } from './keyset.js';
+import {
+  startOf,
+  totalOf,
+  type List,
+  type Page,
+  type PageStart,
+  type PartOfList,
+  type SamePageRequest,
+} from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { builder, cachedByKey, statement, type Placeholders } from './statement.js';
 
@@ -28,12 +37,12 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
   const id = sql<Id>`${EACH_PARENT}`.as('id');
   const parentsOf = ($: Placeholders<V>) => sql`unnest(${$('ids')}::text[]) as parent(id)`;
 
-  function pagesOf(size: number, isAfter: boolean): Rows<Id, V> {
+  function pagesOf(size: number, start: PageStart): Rows<Id, V> {
     const rowsIn = ($: Placeholders<V>) => {
-      const { from, order } = partOf($, { size, isAfter });
+      const { from, order } = partOf($, { size, start });
       return sql<unknown[][]>`(select coalesce(json_agg(${asJson(shape)} order by ${order}), '[]') from ${from})`;
     };
-    return pages(`${size} ${isAfter}`, () =>
+    return pages(`${size} ${start}`, () =>
       statement(
         name,
         ($: Placeholders<V>) => ({ id, rows: rowsIn($).as('rows') }),
@@ -49,15 +58,16 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
     ($, fields) => builder.select(fields).from(parentsOf($)),
   );
 
-  return async (on: Db, values: V, { size, after }: SamePageRequest): Promise<Map<Id, Page<Item>>> => {
-    const isAfter = after !== undefined;
+  return async (on: Db, values: V, request: SamePageRequest): Promise<Map<Id, Page<Item>>> => {
+    const { size, after, before } = request;
+    const start = startOf(request);
     let counted: Promise<Map<Id, number>> | undefined;
     const count = async () => new Map((await countMany(on, values)).map((row) => [row.id, row.count]));
-    const rows = await pagesOf(size, isAfter)(on, { ...values, ...positionValues(after) });
+    const rows = await pagesOf(size, start)(on, { ...values, ...positionValues(after ?? before) });
     return new Map(
       rows.map((row) => [
         row.id,
-        pageOf(row.rows.map(read), { size, isAfter }, async () => totalOf((await (counted ??= count())).get(row.id))),
+        pageOf(row.rows.map(read), { size, start }, async () => totalOf((await (counted ??= count())).get(row.id))),
       ]),
     );
   };

@@ -34,7 +34,7 @@ export type Review = RowOf<
 export const listReviews = pagedList({
   name: 'listReviews',
   keys: { createdAt, id },
-  order: 'newest first',
+  direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<{ contractorId: ContractorId }>, fields, condition) =>
     builder

@@ -64,14 +64,14 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
     if (searching)
       return firstMatches(
         { table: sql`users`, keys: Object.values(keys), listCondition: and(ofType, condition), fits: searching },
-        scan.atMost,
+        scan,
       );
     return verified === null ? undefined : contractorsWho(verified, scan);
   };
   return pagedList({
     name: 'listUsers',
     keys,
-    order: 'newest first',
+    direction: 'desc',
     fields: listedColumns,
     rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
       const ids = gatherRows($, condition, scan);
@@ -111,8 +111,8 @@ function isVerified(verified: boolean): SQL {
  * A trigger keeps the creation time of a contractor's profile equal to the account's, so that contractors are read in
  * the order of the list.
  */
-function contractorsWho(verified: boolean, { atMost, positionCondition }: ScanLimit): SQL {
+function contractorsWho(verified: boolean, { atMost, positionCondition, direction }: ScanLimit): SQL {
   const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}
-    order by c.created_at desc, c.user_id desc limit ${few(atMost)}`;
+    order by c.created_at ${sql.raw(direction)}, c.user_id ${sql.raw(direction)} limit ${few(atMost)}`;
 }

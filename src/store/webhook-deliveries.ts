@@ -66,7 +66,7 @@ const hasStatus = ($: Placeholders<Pick<OfEndpoint, 'status'>>) =>
 export const listWebhookDeliveries = pagedList({
   name: 'listWebhookDeliveries',
   keys: { createdAt, id },
-  order: 'newest first',
+  direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<OfEndpoint>, fields, condition) =>
     builder

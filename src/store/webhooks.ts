@@ -34,7 +34,7 @@ const isThere = isNull(webhookEndpoints.deletedAt);
 export const listWebhookEndpoints = pagedList({
   name: 'listWebhookEndpoints',
   keys: { createdAt, id },
-  order: 'newest first',
+  direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
     builder

@@ -123,6 +123,7 @@ function beforeAllOf({ parent, field }: Step): string {
 
 /** The arguments of a nested list, in every combination. */
 function argumentsOf(step: Step, who: Reader): string[] {
+  const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(step)}`];
   const values: Readonly<Record<string, readonly string[]>> = {
     first: ['3'],
     after: [beforeAllOf(step)],
@@ -133,7 +134,8 @@ function argumentsOf(step: Step, who: Reader): string[] {
     if (!given) throw new Error(`The values have to say what to pass as ${step.field.name}(${name}).`);
     return before.flatMap((some) => [some, ...given.map((value) => `${some} ${name}: ${value}`)]);
   };
-  return step.field.args.reduce(combine, ['']);
+  const isBackward = ({ name }: { name: string }) => name === 'last' || name === 'before';
+  return [...step.field.args.filter((argument) => !isBackward(argument)).reduce(combine, ['']), ...backwards];
 }
 
 function leavesOf(type: GraphQLObjectType): string {
@@ -174,7 +176,7 @@ interface Way {
 
 const LEVELS = 3;
 /** What a list that others are nested in may be asked for with; none of it has to be said. */
-const OPTIONAL = ['first', 'after', 'status', 'filter', 'orderBy'];
+const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'orderBy'];
 
 /** From every list that a query leads to, by itself or within one object. */
 const WAYS: readonly Way[] = stepsFrom(schema.getQueryType()!)

@@ -47,6 +47,7 @@ export interface Query {
    * ends at the most that is counted costs as much as an index does; and an audit adds up all that there is.
    */
   readonly mayScan?: true;
+  readonly api: 'rest' | 'graphql';
   ask(ground: Ground): Asked;
 }
 
@@ -116,6 +117,7 @@ function list(
     name,
     as,
     kind,
+    api: 'graphql',
     ask: ({ middle }) => ({
       graphql: `{ jobs(${narrowed}first: ${first}${after ? `, after: "${middle[after]}"` : ''}) { ${fields} } }`,
     }),
@@ -123,11 +125,11 @@ function list(
 }
 
 function rest(name: string, as: Who, path: string | ((ground: Ground) => string), kind: Kind = 'steady'): Query {
-  return { name, as, kind, ask: (ground) => ({ rest: typeof path === 'string' ? path : path(ground) }) };
+  return { name, as, kind, api: 'rest', ask: (ground) => ({ rest: typeof path === 'string' ? path : path(ground) }) };
 }
 
 function graphql(name: string, as: Who, query: (ground: Ground) => string): Query {
-  return { name, as, kind: 'steady', ask: (ground) => ({ graphql: query(ground) }) };
+  return { name, as, kind: 'steady', api: 'graphql', ask: (ground) => ({ graphql: query(ground) }) };
 }
 
 /** Behind the greater part of the rated, and of those who completed most. */
@@ -357,7 +359,7 @@ export const QUERIES: readonly Query[] = [
       ...graphql(
         `users ${what}, from the middle`,
         'admin',
-        ({ middle }) => `{ users(filter: { ${filter} }, after: "${middle.users}") { nodes { id email } } }`,
+        ({ middle }) => `{ users(filter: { ${filter} }, first: 20, after: "${middle.users}") { nodes { id email } } }`,
       ),
       ...more,
     },
@@ -490,6 +492,18 @@ export const QUERIES: readonly Query[] = [
       `contractor { id user { email } } } } }`,
   ),
 ];
+
+/** The lists of GraphQL once more: from their ends, and backwards from the middle. */
+export const BACKWARD_QUERIES: readonly Query[] = QUERIES.filter(
+  ({ api, name }) => api === 'graphql' && !name.startsWith('own events'),
+).map((query) => ({
+  ...query,
+  name: `${query.name}, backwards`,
+  ask: (ground) => {
+    const { graphql = '' } = query.ask(ground);
+    return { graphql: graphql.replaceAll('first:', 'last:').replaceAll('after:', 'before:') };
+  },
+}));
 
 /** What begins and ends a transaction reads nothing. */
 const OF_TRANSACTIONS = /^(begin|commit|rollback|savepoint|release)\b/i;

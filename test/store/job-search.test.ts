@@ -10,7 +10,8 @@ import type { Viewer } from '../../src/rules/viewer.js';
 import { connect, type Database } from '../../src/store/database.js';
 import { SEPARATOR } from '../../src/store/job-search.js';
 import { listJobs, type JobFilter } from '../../src/store/job-lists.js';
-import type { PageRequest, Position } from '../../src/store/page.js';
+import type { Position } from '../../src/store/keyset.js';
+import type { PageRequest } from '../../src/store/page.js';
 import { diceOf, type Dice } from '../dice.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
@@ -261,26 +262,33 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
       const question = asked(dice);
       const expected = await all(question);
       const size = dice.pick(SIZES);
-      const offset = dice.percent(40) ? 0 : size * dice.int(0, Math.ceil(expected.length / size) + 1);
-      const found = await page(question, { size, offset, withTotal: dice.percent(50) });
-      const label = JSON.stringify({ ...question.filter, order: question.order, size, offset });
-      expect(found.ids, label).toEqual(expected.slice(offset, offset + size));
+      const isBackward = dice.percent(25);
+      const offset = isBackward || dice.percent(40) ? 0 : size * dice.int(0, Math.ceil(expected.length / size) + 1);
+      const found = await page(question, { size, offset, isBackward, withTotal: dice.percent(50) });
+      const label = JSON.stringify({ ...question.filter, order: question.order, size, offset, isBackward });
+      expect(found.ids, label).toEqual(isBackward ? expected.slice(-size) : expected.slice(offset, offset + size));
       expect(found.total, label).toEqual(totalOf(expected));
-      expect(found.hasNext, label).toBe(expected.length > offset + size);
+      expect([found.hasPrevious, found.hasNext], label).toEqual(
+        isBackward ? [expected.length > size, false] : [offset > 0, expected.length > offset + size],
+      );
     }
   });
 
-  it('is the same from cursor to cursor, each once and in order', async () => {
+  it.each(['forwards', 'backwards'])('is the same from cursor to cursor %s, each once and in order', async (way) => {
+    const isBackward = way === 'backwards';
     for (let time = 0; time < 5; time += 1) {
       const question = asked(dice);
       const expected = await all(question);
       const size = expected.length > 500 ? 100 : dice.pick(SIZES);
       const ids: string[] = [];
-      for (let after: Position | undefined, more = true; more;) {
-        const found = await page(question, { size, ...(after && { after }), withTotal: dice.percent(50) });
+      for (let from: Position | undefined, more = true; more;) {
+        const place = isBackward ? { isBackward, before: from } : { after: from };
+        const found = await page(question, { size, ...place, withTotal: dice.percent(50) });
         expect(found.total).toEqual(totalOf(expected));
-        ids.push(...found.ids);
-        [more, after] = [found.hasNext, found.rows.length > 0 ? found.positionOf(found.rows.at(-1)!) : after];
+        if (isBackward) ids.unshift(...found.ids);
+        else ids.push(...found.ids);
+        const edge = found.rows.at(isBackward ? 0 : -1);
+        [more, from] = [isBackward ? found.hasPrevious : found.hasNext, edge ? found.positionOf(edge) : from];
       }
       expect(ids, JSON.stringify([question.filter, question.order])).toEqual(expected);
     }

@@ -6,6 +6,7 @@
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  BACKWARD_QUERIES,
   indexConditionsIn,
   NESTED_FROM_MIDDLE,
   openExplainer,
@@ -65,6 +66,10 @@ describe('the plans', () => {
 
   it('read no table from end to end', async () => {
     expect(await scans(await listener.listen(QUERIES.filter(({ mayScan }) => !mayScan)))).toEqual([]);
+  });
+
+  it('read none backwards from end to end', async () => {
+    expect(await scans(await listener.listen(BACKWARD_QUERIES.filter(({ mayScan }) => !mayScan)))).toEqual([]);
   });
 
   it('are made once and for all of what is read most, and not anew at every call', async () => {
@@ -169,7 +174,7 @@ describe('the plans of what leads to more than the job', () => {
     // A cached caller sends nothing but the mutation.
     await listener.ask(who, { graphql: '{ viewer { referralCode } }' });
     const graphql = await mutation();
-    const sent = await listener.listen([{ name, as: who, kind: 'steady', ask: () => ({ graphql }) }]);
+    const sent = await listener.listen([{ name, as: who, kind: 'steady', api: 'graphql', ask: () => ({ graphql }) }]);
     for (const table of touched) expect(sent.some(({ text }) => text.includes(`"${table}"`))).toBe(true);
     expect(await scans(sent)).toEqual([]);
   });

@@ -21,7 +21,7 @@ export const OBJECT_CHARACTERS = TEXT_CHARACTERS_PER_COST_POINT;
 /** A field that costs something, or whose fields do. */
 export interface FieldCost {
   /** How often its value is answered. */
-  readonly times: number | Input;
+  readonly times: number | PageLength;
   /** What a value costs by itself, and what it costs at least, with its fields. */
   readonly own: number;
   readonly least: number;
@@ -32,6 +32,12 @@ export interface FieldCost {
 
 /** The value of an argument as the document gives it, or the name of the variable that does. */
 export type Input = { readonly variable: string } | { readonly constant: unknown };
+
+/** The arguments that say how many entries a page has. */
+export interface PageLength {
+  readonly first: Input;
+  readonly last: Input;
+}
 
 export interface Condition {
   readonly if: Input;
@@ -60,7 +66,7 @@ function charactersOf(fields: readonly FieldCost[], variables: Variables): numbe
   let characters = 0;
   for (const { times, own, least, fields: inner, selections } of fields) {
     if (!selections.some((conditions) => conditions.every((condition) => isFulfilled(condition, variables)))) continue;
-    const count = typeof times === 'number' ? times : pageLength(valueOf(times, variables));
+    const count = typeof times === 'number' ? times : entriesOf(times, variables);
     characters += count * Math.max(least, own + charactersOf(inner, variables));
   }
   return characters;
@@ -79,14 +85,15 @@ function isFulfilled({ if: input, unless }: Condition, variables: Variables): bo
   return valueOf(input, variables) !== unless;
 }
 
-export function firstOf({ arguments: args = [] }: FieldNode): Input {
-  return inputOf(args.find(({ name }) => name.value === 'first')?.value);
+export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
+  const argument = (name: keyof PageLength) => inputOf(args.find((one) => one.name.value === name)?.value);
+  return { first: argument('first'), last: argument('last') };
 }
 
 /** A length out of range costs as much as the nearest allowed one; the operation itself will refuse it. */
-function pageLength(first: unknown): number {
-  if (first == null) return PAGE.perPageDefault;
-  return typeof first === 'number' ? Math.min(Math.max(first, 1), PAGE.perPageMax) : PAGE.perPageMax;
+function entriesOf({ first, last }: PageLength, variables: Variables): number {
+  const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
+  return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;
 }
 
 function inputOf(node: ValueNode | undefined): Input {

@@ -26,7 +26,7 @@ import {
 } from 'graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
-import { conditionsIn, costOf, firstOf, OBJECT_CHARACTERS, type Condition, type FieldCost } from './cost.js';
+import { conditionsIn, costOf, pageLengthOf, OBJECT_CHARACTERS, type Condition, type FieldCost } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
 import { TEXT_CHARACTERS } from './texts.js';
 
@@ -173,7 +173,7 @@ function walk(
     // Introspection has limits of its own.
     if (below.limit === 'introspectionDepth') return [];
     if (type.name.endsWith('Connection'))
-      return [{ times: firstOf(field), own: 0, least: OBJECT_CHARACTERS, fields, selections }];
+      return [{ times: pageLengthOf(field), own: 0, least: OBJECT_CHARACTERS, fields, selections }];
     if (isPartOfPage(type) || type.name === 'PageInfo') return [{ times: 1, own: 0, least: 0, fields, selections }];
     // The connection has counted the length of its list of nodes already.
     const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);

@@ -14,7 +14,7 @@ export class PageInfo {
   @Field(() => String, {
     simple: true,
     nullable: true,
-    description: 'The cursor of the first entry; null on an empty page.',
+    description: 'The cursor of the first entry: pass it as `before` to read backwards. Null on an empty page.',
   })
   startCursor: string | null;
 
@@ -27,12 +27,24 @@ export class PageInfo {
 }
 
 @ArgsType()
-export class PageArgs {
+export class ForwardPageArgs {
   @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 by default.' })
   first?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Read on from behind this cursor.' })
   after?: string | null;
+}
+
+@ArgsType()
+export class PageArgs extends ForwardPageArgs {
+  @Field(() => Int, {
+    nullable: true,
+    description: 'How many entries to read from the end, or from `before`: 1 to 100. They come in the same order.',
+  })
+  last?: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Read backwards from this cursor, as many as `last` says.' })
+  before?: string | null;
 }
 
 export interface Edge<Node> {

@@ -9,7 +9,8 @@ import { holdsOf, listBidsOf, listBidsOnJob, selectBid, type Bid, type Hold } fr
 import type { JobInclude } from '../../store/job-parts.js';
 import type { Db } from '../../store/database.js';
 import type { BidId, JobId } from '../../rules/ids.js';
-import type { Page, Position } from '../../store/page.js';
+import type { Position } from '../../store/keyset.js';
+import type { Page } from '../../store/page.js';
 import { findJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../paging.js';

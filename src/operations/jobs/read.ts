@@ -15,7 +15,8 @@ import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.j
 import { listJobs as jobsInOrder, type JobFilter } from '../../store/job-lists.js';
 import { selectVisibleJobs } from '../../store/jobs.js';
 import { partsOf } from '../../store/job-parts.js';
-import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
+import type { Position } from '../../store/keyset.js';
+import { mapPage, type Page, type PageRequest } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
