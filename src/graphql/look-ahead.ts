@@ -103,8 +103,10 @@ function firstPageOf(lists: readonly FieldNode[], reading: Reading): JobInclude[
   return size === undefined ? undefined : { size, total: selectsTotal(inside(lists, reading)) };
 }
 
+const TOTALS = ['totalCount', 'totalCountCapped'];
+
 function selectsTotal(connection: readonly FieldNode[]): boolean {
-  return withName(connection, 'totalCount').length > 0;
+  return TOTALS.some((name) => withName(connection, name).length > 0);
 }
 
 /** The fields that are selected of a connection's nodes. */

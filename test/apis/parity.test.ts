@@ -1185,14 +1185,27 @@ describe('lists', () => {
     const past = await read('search=Many&per_page=100&page=102');
     expect([past.status, past.body.data]).toEqual([200, []]);
     expect(past.headers.get('link')).toMatch(/page=101>; rel="prev"$/);
-    const { data } = await app.graphql('{ jobs(filter: { search: "Many" }) { totalCount pageInfo { hasNextPage } } }', {
+    const connected = async (search: string) =>
+      (
+        await app.graphql(
+          `{ jobs(filter: { search: "${search}" }) { totalCount totalCountCapped pageInfo { hasNextPage } } }`,
+          { token: lena.token },
+        )
+      ).data.jobs;
+    expect(await connected('Many')).toEqual({
+      totalCount: 1_000,
+      totalCountCapped: true,
+      pageInfo: { hasNextPage: true },
+    });
+    const alone = await app.graphql('{ jobs(filter: { urgency: PRIORITY }) { totalCountCapped } }', {
       token: lena.token,
     });
-    expect(data.jobs).toEqual({ totalCount: 1_000, pageInfo: { hasNextPage: true } });
+    expect(alone.data.jobs).toEqual({ totalCountCapped: true });
     await app.sql`delete from jobs where id = (select id from jobs where title like 'Many %' limit 1)`;
     expect(await counted('urgency=priority')).toMatchObject({ total: 10_000, total_capped: false });
     await app.sql`update jobs set title = 'Few' where id in (select id from jobs where title like 'Many %' limit 9000)`;
     expect(await counted('search=Many')).toMatchObject({ total: 1_000, total_capped: false });
+    expect(await connected('Many')).toMatchObject({ totalCount: 1_000, totalCountCapped: false });
   });
 
   test('of bids put guaranteed views first, then the newest, a hundred a page', async () => {
@@ -1205,13 +1218,16 @@ describe('lists', () => {
     expect(byRest.body.pagination).toEqual({ page: 1, per_page: 100, total: 3, total_pages: 1, total_capped: false });
     const byGraphql = await app.graphql(
       'query($id: ID!) { job(id: $id) { bids { totalCount nodes { id } } pending: bids(status: PENDING) { ' +
-        'totalCount } accepted: bids(status: ACCEPTED) { totalCount } } }',
+        'totalCount } accepted: bids(status: ACCEPTED) { totalCount } shortlisted: bids(status: SHORTLISTED) { ' +
+        'totalCountCapped } timeline { totalCountCapped } } }',
       { token: people.owner.token, variables: { id: job.id } },
     );
     expect(byGraphql.data.job).toMatchObject({
       bids: { totalCount: 3, nodes: byRest.body.data.map(({ id }: Json) => ({ id })) },
       pending: { totalCount: 3 },
       accepted: { totalCount: 0 },
+      shortlisted: { totalCountCapped: false },
+      timeline: { totalCountCapped: false },
     });
     expect(
       (await app.rest('GET', `/v1/jobs/${job.id}/bids?status=accepted`, { token: people.owner.token })).body.data,

@@ -1,7 +1,7 @@
 /** Relay connections. A part of a connection is computed only if it is selected. */
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../operations/paging.js';
-import type { Page } from '../../store/page.js';
+import type { Page, Total } from '../../store/page.js';
 
 @ObjectType({ description: 'Which part of its list a page is.' })
 export class PageInfo {
@@ -54,6 +54,8 @@ export interface Edge<Node> {
 
 /** A page as a connection. */
 export class Connection<Node> {
+  #total: Promise<Total> | undefined;
+
   constructor(
     readonly page: Page<Node>,
     private readonly cursorAt: (node: Node) => string = (node) => cursorOf(page.positionOf(node)),
@@ -72,7 +74,16 @@ export class Connection<Node> {
   }
 
   get totalCount(): Promise<number> {
-    return this.page.total().then(({ count }) => count);
+    return this.#counted().then(({ count }) => count);
+  }
+
+  get totalCountCapped(): Promise<boolean> {
+    return this.#counted().then(({ isCapped }) => isCapped);
+  }
+
+  /** Once for both fields. */
+  #counted(): Promise<Total> {
+    return (this.#total ??= this.page.total());
   }
 }
 
@@ -141,6 +152,9 @@ export function connectionType<Node extends object>(name: string, node: () => ne
         'go by `pageInfo`.',
     })
     totalCount: number;
+
+    @Field(() => Boolean, { simple: true, description: 'Whether there are more entries than `totalCount` says.' })
+    totalCountCapped: boolean;
   }
 
   return NodeConnection;
