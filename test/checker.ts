@@ -182,8 +182,8 @@ const PROMISES: Readonly<Record<string, string>> = {
     select coalesce(r.id, e.id) as who, concat(r.contractor_id, ' ', r.rating, ', event ', e.contractor_id, ' ',
       e.rating) as how
     from reviews r full join (
-      select e.id, e.job_id, e.actor_id, e.occurred_at, j.awarded_contractor_id as contractor_id,
-        (e.data->>'rating')::int as rating, e.data->>'review' as review
+      select 'rev_' || substr(e.id, 5) as id, e.job_id, e.actor_id, e.occurred_at,
+        j.awarded_contractor_id as contractor_id, (e.data->>'rating')::int as rating, e.data->>'review' as review
       from events e join jobs j on j.id = e.job_id
       where e.type = 'job.approved' and (e.data->>'rating' is not null or e.data->>'review' is not null)) e
         on e.id = r.id

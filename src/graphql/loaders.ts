@@ -4,11 +4,12 @@
  */
 import DataLoader from 'dataloader';
 import type { Caller } from '../operations/caller.js';
+import { visibleBids } from '../operations/bids/read.js';
 import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import { seesTokensOf } from '../operations/tokens/tokens.js';
 import type { Dispute } from '../rules/disputes.js';
-import type { ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../rules/ids.js';
+import type { BidId, ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -93,6 +94,15 @@ export class Loaders {
 
   get jobs(): Loader<JobId, ReadableJob> {
     return this.#loader('jobs', visibleJobs);
+  }
+
+  get bids(): Loader<BidId, Bid> {
+    return this.#loader('bids', visibleBids);
+  }
+
+  /** The account with this identifier, as the viewer may read it. */
+  userWith(id: UserId): Promise<ReadableUser | undefined> {
+    return this.people.load(id).then((person) => person?.user);
   }
 
   get holds(): Loader<HoldId, Hold> {

@@ -5,14 +5,15 @@ import { buildSchemaSync } from 'type-graphql';
 import { locateFailures } from './failures.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
-import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
+import { BidResolver, HoldResolver, ViewerBidsResolver } from './resolvers/bids.js';
+import { JobEventResolver } from './resolvers/events.js';
 import { JobMutations } from './resolvers/job-mutations.js';
-import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
+import { DisputeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
-import { TokenResolver } from './resolvers/tokens.js';
+import { TokenResolver, TokenTransferResolver } from './resolvers/tokens.js';
 import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
@@ -46,9 +47,13 @@ export function createSchema(): GraphQLSchema {
         ContractorResolver,
         ApiKeyResolver,
         TokenResolver,
+        TokenTransferResolver,
         JobResolver,
+        DisputeResolver,
+        JobEventResolver,
         JobMutations,
         BidResolver,
+        HoldResolver,
         ViewerBidsResolver,
         ViewerJobsResolver,
         ReferenceResolver,

@@ -20,7 +20,7 @@ export interface Call<V> {
   /** The operation reads and writes only through this. */
   readonly db: Db;
   readonly services: Omit<Services, 'db' | 'probe'>;
-  readonly caller: Pick<Caller, 'draw' | 'forgetViewer' | 'holder' | 'request'>;
+  readonly caller: Pick<Caller, 'draw' | 'forgetViewer' | 'hasApiKey' | 'holder' | 'request' | 'viewer'>;
   /** The parts of the jobs that the API needs next; reading them in the same statement saves a round trip. */
   readonly include: JobInclude;
 }
@@ -151,7 +151,17 @@ async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller
 function assertRole({ allows, needsSession }: Traits, viewer: Viewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
     throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
-  if (needsSession && caller.hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
+  if (needsSession) assertLogIn(caller);
+}
+
+function assertLogIn({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
+  if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
+}
+
+/** For an operation that needs a session only for some of its input. */
+export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
+  assertLogIn(caller);
+  await caller.viewer({ byDatabase: true });
 }
 
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };

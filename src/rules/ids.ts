@@ -17,6 +17,8 @@ export const ID_PREFIXES = {
   apiKey: 'key',
   webhookEndpoint: 'whk',
   webhookDelivery: 'dlv',
+  review: 'rev',
+  viewer: 'vwr',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -33,10 +35,17 @@ export type TransferId = Id<'transfer'>;
 export type ApiKeyId = Id<'apiKey'>;
 export type WebhookEndpointId = Id<'webhookEndpoint'>;
 export type WebhookDeliveryId = Id<'webhookDelivery'>;
+export type ReviewId = Id<'review'>;
+export type EventId = Id<'event'>;
 
 /** The identifier of this moment, of which the second counts, and of these 16 bytes. */
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {
   return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
+}
+
+/** The identifier of what stands beside something else, as a viewer beside a user: no two objects share one. */
+export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
+  return `${ID_PREFIXES[kind]}_${id.slice(id.indexOf('_') + 1)}`;
 }
 
 /** No identifier of this kind that is made from this time on lies before it. */

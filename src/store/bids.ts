@@ -37,6 +37,18 @@ export const selectBid = statement(
       .where(eq(bids.id, $('id'))),
 );
 
+/** The same for bids nested in other objects. */
+export const selectBids = statement(
+  'selectBids',
+  { bid: bidColumns, job: jobParties },
+  ($: Placeholders<{ ids: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(bids)
+      .innerJoin(jobs, eq(jobs.id, bids.jobId))
+      .where(sql`${bids.id} = any(${$('ids')}::text[])`),
+);
+
 const NEW_BID = [
   'id',
   'jobId',

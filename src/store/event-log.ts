@@ -2,7 +2,7 @@
  * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
-import type { ContractorId, JobId } from '../rules/ids.js';
+import type { ContractorId, EventId, JobId } from '../rules/ids.js';
 import type { EventOnJob } from '../rules/timeline.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
@@ -234,15 +234,36 @@ const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithPart
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
   from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
 
+/** An event for any reader, with the facts of its job as it is now. */
+const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
+  event: eventShape,
+  homeownerId: events.homeownerId,
+  status: mayBeAbsent(jobs.status),
+  awardedContractorId: jobs.awardedContractorId,
+  bids: bidsOf($),
+});
+
+const selectEvent = statement(
+  'selectEvent',
+  ($: Placeholders<{ id: EventId; contractorIds: string }>) => withParties($),
+  ($, fields) =>
+    builder
+      .select(fields)
+      .from(events)
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(eq(events.id, $('id'))),
+  'json',
+);
+
+/** One event, with all its fields, and what decides whether the viewer may read it. */
+export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): Promise<EventWithParties | undefined> {
+  const [row] = await selectEvent(db, { id, contractorIds: asArray(contractorId ? [contractorId] : []) });
+  return row as EventWithParties | undefined;
+}
+
 const selectBatch = statement(
   'selectBatch',
-  ($: Placeholders<{ after: string; upTo: string; contractorIds: string }>) => ({
-    event: eventShape,
-    homeownerId: events.homeownerId,
-    status: mayBeAbsent(jobs.status),
-    awardedContractorId: jobs.awardedContractorId,
-    bids: bidsOf($),
-  }),
+  ($: Placeholders<{ after: string; upTo: string; contractorIds: string }>) => withParties($),
   ($, fields) =>
     builder
       .select(fields)

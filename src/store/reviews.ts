@@ -2,11 +2,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { REVIEW } from '../rules/entities/review.js';
 import type { RowOf } from '../rules/entity.js';
-import type { ContractorId } from '../rules/ids.js';
+import type { ContractorId, ReviewId } from '../rules/ids.js';
 import type { Db } from './database.js';
 import { pagedList, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { builder, asArray, type Placeholders } from './statement.js';
+import { builder, asArray, statement, type Placeholders } from './statement.js';
 import { reviews } from './tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -55,6 +55,13 @@ const page = pagesOfMany<ContractorId, { ids: string }, Review>({
   totalOf: ($) => listReviews.totalOf({ contractorId: EACH_PARENT }, $),
   pageOf: listReviews.pageOf,
 });
+
+export const selectReview = statement('selectReview', shape, ($: Placeholders<{ id: ReviewId }>, fields) =>
+  builder
+    .select(fields)
+    .from(reviews)
+    .where(eq(reviews.id, $('id'))),
+);
 
 /** The same page of each contractor’s reviews. */
 export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {

@@ -125,6 +125,16 @@ export function insertTestDelivery(db: Db, key: WebhookEndpointId, type: Deliver
   });
 }
 
+export const selectWebhookDelivery = statement(
+  'selectWebhookDelivery',
+  shape,
+  ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookDeliveries)
+      .where(eq(webhookDeliveries.id, $('id'))),
+);
+
 /** The owner and the status of a delivery's endpoint. */
 export const selectEndpointOfDelivery = statement(
   'selectEndpointOfDelivery',

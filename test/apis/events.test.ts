@@ -15,7 +15,7 @@ afterAll(() => app.close());
 const DETAILS = ['bidId', 'rating', 'review', 'fields', 'tokensCharged', 'tokensRefunded'] as const;
 
 const TIMELINE = `query ($id: ID!) { job(id: $id) { timeline(first: 100) { nodes {
-  type actorId actor { id name role } ${DETAILS.join(' ')} data } } } }`;
+  type actorId actor { id firstName lastName userType } ${DETAILS.join(' ')} data } } } }`;
 
 async function read(id: string, who: keyof People): Promise<Record<string, Json>> {
   const { token } = people[who];
@@ -27,7 +27,8 @@ async function read(id: string, who: keyof People): Promise<Record<string, Json>
   );
   for (const [at, node] of nodes.entries()) {
     const event = body.data[at];
-    expect(event.actor).toEqual({ ...node.actor, role: node.actor.role.toLowerCase() });
+    const { id, firstName, lastName, userType } = node.actor;
+    expect(event.actor).toEqual({ id, name: `${firstName} ${lastName}`, role: userType.toLowerCase() });
     for (const name of DETAILS)
       expect(event[snake(name)], name).toEqual(name === 'fields' ? (node.fields?.map(snake) ?? null) : node[name]);
   }
@@ -47,12 +48,12 @@ test('an approved job shows everyone who sees it how it was rated, and its owner
   const byOwner = await read(done.id, 'owner');
   expect(byOwner.JOB_PUBLISHED.tokensCharged).toBeGreaterThan(0);
   expect(byOwner.BID_ACCEPTED.bidId).toBe(done.bids.awardee);
-  expect(byOwner.BID_SUBMITTED.actor).toMatchObject({ role: 'CONTRACTOR', name: expect.stringMatching(/^\S+ \S+/) });
+  expect(byOwner.BID_SUBMITTED.actor).toMatchObject({ userType: 'CONTRACTOR', firstName: expect.any(String) });
   const byBidder = await read(done.id, 'bidder');
   expect(byBidder.JOB_APPROVED).toMatchObject({
     rating: 4,
     review: 'Tidy.',
-    actor: { id: people.owner.userId, role: 'HOMEOWNER' },
+    actor: { id: people.owner.userId, userType: 'HOMEOWNER' },
     data: {},
   });
   expect(byBidder.JOB_PUBLISHED).toMatchObject({ tokensCharged: null, data: {} });

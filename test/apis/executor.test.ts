@@ -67,7 +67,7 @@ const PLANNED: readonly Case[] = [
   [
     'one job',
     'query ($id: ID!) { job(id: $id) { __typename id addressLine1 latitude version dispute { reason details ' +
-      'openedBy } } }',
+      'openedBy { id } } } }',
     disputed,
   ],
   [

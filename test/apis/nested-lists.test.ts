@@ -215,9 +215,12 @@ describe('a way from one list to what is nested in it', () => {
       const isOfAccounts = name.startsWith('users.');
       if (isOfAccounts && who !== 'admin') continue;
       const query = document(written(chain, who));
-      // A single account has one kind of profile alone, and the first may be of somebody whose tokens are not shown.
+      // A single account has one kind of profile alone, and the first may be of somebody whose tokens are not shown; a
+      // single event concerns a bid or not.
       const isOfSome =
-        isOfAccounts || chain.some(({ parent, field }) => `${parent.name}.${field.name}`.startsWith('User.token'));
+        isOfAccounts ||
+        name.startsWith('myEvents.') ||
+        chain.some(({ parent, field }) => `${parent.name}.${field.name}`.startsWith('User.token'));
       const one = await statementsFor(people[who], query, { first: isOfSome ? 10 : 1 });
       const twenty = await statementsFor(people[who], query, { first: 20 });
       if (one !== twenty) more.push(`${name}: ${one} for one, ${twenty} for twenty`);
@@ -262,7 +265,7 @@ const PAGES = `query ($first: Int, $status: BidStatus, $bid: String, $event: Str
     edges { cursor node { id status amount } } }
   timeline(first: $first, after: $event) {
     totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-    edges { cursor node { id sequence type data actor { id name role } } } } } } }`;
+    edges { cursor node { id sequence type data actor { id firstName lastName userType } } } } } } }`;
 
 interface Connection {
   totalCount: number;
@@ -308,7 +311,9 @@ function asRest({ status, type, actor, data, ...rest }: Json): Json {
     ...rest,
     ...(status && { status: status.toLowerCase() }),
     ...(type && { type: eventType(type) }),
-    ...(actor && { actor: { ...actor, role: actor.role.toLowerCase() } }),
+    ...(actor && {
+      actor: { id: actor.id, name: `${actor.firstName} ${actor.lastName}`, role: actor.userType.toLowerCase() },
+    }),
     ...(data && { data: Object.fromEntries(names) }),
   };
 }

@@ -152,7 +152,12 @@ export async function idsAround(app: TestApp, { job, people }: PlantedScene): Pr
     union all select hold_id from bids where job_id = ${job.id} and hold_id is not null
     union all select id from token_transfers where user_id in ${app.sql(users)}
     union all select id from webhook_endpoints where user_id in ${app.sql(users)}
-    union all select id from sessions where user_id in ${app.sql(users)}`;
+    union all select id from sessions where user_id in ${app.sql(users)}
+    union all select id from api_keys where user_id in ${app.sql(users)}
+    union all select id from reviews where job_id = ${job.id}
+    union all (select d.id from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+      where w.user_id in ${app.sql(users)} limit 5)
+    union all select 'vwr_' || substr(id, 5) from users where id in ${app.sql(users)}`;
   const profiles = Object.values(people)
     .map(({ profileId }) => profileId)
     .filter(Boolean);

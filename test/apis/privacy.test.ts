@@ -360,10 +360,10 @@ describe('somebody who tries the back ways', () => {
   const node = async (person: Person, id: string) =>
     code(await ask(person, 'query($id: ID!) { node(id: $id) { id } }', { id }));
 
-  test('finds nothing by the identifiers of holds, events, sessions and refresh tokens', async () => {
+  test('finds nothing by the identifiers of sessions and refresh tokens, and of what is not there', async () => {
     const scene = byName('awarded');
-    const ids = (await idsAround(app, scene)).filter((id) => ['event', 'session', 'hold'].includes(kindOfId(id) ?? ''));
-    expect(new Set(ids.map(kindOfId))).toEqual(new Set(['event', 'session']));
+    const ids = (await idsAround(app, scene)).filter((id) => kindOfId(id) === 'session');
+    expect(ids.length).toBeGreaterThan(PEOPLE.length - 2);
     for (const id of [
       ...ids,
       newId('hold'),

@@ -45,7 +45,7 @@ const REVIEWS = `query ($id: ID!, $first: Int, $after: String) { contractor(id: 
 
 /** The newest first, as REST spells it. */
 const EXPECTED = SAID.map((said, at) => ({
-  id: expect.stringMatching(/^evt_/),
+  id: expect.stringMatching(/^rev_/),
   rating: null,
   review: null,
   ...said,
@@ -92,10 +92,11 @@ test('the job has what was said of it, for everyone who sees the job, through bo
   }
 });
 
-test('the event of the approval and its review are one and the same', async () => {
+test('a review is what the event of its approval says, under an identifier of its own', async () => {
   const [newest] = (await app.rest('GET', `/v1/contractors/${people.awardee.profileId}/reviews`, { token: zoe.token }))
     .body.data;
-  const [event] = await app.sql`select data, occurred_at from events where id = ${newest.id}`;
+  const [event] = await app.sql`select data, occurred_at from events
+    where id = ${newest.id.replace('rev_', 'evt_')}`;
   expect(event?.data).toMatchObject({ rating: newest.rating, review: newest.review });
 });
 

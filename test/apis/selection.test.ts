@@ -3,7 +3,7 @@
  * get when they select everything: no field is missing, blank or different because others were left out.
  */
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../src/rules/lifecycle.js';
 import { callGraphql, changedBy, operationName } from '../calls.js';
@@ -13,6 +13,12 @@ import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey
 import { allNumbered } from '../live/positions.js';
 import { copiesOf } from '../scenes.js';
 import { diceOf, type Dice } from '../dice.js';
+
+/** The whole of a job is more than a request may cost. */
+vi.mock('../../src/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/rules/limits.js')>()),
+  GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
+}));
 
 let app: TestApp;
 let people: People;

@@ -175,7 +175,7 @@ export const BID = `id jobId contractorId status amount estimatedDurationDays me
 export const EVENTS =
   'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields ' +
   'tokensCharged tokensRefunded bidId data }';
-export const DISPUTE = `reason details openedBy openedAt proposal { resolution proposedBy agreedBy } escalation {
+export const DISPUTE = `reason details openedBy { id } openedAt proposal { resolution proposedBy agreedBy } escalation {
   reason by } decision { decision ruling resolutionTerms by }
   appeal { reason supportingEvidence by } finalDecision { finalDecision ruling by } ending { how text by }`;
 export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';
@@ -277,7 +277,7 @@ function document(call: Call): Document {
       return {
         query: `query($id: ID!) { job(id: $id) { dispute { ${DISPUTE} } } }`,
         variables: { id },
-        root: (data) => data.job.dispute,
+        root: ({ job: { dispute } }) => dispute && { ...dispute, openedBy: dispute.openedBy.id },
       };
     case 'readTokens':
       return {

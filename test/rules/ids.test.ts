@@ -18,6 +18,8 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['apiKey', 'key'],
   ['webhookEndpoint', 'whk'],
   ['webhookDelivery', 'dlv'],
+  ['review', 'rev'],
+  ['viewer', 'vwr'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

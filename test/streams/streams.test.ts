@@ -223,7 +223,8 @@ describe('everybody', () => {
   it('hears over both channels what the timeline shows them, and nothing else', async () => {
     const job = await givenJob(app, 'open', people);
     const event =
-      'id sequence type actorId actor { name } fromStatus toStatus bidId rating review fields tokensCharged ' +
+      'id sequence type actorId actor { firstName } job { title } bid { amount } fromStatus toStatus bidId rating ' +
+      'review fields tokensCharged ' +
       'tokensRefunded data';
     const query = `subscription($job: ID!) { jobEvents(jobId: $job) { ${event} position } }`;
     const channels = [hearOverWebSocket, hearAsEvents];

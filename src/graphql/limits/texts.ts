@@ -7,7 +7,7 @@ import { kindOf, metaOf } from '../../operations/shape-kinds.js';
 import { API_KEY } from '../../rules/entities/api-key.js';
 import { BID } from '../../rules/entities/bid.js';
 import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
-import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
+import { JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { REVIEW } from '../../rules/entities/review.js';
@@ -24,7 +24,6 @@ const WITH_TEXTS: readonly Entity[] = [
   REVIEW,
   JOB,
   JOB_EVENT,
-  EVENT_ACTOR,
   BID,
   DISPUTE,
   ...Object.values(DISPUTE_PARTS),

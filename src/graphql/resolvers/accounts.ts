@@ -12,6 +12,7 @@ import { readMe, updateProfile } from '../../operations/accounts/me.js';
 import { signUpContractor, signUpHomeowner } from '../../operations/accounts/sign-up.js';
 import { listUsers, userFilter } from '../../operations/accounts/users.js';
 import { listTransfers } from '../../operations/tokens/tokens.js';
+import { siblingOf } from '../../rules/ids.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { ContractorOrderEnum } from '../enums.js';
@@ -82,9 +83,9 @@ export class AccountResolver {
     return perform(readMe, {}, caller);
   }
 
-  @FieldResolver(() => ID, { description: 'The identifier of the person, for caches.' })
+  @FieldResolver(() => ID, { description: 'The identifier of this view of the account, which is nobody else’s.' })
   id(@Root() { user }: Me) {
-    return user.id;
+    return siblingOf('viewer', user.id);
   }
 
   @FieldResolver(() => TokenTransferConnection, { description: 'Every movement of these tokens, newest first.' })

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import type { Me } from '../../operations/accounts/me.js';
 import { availableBidActions } from '../../rules/available-actions.js';
-import type { Bid as BidRow } from '../../store/bids.js';
+import type { Bid as BidRow, Hold as HoldRow } from '../../store/bids.js';
 import { guaranteedThenNewest, listOwnBids } from '../../operations/bids/read.js';
 import { submitBid } from '../../operations/bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../../operations/bids/transition.js';
@@ -88,6 +88,19 @@ export class BidResolver {
   @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })
   hold(@Root() { holdId }: BidRow, @Ctx() { loaders }: Context) {
     return holdId && loaders.holds.load(holdId);
+  }
+}
+
+@Resolver(() => Hold)
+export class HoldResolver {
+  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
+  job(@Root() { jobId }: HoldRow, @Ctx() { loaders }: Context) {
+    return loaders.jobs.load(jobId);
+  }
+
+  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that it is the stake of.' })
+  bid(@Root() { bidId }: HoldRow, @Ctx() { loaders }: Context) {
+    return loaders.bids.load(bidId);
   }
 }
 

@@ -9,6 +9,7 @@ import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions } from '../../rules/available-actions.js';
+import { DISPUTE, type Dispute as DisputeRow } from '../../rules/entities/dispute.js';
 import type { JobOrder } from '../../rules/job-orders.js';
 import type { BidState } from '../../rules/states.js';
 import type { Page } from '../../store/page.js';
@@ -16,7 +17,7 @@ import type { Context } from '../context.js';
 import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../look-ahead.js';
-import { Homeowner } from '../types/account.js';
+import { Homeowner, User } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, ForwardPageArgs, PageArgs } from '../types/connection.js';
 import { Dispute } from '../types/disputes.js';
@@ -132,6 +133,14 @@ export class JobResolver {
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const facts = await loaders.factsOf(job);
     return facts ? availableActions(await caller.viewer(), { ...facts, job, liveBids: job.liveBidCount }) : [];
+  }
+}
+
+@Resolver(() => Dispute)
+export class DisputeResolver {
+  @FieldResolver(() => User, { nullable: true, description: DISPUTE.fields.openedBy.description })
+  openedBy(@Root() { openedBy }: DisputeRow, @Ctx() { loaders }: Context) {
+    return openedBy && loaders.userWith(openedBy);
   }
 }
 

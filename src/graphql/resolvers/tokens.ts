@@ -1,10 +1,13 @@
-import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { adjustTokens, auditTokens } from '../../operations/tokens/tokens.js';
 import { perform } from '../../operations/operation.js';
+import type { TokenTransfer as Transfer } from '../../store/ledger.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
-import { TokenAudit } from '../types/tokens.js';
+import { Bid } from '../types/bids.js';
+import { Job } from '../types/jobs.js';
+import { TokenAudit, TokenTransfer } from '../types/tokens.js';
 import { mutationOptions, queryOptions } from './field-options.js';
 
 const AdjustTokensInput = inputOf(
@@ -23,5 +26,24 @@ export class TokenResolver {
   @Query(() => TokenAudit, { ...queryOptions(auditTokens), nullable: true })
   auditTokens(@Ctx() { caller }: Context) {
     return perform(auditTokens, {}, caller);
+  }
+}
+
+@Resolver(() => TokenTransfer)
+export class TokenTransferResolver {
+  @FieldResolver(() => Job, {
+    nullable: true,
+    description: 'The job that caused it; null where there is none, and for those who may not see the job.',
+  })
+  job(@Root() { jobId }: Transfer, @Ctx() { loaders }: Context) {
+    return jobId && loaders.jobs.load(jobId);
+  }
+
+  @FieldResolver(() => Bid, {
+    nullable: true,
+    description: 'The bid that caused it; null where there is none, and for those who may not see the bid.',
+  })
+  bid(@Root() { bidId }: Transfer, @Ctx() { loaders }: Context) {
+    return bidId && loaders.bids.load(bidId);
   }
 }

@@ -19,7 +19,7 @@ export class Homeowner {}
 @FieldsOf(CONTRACTOR)
 export class Contractor {}
 
-@ObjectType({ description: REVIEW.description })
+@ObjectType({ implements: Node, description: REVIEW.description })
 @FieldsOf(REVIEW)
 export class Review {}
 

@@ -3,8 +3,9 @@ import { ObjectType } from 'type-graphql';
 import { API_KEY } from '../../rules/entities/api-key.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
+import { Node } from './node.js';
 
-@ObjectType({ description: API_KEY.description })
+@ObjectType({ implements: Node, description: API_KEY.description })
 @FieldsOf(API_KEY)
 export class ApiKey {}
 

@@ -9,7 +9,7 @@ import { Node } from './node.js';
 @FieldsOf(BID)
 export class Bid {}
 
-@ObjectType({ description: HOLD.description })
+@ObjectType({ implements: Node, description: HOLD.description })
 @FieldsOf(HOLD)
 export class Hold {}
 

@@ -28,5 +28,5 @@ export class DisputeFinalDecision {}
 export class DisputeEnd {}
 
 @ObjectType({ description: DISPUTE.description })
-@FieldsOf(DISPUTE)
+@FieldsOf(DISPUTE, ['openedBy'])
 export class Dispute {}

@@ -16,11 +16,15 @@ type ObjectClass = abstract new () => object;
 /** The class of each entity, for fields of other entities that contain it. */
 const classes = new Map<unknown, ObjectClass>();
 
-/** Gives a class every field of an entity; fields that only GraphQL has are written in the class itself. */
-export function FieldsOf({ fields, schema }: Entity): (type: ObjectClass) => void {
+/**
+ * Gives a class every field of an entity, but for those that a resolver gives another type; fields that only GraphQL
+ * has are written in the class itself.
+ */
+export function FieldsOf({ fields, schema }: Entity, except: readonly string[] = []): (type: ObjectClass) => void {
   return (type) => {
     classes.set(schema, type);
     for (const [name, field] of Object.entries(fields)) {
+      if (except.includes(name)) continue;
       const nullable = field.readBy !== undefined || isNullable(field.type);
       Field(() => typeOf(kindOf(field.type), classOf), { description: descriptionOf(field), simple: true, nullable })(
         type.prototype as object,

@@ -1,6 +1,6 @@
 /** Jobs as clients see them, and what may be done with them. */
 import { Field, Int, ObjectType } from 'type-graphql';
-import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
+import { JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../rules/entities/reference.js';
 import { connectionType } from './connection.js';
@@ -26,12 +26,8 @@ export class AvailableBidAction {}
 @FieldsOf(JOB_COUNT)
 export class JobCount {}
 
-@ObjectType({ description: EVENT_ACTOR.description })
-@FieldsOf(EVENT_ACTOR)
-export class JobEventActor {}
-
-@ObjectType({ description: JOB_EVENT.description })
-@FieldsOf(JOB_EVENT)
+@ObjectType({ implements: Node, description: JOB_EVENT.description })
+@FieldsOf(JOB_EVENT, ['actor'])
 export class JobEvent {}
 
 export const JobConnection = connectionType('Job', () => Job, 'jobs');

@@ -1,19 +1,27 @@
 /** Objects that can be read by their identifier alone. */
 import { ID, InterfaceType, Field } from 'type-graphql';
-import { kindOfId } from '../../rules/ids.js';
+import { kindOfId, type IdKind } from '../../rules/ids.js';
 import { fieldOptions } from './field.js';
 
-const TYPE_NAMES: Readonly<Record<string, string>> = {
+const TYPE_NAMES: { readonly [Kind in IdKind]?: string } = {
   user: 'User',
   homeowner: 'Homeowner',
   contractor: 'Contractor',
   job: 'Job',
   bid: 'Bid',
   transfer: 'TokenTransfer',
+  hold: 'Hold',
+  event: 'JobEvent',
+  review: 'Review',
+  webhookEndpoint: 'WebhookEndpoint',
+  webhookDelivery: 'WebhookDelivery',
+  apiKey: 'ApiKey',
+  viewer: 'Viewer',
 };
 
 export function typeOfNode({ id }: { id: string }): string | undefined {
-  return TYPE_NAMES[kindOfId(id) ?? ''];
+  const kind = kindOfId(id);
+  return kind && TYPE_NAMES[kind];
 }
 
 @InterfaceType('Node', {

@@ -2,7 +2,8 @@
 import { ObjectType } from 'type-graphql';
 import { VIEWER } from '../../rules/entities/session.js';
 import { FieldsOf } from './field.js';
+import { Node } from './node.js';
 
-@ObjectType({ description: VIEWER.description })
+@ObjectType({ implements: Node, description: VIEWER.description })
 @FieldsOf(VIEWER)
 export class Viewer {}

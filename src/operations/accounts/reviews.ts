@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { selectContractor } from '../../store/accounts.js';
 import type { Page } from '../../store/page.js';
-import { listReviews as reviewsNewestFirst, type Review } from '../../store/reviews.js';
+import type { ReviewId } from '../../rules/ids.js';
+import type { Db } from '../../store/database.js';
+import { listReviews as reviewsNewestFirst, selectReview, type Review } from '../../store/reviews.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath } from '../shapes.js';
@@ -24,3 +26,9 @@ export const listReviews = operation({
     return reviewsNewestFirst(db, { contractorId: id }, request);
   },
 });
+
+export async function findReview(db: Db, id: ReviewId): Promise<Review> {
+  const [review] = await selectReview(db, { id });
+  if (!review) throw refuse('NOT_FOUND', { message: 'There is no such review.' });
+  return review;
+}

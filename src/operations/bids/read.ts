@@ -5,12 +5,13 @@ import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { holdsOf, listBidsOf, listBidsOnJob, selectBid, type Bid, type Hold } from '../../store/bids.js';
+import { holdsOf, listBidsOf, listBidsOnJob, selectBid, selectBids, type Bid, type Hold } from '../../store/bids.js';
 import type { JobInclude } from '../../store/job-parts.js';
 import type { Db } from '../../store/database.js';
-import type { BidId, JobId } from '../../rules/ids.js';
+import type { BidId, HoldId, JobId } from '../../rules/ids.js';
 import type { Position } from '../../store/keyset.js';
 import type { Page } from '../../store/page.js';
+import { asArray } from '../../store/statement.js';
 import { findJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../paging.js';
@@ -95,6 +96,20 @@ export const readHold = operation({
     return hold;
   },
 });
+
+/** The hold with this identifier, for every reader of its bid. */
+export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold> {
+  const hold = (await holdsOf(db, [id])).get(id);
+  if (!hold) throw refuse('NOT_FOUND', { message: 'There is no such hold.' });
+  await findBid(db, viewer, hold.bidId);
+  return hold;
+}
+
+/** Of bids nested in other objects those that the viewer may see. */
+export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, Bid>> {
+  const rows = await selectBids(db, { ids: asArray(ids) });
+  return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map(({ bid }) => [bid.id, bid]));
+}
 
 /** A bid that exists and that the viewer may see, with the parties of its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {

@@ -3,10 +3,13 @@ import { z } from 'zod';
 import type { EventStream } from '../../live/live.js';
 import { PAGE } from '../../rules/limits.js';
 import { partyToOwn } from '../../rules/parties.js';
-import { eventFor } from '../../rules/timeline.js';
+import type { EventId } from '../../rules/ids.js';
+import { refuse } from '../../rules/errors.js';
+import { eventFor, readEvent } from '../../rules/timeline.js';
+import type { Viewer } from '../../rules/viewer.js';
 import { position } from '../../rules/values.js';
 import type { Db } from '../../store/database.js';
-import { listOwnEvents as listStoredEvents } from '../../store/event-log.js';
+import { findEvent as findStoredEvent, listOwnEvents as listStoredEvents } from '../../store/event-log.js';
 import type { JobEvent } from '../../store/events.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
@@ -55,6 +58,15 @@ export const listOwnEvents = operation({
     return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };
   },
 });
+
+/** One event, as the timeline of its job shows it. */
+export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
+  const stored = await findStoredEvent(db, viewer, id);
+  if (!stored) throw refuse('NOT_FOUND', { message: 'There is no such event.' });
+  const event = readEvent(viewer, stored, 'job');
+  if (!event) throw refuse('FORBIDDEN', { message: 'This event is not for you to see.' });
+  return event;
+}
 
 /** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */
 export interface EventsToCome {

@@ -3,12 +3,16 @@ import { z } from 'zod';
 import { WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import { refuse } from '../../rules/errors.js';
 import { TEST_EVENT_TYPE, type WebhookState } from '../../rules/webhooks.js';
+import type { WebhookDeliveryId } from '../../rules/ids.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../store/database.js';
 import type { Page } from '../../store/page.js';
 import {
   insertTestDelivery,
   listWebhookDeliveries as deliveriesNewestFirst,
   redeliver as enqueueAgain,
   selectEndpointOfDelivery,
+  selectWebhookDelivery,
   type WebhookDelivery,
 } from '../../store/webhook-deliveries.js';
 import { operation } from '../operation.js';
@@ -39,6 +43,16 @@ export const listWebhookDeliveries = operation({
     return deliveriesNewestFirst(db, { endpointId: id, status }, request);
   },
 });
+
+/** For the owner of its endpoint, and for admins. */
+export async function findDelivery(db: Db, viewer: Viewer, id: WebhookDeliveryId): Promise<WebhookDelivery> {
+  const [endpoint] = await selectEndpointOfDelivery(db, { id });
+  if (!endpoint) throw noSuchDelivery();
+  if (viewer.role !== 'admin') requireOwner(viewer, endpoint);
+  const [delivery] = await selectWebhookDelivery(db, { id });
+  if (!delivery) throw noSuchDelivery();
+  return delivery;
+}
 
 export const sendTestEvent = operation({
   name: 'sendTestEvent',

@@ -69,7 +69,10 @@ const STORED_FIELDS = {
   },
   type: { type: choice(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
   actorId: { type: idOf('user').nullable(), description: 'Whose call it was.' },
-  actor: { type: EVENT_ACTOR.schema.nullable(), description: EVENT_ACTOR.description },
+  actor: {
+    type: EVENT_ACTOR.schema.nullable(),
+    description: 'Whose call it was, for everyone who sees the event; null for the service.',
+  },
   fromStatus: {
     type: choice(JOB_STATES, 'JobStatus').nullable(),
     description: 'The job’s state before; null for what did not concern it.',

@@ -4,7 +4,7 @@ import { TEXT } from '../limits.js';
 import { moment, nullableText, rating, requiredText } from '../values.js';
 
 export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {
-  id: { ...identifier('event'), description: 'The identifier, which is that of the approval’s event.' },
+  id: identifier('review'),
   rating: { type: rating.nullable(), description: 'From 1 to 5; null where none was given.', example: 4 },
   review: {
     type: nullableText(TEXT.note),

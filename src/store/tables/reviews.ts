@@ -11,8 +11,7 @@ import { jobs } from './jobs.js';
 export const reviews = pgTable(
   'reviews',
   {
-    /** The time of the event. */
-    id: idColumn('event').primaryKey(),
+    id: idColumn('review').primaryKey(),
     jobId: idColumn('job')
       .notNull()
       .unique('reviews_one_a_job')

@@ -1,0 +1,28 @@
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { JOB_EVENT } from '../../rules/entities/event.js';
+import type { JobEvent as JobEventRow } from '../../store/events.js';
+import type { Context } from '../context.js';
+import { User } from '../types/account.js';
+import { Bid } from '../types/bids.js';
+import { Job, JobEvent } from '../types/jobs.js';
+
+@Resolver(() => JobEvent)
+export class JobEventResolver {
+  @FieldResolver(() => User, { nullable: true, description: JOB_EVENT.fields.actor.description })
+  actor(@Root() { actorId }: JobEventRow, @Ctx() { loaders }: Context) {
+    return actorId && loaders.userWith(actorId);
+  }
+
+  @FieldResolver(() => Job, { nullable: true, description: 'The job as it is now; null for a draft that is gone.' })
+  job(@Root() { jobId }: JobEventRow, @Ctx() { loaders }: Context) {
+    return loaders.jobs.load(jobId);
+  }
+
+  @FieldResolver(() => Bid, {
+    nullable: true,
+    description: 'The bid as it is now; null for what concerns the job alone, and for those who may not see the bid.',
+  })
+  bid(@Root() { bidId }: JobEventRow, @Ctx() { loaders }: Context) {
+    return bidId && loaders.bids.load(bidId);
+  }
+}
