@@ -6,6 +6,7 @@ import { ConfigError, type Config } from './config.js';
 import { createLog } from './log.js';
 import { openQueue } from './queue/queue.js';
 import { openServices } from './services.js';
+import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
 import { webhookTasks } from './webhooks/tasks.js';
@@ -53,8 +54,12 @@ type Closer = () => Promise<void>;
 
 /** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
 async function start(config: Config, log: Logger, closers: Closer[], whenOpen: Run['whenOpen']): Promise<void> {
-  const database = await openDatabase(config, log);
+  const opening = openDatabase(config, log);
+  // Otherwise the first request with an address would load them. Meanwhile Postgres starts, in processes of its own.
+  const placesLoaded = loadPlaces();
+  const database = await opening;
   closers.push(database.stop);
+  await placesLoaded;
   const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
   closers.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)

@@ -9,6 +9,9 @@ import { clone, type Clone } from './clone.js';
 import { startServer, type Started } from './processes.js';
 
 const ON_SIGNALS = `
+  import { createRequire } from "node:module";
+  const { cache } = createRequire(process.cwd() + "/dist/main.js");
+  process.on("SIGCONT", () => console.log("Places:", Object.keys(cache).some((file) => file.includes("zipcodes"))));
   process.on("SIGUSR2", () => void Promise.reject(new Error("dropped")));
   process.on("SIGWINCH", () => { throw new Error("thrown") });`;
 
@@ -42,6 +45,12 @@ it('npm start builds, makes the database, says where everything is, and a signal
   expect(first).toMatchObject({ readiness: 200, code: 0 });
   expect(first.databaseProcesses).toBeGreaterThan(0);
   await untilGone(first.dataFolder);
+});
+
+it('the places of jobs are there before the first job is, which would wait for them', async () => {
+  process.kill(server.pid, 'SIGCONT');
+  await until(() => server.output().includes('Places: '));
+  expect(server.output()).toContain('Places: true');
 });
 
 it('a promise that fails and that nothing waits for is logged, and ends nobody’s calls', async () => {

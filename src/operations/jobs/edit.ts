@@ -14,7 +14,7 @@ import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';
-import { loadPlaces, locate } from './places.js';
+import { loadPlacesFor, locate } from './places.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
 const newJob = withFieldRules(z.strictObject(fieldsOfNewJob));
@@ -25,7 +25,7 @@ export const createJob = operation({
   allows: allowedRoles(JOB_CREATION.by),
   budget: 'write',
   input: newJob,
-  load: (input) => loadPlaces(input),
+  load: (input) => loadPlacesFor(input),
   async run({ db, viewer }, input): Promise<ReadableJob> {
     const fields = wholeJob(input);
     const { town, ...point } = await locate(fields);
@@ -74,7 +74,7 @@ export const updateJob = operation({
     z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(READ_ONLY_FIELDS.filter((field) => field !== 'id')) }),
   ),
   nullClears: true,
-  load: (input) => loadPlaces(input),
+  load: (input) => loadPlacesFor(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
       const lockedBalance = input.urgency != null;

@@ -1,7 +1,7 @@
 /**
  * Places of jobs, from an offline set of US postal codes: the coordinates of an address, and what is near a place. The
- * set is large, so that it is loaded on first use. GraphQL names a place in one object, and REST, whose queries are
- * flat, in fields of their own.
+ * set is large: it is loaded when the server starts, or on first use where no server does. GraphQL names a place in one
+ * object, and REST, whose queries are flat, in fields of their own.
  */
 import { z } from 'zod';
 import type { ZipCode } from 'zipcodes';
@@ -23,8 +23,13 @@ async function places() {
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
 
-/** Loads the set if these fields need it. The first load takes long: no transaction should be open meanwhile. */
-export async function loadPlaces({ zipCode, city, state }: SentAddress): Promise<void> {
+/** Loads the set, which takes some 0.7 s of the processor: a request would wait for it, and so would all others. */
+export async function loadPlaces(): Promise<void> {
+  await places();
+}
+
+/** Loads the set if these fields need it. No transaction should be open meanwhile. */
+export async function loadPlacesFor({ zipCode, city, state }: SentAddress): Promise<void> {
   if (zipCode ?? city ?? state) await places();
 }
 
