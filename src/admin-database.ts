@@ -18,7 +18,8 @@ export async function reachDatabase(
   if (url) return { connection: { url }, stop: async () => {} };
   const { findRunningPostgres, startEmbeddedPostgres } = await import('./embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
-  return running ? { connection: running, stop: async () => {} } : startEmbeddedPostgres(dataFolder);
+  if (running) return { connection: running, stop: async () => {} };
+  return startEmbeddedPostgres(dataFolder, { onStep: (step) => process.stderr.write(`${step} …\n`) });
 }
 
 /** The name of the database without the password, so that an operator who meant another one notices. */

@@ -2,14 +2,25 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { assertDatabaseExists, configOfCommand, nameOfDatabase, reachDatabase } from './admin-database.js';
+import { readCommand, type Command } from './command.js';
 import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
 
-const COMMANDS = { create: createAdmin, 'set-password': setAdminPassword };
+const ACTS = { create: createAdmin, 'set-password': setAdminPassword };
 
-async function main([command, email]: string[]): Promise<void> {
-  const run = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
+const COMMAND: Command = {
+  name: 'npm run admin',
+  operands: 'create|set-password <email>',
+  does:
+    'Makes an admin, or gives one another password and ends their sessions. The password is read from the terminal\n' +
+    'or standard input. The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
+  options: {},
+};
+
+async function main(): Promise<void> {
+  const [act, email] = readCommand(COMMAND).positionals;
+  const run = Object.entries(ACTS).find(([name]) => name === act)?.[1];
   if (!run || !email)
     throw new Error(
       'Usage: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
@@ -46,7 +57,7 @@ function readPassword(): Promise<string> {
   });
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 });

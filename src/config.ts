@@ -136,13 +136,15 @@ export interface Config extends Environment {
   readonly playground: boolean;
 }
 
-/** `defaults` are used for variables that are not set. */
+/** `defaults` are used for variables that are not set; `options` of a command stand above variables. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = environment(),
   defaults: Readonly<Record<string, string>> = {},
+  options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
   // An empty variable counts as unset: compose files and shells write unset ones so.
-  const values = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
+  const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
+  const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
   const result = schema.safeParse({ ...defaults, ...values });
   if (!result.success)
     throw new ConfigError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));

@@ -1,6 +1,17 @@
 /** `npm start`: the server as it is configured. */
+import { PORT_OPTION, readCommand, type Command } from './command.js';
 import { readConfig } from './config.js';
 import { run } from './run.js';
 import { welcome } from './welcome.js';
 
-run({ config: () => readConfig(), whenOpen: welcome });
+const COMMAND: Command = {
+  name: 'npm start',
+  does: 'Starts the server, on a database of its own in DATA_DIR unless DATABASE_URL names another.',
+  options: PORT_OPTION,
+};
+
+run({
+  command: COMMAND.name,
+  config: () => readConfig(undefined, {}, { PORT: readCommand(COMMAND).values.port }),
+  whenOpen: welcome,
+});

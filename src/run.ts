@@ -13,19 +13,22 @@ import { webhookTasks } from './webhooks/tasks.js';
 import { openWebhooks } from './webhooks/webhooks.js';
 import type { Connection } from './store/database.js';
 import { keepTidy } from './store/housekeeping.js';
+import { tellStep } from './welcome.js';
 
 export interface Run {
+  /** As it is typed. */
+  readonly command: string;
   readonly config: () => Config;
   /** Called once the server listens. */
   readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
 }
 
-export function run({ config, whenOpen }: Run): void {
-  runUntilStopped(config, whenOpen).catch(fail);
+export function run(what: Run): void {
+  runUntilStopped(what).catch(fail);
 }
 
-async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen']): Promise<void> {
-  const config = configure();
+async function runUntilStopped(what: Run): Promise<void> {
+  const config = what.config();
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set and has no effect');
@@ -34,7 +37,7 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node ends the process even so, and prints its own text.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
-  const starting = start(config, log, closers, whenOpen).catch(async (error: unknown) => {
+  const starting = start(what, config, log, closers).catch(async (error: unknown) => {
     await closeAll(closers);
     throw error;
   });
@@ -53,7 +56,7 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
 type Closer = () => Promise<void>;
 
 /** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
-async function start(config: Config, log: Logger, closers: Closer[], whenOpen: Run['whenOpen']): Promise<void> {
+async function start({ command, whenOpen }: Run, config: Config, log: Logger, closers: Closer[]): Promise<void> {
   const opening = openDatabase(config, log);
   // Otherwise the first request with an address would load them. Meanwhile Postgres starts, in processes of its own.
   const placesLoaded = loadPlaces();
@@ -79,7 +82,7 @@ async function start(config: Config, log: Logger, closers: Closer[], whenOpen: R
     log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );
   closers.push(housekeeping.close);
-  const server = await startServer(services, config);
+  const server = await startServer(services, config).catch(explainPort(config, command));
   closers.push(server.close);
   await whenOpen(server.url, config, log);
 }
@@ -94,10 +97,24 @@ interface OpenDatabase {
 }
 
 /** With a DATABASE_URL the module of the embedded database is not even loaded. */
-async function openDatabase({ DATABASE_URL, DATA_DIR }: Config, log: Logger): Promise<OpenDatabase> {
+async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
+  const { DATABASE_URL, DATA_DIR } = config;
   if (DATABASE_URL) return { connection: { url: DATABASE_URL }, stop: async () => {} };
   const { startEmbeddedPostgres } = await import('./embedded/embedded.js');
-  return startEmbeddedPostgres(DATA_DIR, { onMessage: (message) => log.warn(message) });
+  return startEmbeddedPostgres(DATA_DIR, {
+    onMessage: (message) => log.warn(message),
+    onStep: (step) => tellStep(step, config, log),
+  });
+}
+
+function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    const other = `${command} -- --port ${PORT + 1}`;
+    throw new Error(`Port ${PORT} on ${HOST} is taken by another program. Take another port: ${other}`, {
+      cause: error,
+    });
+  };
 }
 
 /** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */

@@ -1,6 +1,12 @@
-/** The lines at start: a welcome at a terminal, and log lines in production. */
+/** The lines at start: what it is doing and a welcome at a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+
+/** What a start is doing, so that nobody looks at an empty terminal meanwhile. */
+export function tellStep(step: string, config: Config, log: Logger): void {
+  if (config.NODE_ENV === 'production') log.info(step);
+  else process.stdout.write(`  ${step} …\n`);
+}
 
 export function welcome(url: string, config: Config, log: Logger): void {
   // Logged at any log level: an operator who starts a server waits for this line.

@@ -1,23 +1,29 @@
 /** `npm run demo`: the server with a small town in it, on a database of its own. */
+import { PORT_OPTION, readCommand, type Command } from '../command.js';
 import { readConfig } from '../config.js';
 import { run } from '../run.js';
-import { welcome } from '../welcome.js';
+import { tellStep, welcome } from '../welcome.js';
 import { isThere, play } from './story.js';
 import { ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from './town.js';
 
-const DEFAULTS = {
-  DATA_DIR: '.data/demo',
-  ADMIN_EMAIL: ADMIN.email,
-  ADMIN_PASSWORD: ADMIN.password,
-  LOG_LEVEL: 'warn',
+const DEFAULTS = { DATA_DIR: '.data/demo', ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password };
+
+const COMMAND: Command = {
+  name: 'npm run demo',
+  does: 'Starts the server with a small town of people and jobs in every state, on a database of its own.',
+  options: PORT_OPTION,
 };
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 run({
-  config: () => readConfig(undefined, DEFAULTS),
+  command: COMMAND.name,
+  config: () => readConfig(undefined, DEFAULTS, { PORT: readCommand(COMMAND).values.port }),
   whenOpen: async (url, config, log) => {
-    if (!(await isThere(url))) await play(url, (what) => say(`  ${what} …`));
+    // Hundreds of requests make the town; what people ask of it is logged as by every server.
+    log.level = 'warn';
+    if (!(await isThere(url))) await play(url, (step) => tellStep(step, config, log));
+    log.level = config.LOG_LEVEL;
     welcome(url, config, log);
     say(`  Everybody’s password is “${PASSWORD}”:`);
     const town = { Admin: [ADMIN], Homeowners: HOMEOWNERS, Contractors: CONTRACTORS };

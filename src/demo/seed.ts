@@ -1,6 +1,6 @@
 /** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids and all that happened to them. */
-import { parseArgs } from 'node:util';
 import { configOfCommand, reachDatabase } from '../admin-database.js';
+import { readCommand, type Command } from '../command.js';
 import { createPasswords } from '../security/passwords.js';
 import { migrate } from '../store/migrate.js';
 import { openEmptyDatabase, seedMarket } from '../store/seed.js';
@@ -9,6 +9,12 @@ import { PASSWORD } from './town.js';
 const JOBS_MAX = 5_000_000;
 const BIDS_FOR_A_JOB = 4;
 const JOBS_OF_A_PERSON = 5;
+
+const COMMAND: Command = {
+  name: 'npm run seed',
+  does: 'Fills the empty database of DATA_DIR or DATABASE_URL with people, jobs, bids and all that happened to them.',
+  options: { jobs: `how many jobs to make, from 20 to ${JOBS_MAX}; 1000 unless it is given` },
+};
 
 async function main(): Promise<void> {
   const jobs = numberOfJobs();
@@ -33,8 +39,7 @@ async function main(): Promise<void> {
 }
 
 function numberOfJobs(): number {
-  const { values } = parseArgs({ options: { jobs: { type: 'string', default: '1000' } } });
-  const jobs = Number(values.jobs);
+  const jobs = Number(readCommand(COMMAND).values.jobs ?? '1000');
   if (!Number.isInteger(jobs) || jobs < 20 || jobs > JOBS_MAX)
     throw new Error(`Usage: npm run seed -- --jobs 100000; how many jobs to make, from 20 to ${JOBS_MAX}.`);
   return jobs;

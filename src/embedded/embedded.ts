@@ -17,15 +17,21 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
+interface Options extends Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> {
+  /** Told what is begun and may take seconds. */
+  readonly onStep?: (step: string) => void;
+}
+
 export async function startEmbeddedPostgres(
   dataFolder: string,
-  { settings = [], onMessage = () => {} }: Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> = {},
+  { settings = [], onMessage = () => {}, onStep = () => {} }: Options = {},
 ): Promise<EmbeddedPostgres> {
   // When the server is root, Postgres writes in it as another user, who may enter the folder but not list it.
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataFolder);
   const cluster = join(folder, 'postgres');
   const programs = findPrograms(folder, cluster);
+  onStep(existsSync(cluster) ? `Starting the database in ${folder}` : `Making a database in ${folder}`);
   await initialiseOnce(cluster, join(folder, TEMPORARY), programs);
   // The path of a socket must be short, and the driver and Postgres would split it at some characters.
   const fits = Buffer.byteLength(folder) <= 65 && !/[,:"'\s]/.test(folder);

@@ -43,12 +43,13 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'shares',
     'record',
   ],
-  run: ['config', 'log', 'services', 'operations', 'server', 'store', 'queue', 'webhooks', 'embedded'],
+  command: [],
+  run: ['config', 'log', 'services', 'operations', 'server', 'store', 'queue', 'webhooks', 'embedded', 'welcome'],
   welcome: ['config'],
-  main: ['config', 'run', 'welcome'],
-  demo: ['admin-database', 'config', 'rules', 'run', 'security', 'store', 'welcome'],
+  main: ['command', 'config', 'run', 'welcome'],
+  demo: ['admin-database', 'command', 'config', 'rules', 'run', 'security', 'store', 'welcome'],
   'admin-database': ['config', 'store', 'embedded'],
-  admin: ['admin-database', 'log', 'services', 'operations', 'store'],
+  admin: ['admin-database', 'command', 'log', 'services', 'operations', 'store'],
 };
 
 /**

@@ -24,8 +24,9 @@ function admin(dataFolder: string, words: string[], input: string): Promise<Ende
 
 it('without a server: an admin is made, and no database where none is, since nobody would read it', async () => {
   const { code, output } = await admin(dataFolder, ['create', EMAIL], 'ada keeps the house\n');
-  const done = `Done: ${EMAIL} can log in as an admin, in the database in ${resolve(dataFolder)}.\n`;
-  expect({ code, output }).toEqual({ code: 0, output: done });
+  const folder = resolve(dataFolder);
+  const done = `Done: ${EMAIL} can log in as an admin, in the database in ${folder}.\n`;
+  expect({ code, output }).toEqual({ code: 0, output: `Starting the database in ${folder} …\n${done}` });
   expect(processesOf(dataFolder)).toEqual([]);
 
   const empty = project.dataFolder();

@@ -40,7 +40,14 @@ afterAll(() => project.remove());
 
 it('npm start builds, makes the database, says where everything is, and a signal to npm ends all of it', async () => {
   const { url, output, ...first } = inject('firstStart');
-  for (const said of [`${url}/graphql`, `${url}/v1/docs`, `${url}/healthz`, `${url}/readyz`])
+  for (const said of [
+    'Compiling TypeScript …',
+    `Making a database in ${first.dataFolder} …`,
+    `${url}/graphql`,
+    `${url}/v1/docs`,
+    `${url}/healthz`,
+    `${url}/readyz`,
+  ])
     expect(output).toContain(said);
   expect(first).toMatchObject({ readiness: 200, code: 0 });
   expect(first.databaseProcesses).toBeGreaterThan(0);
@@ -73,7 +80,9 @@ it('a port that is taken is named, and no database is left running', async () =>
   const { code, output } = await startServer(project, { DATA_DIR: another, PORT: new URL(url).port }).ended;
 
   expect(code).toBe(1);
-  expect(output).toContain(`address already in use 127.0.0.1:${new URL(url).port}`);
+  const port = Number(new URL(url).port);
+  const sentence = `Port ${port} on 127.0.0.1 is taken by another program. Take another port: npm start`;
+  expect(output.trimEnd().split('\n').at(-1)).toBe(`${sentence} -- --port ${port + 1}`);
   await untilGone(another);
 });
 

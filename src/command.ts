@@ -1,0 +1,45 @@
+/** The options of the commands `npm start`, `demo`, `seed` and `admin`: read here, and printed for `--help`. */
+import { parseArgs } from 'node:util';
+
+export interface Command {
+  /** As it is typed, such as `npm start`. */
+  readonly name: string;
+  /** What stands behind the name besides options. */
+  readonly operands?: string;
+  readonly does: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export const PORT_OPTION = { port: 'the port to listen on, such as 4001, in place of PORT; 0 takes a free one' };
+
+/** Prints the help and ends the process where that is asked for. Throws at an option that the command does not have. */
+export function readCommand(command: Command) {
+  const named = Object.keys(command.options).map((name) => [name, { type: 'string' }] as const);
+  const options = { ...Object.fromEntries(named), help: { type: 'boolean', short: 'h' } } as const;
+  const { values, positionals } = parse(command, options);
+  if (values.help) {
+    process.stdout.write(helpOf(command));
+    process.exit(0);
+  }
+  return { values: values as Readonly<Record<string, string | undefined>>, positionals };
+}
+
+type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;
+
+function parse({ name, operands }: Command, options: Options) {
+  try {
+    return parseArgs({ options, allowPositionals: operands !== undefined });
+  } catch (error) {
+    const [reason] = error instanceof Error ? error.message.split('. ') : [];
+    throw new Error(`${reason}. What there is: ${name} -- --help`, { cause: error });
+  }
+}
+
+function helpOf({ name, operands = '', does, options }: Command): string {
+  const lines = Object.entries({ ...options, help: 'prints this' }).map(
+    ([option, text]) => `  --${option.padEnd(8)}${text}`,
+  );
+  const usage = `${name} --${operands && ` ${operands}`} [options]`;
+  const settings = 'All other settings are environment variables, which README.md lists under Configuration.';
+  return `${usage}\n\n${does}\n\n${lines.join('\n')}\n\n${settings}\n`;
+}
