@@ -4,6 +4,7 @@ import { readCommand, type Command } from '../command.js';
 import { createPasswords } from '../security/passwords.js';
 import { migrate } from '../store/migrate.js';
 import { openEmptyDatabase, seedMarket } from '../store/seed.js';
+import { TOWNS } from '../store/seed-towns.js';
 import { PASSWORD } from './town.js';
 
 const JOBS_MAX = 5_000_000;
@@ -27,7 +28,7 @@ async function main(): Promise<void> {
     const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));
     const hash = await createPasswords({ cost: config.BCRYPT_COST }).hash(PASSWORD);
     const sql = await openEmptyDatabase(database.connection);
-    const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people };
+    const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people, towns: Object.values(TOWNS) };
     await seedMarket(sql, size, hash, (done) => say(`${done} of ${jobs} jobs`)).finally(() => sql.end());
     say(
       `Done: ${jobs} jobs of ${people} people. person1@example.test is a homeowner, person2@example.test a ` +

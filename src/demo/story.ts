@@ -3,7 +3,18 @@
  * that it is the same town each time.
  */
 import { isIn, JOB_STATES } from '../rules/states.js';
-import { ADMIN, CONTRACTORS, HOMEOWNERS, LAST_WORD, PASSWORD, WAYS, WORKS, type Step } from './town.js';
+import {
+  ADMIN,
+  CONTRACTORS,
+  HOMEOWNERS,
+  LAST_WORD,
+  PASSWORD,
+  reviewed,
+  REVIEWS,
+  WAYS,
+  WORKS,
+  type Step,
+} from './town.js';
 
 /** There is one job in each state, and so many more open ones. */
 const MORE_OPEN_JOBS = 6;
@@ -33,28 +44,28 @@ export async function play(url: string, onStep: (what: string) => void): Promise
 
   onStep('People sign up');
   const { token: admin } = await call('POST', '/v1/auth/login', ADMIN);
-  const signUp = async (kind: 'homeowner' | 'contractor', { first, last, email }: Name, more = {}) => {
-    const body = { email, password: PASSWORD, first_name: first, last_name: last, phone: '+1 512 555 0100', ...more };
+  const signUp = async (kind: 'homeowner' | 'contractor', { first, last, email, phone }: Person, more = {}) => {
+    const body = { email, password: PASSWORD, first_name: first, last_name: last, phone, ...more };
     const { token, ...session } = await call('POST', `/v1/auth/signup/${kind}`, body);
     const gift = { user_id: session.user.id, amount: TOKENS_FOR_EACH, reason: 'A gift of the town' };
     await call('POST', '/v1/tokens/adjustments', gift, admin);
     return { token, session };
   };
-  const homeowners: { token: string; address: object }[] = [];
+  const homeowners: { token: string; address: { city: string } }[] = [];
   for (const homeowner of HOMEOWNERS) {
     const { token } = await signUp('homeowner', homeowner);
     const address = { ...homeowner.lives, country: 'US' };
     await call('PUT', '/v1/me', { homeowner: address }, token);
     homeowners.push({ token, address });
   }
-  const contractors: string[] = [];
+  const contractors: { token: string; trades: readonly string[]; areas: readonly string[] }[] = [];
   for (const contractor of CONTRACTORS) {
-    const { company, trades, areas } = contractor;
+    const { company, trades, areas, since } = contractor;
     const { token, session } = await signUp('contractor', contractor, { company_name: company });
-    const profile = { specialties: trades, service_areas: areas, bio: `${company}, since 1998.` };
+    const profile = { specialties: trades, service_areas: areas, bio: `${company}, since ${since}.` };
     await call('PUT', '/v1/me', { contractor: profile }, token);
     if (contractors.length === 0) await call('POST', `/v1/contractors/${session.contractor.id}/verify`, {}, admin);
-    contractors.push(token);
+    contractors.push({ token, trades, areas });
   }
 
   let jobs = 0;
@@ -65,15 +76,17 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     const budget = { budget_min: Math.round(price * 0.8), budget_max: Math.round(price * 1.3) };
     const urgency = turn(['standard', 'standard', 'priority', 'urgent'], jobs);
     const { id } = await call('POST', '/v1/jobs', { ...work, ...address, ...budget, urgency }, owner);
-    return { id, owner, price };
+    return { id, owner, price, city: address.city, category: work.category };
   }
 
-  /** With one to four bids. */
+  /** Whoever works in the town and knows the trade bids, or else everybody who works there. */
   async function openJob() {
-    const { id, owner, price } = await draft();
+    const { id, owner, price, city, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
+    const near = contractors.filter(({ areas }) => areas.includes(city));
+    const fitting = near.filter(({ trades }) => trades.includes(category));
     const bids = [];
-    for (const [at, by] of contractors.slice(jobs % contractors.length).entries()) {
+    for (const [at, { token: by }] of (fitting.length > 0 ? fitting : near).entries()) {
       const bid = await call('POST', `/v1/jobs/${id}/bids`, offer(price, jobs + 5 * at), by);
       bids.push({ bid, by });
     }
@@ -99,11 +112,13 @@ export async function play(url: string, onStep: (what: string) => void): Promise
   }
   onStep('More open jobs');
   for (let more = 0; more < MORE_OPEN_JOBS; more += 1) await openJob();
+  onStep('Jobs that ended well');
+  for (const review of REVIEWS) await lead(await awardedJob(), reviewed(review));
   onStep('A job on which the admin had the last word');
   await lead(await awardedJob(), LAST_WORD);
 }
 
-type Name = Readonly<Record<'first' | 'last' | 'email', string>>;
+type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
 
 /** A job, and the tokens of its people. */
 interface Led {

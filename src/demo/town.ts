@@ -1,35 +1,66 @@
 /** Who lives in the demonstration's town, and what is done there. */
 import type { JobState } from '../rules/states.js';
+import { TOWNS, type Town } from '../store/seed-towns.js';
 
 /** For everybody; a demonstration is no secret. */
 export const PASSWORD = 'demo password';
 
 export const ADMIN = { email: 'ada@demo.example', password: PASSWORD };
 
+const { austin, denver, portland, chicago, boston, miami, seattle } = TOWNS;
+
 export const HOMEOWNERS = [
-  {
-    ...person('Hanna', 'Hill'),
-    lives: { address_line1: '17 Oak Lane', city: 'Austin', state: 'TX', zip_code: '78701' },
-  },
-  {
-    ...person('Hugo', 'Hart'),
-    lives: { address_line1: '4 Elm Street', city: 'Denver', state: 'CO', zip_code: '80202' },
-  },
-  {
-    ...person('Helen', 'Hale'),
-    lives: { address_line1: '88 Hill Road', city: 'Portland', state: 'OR', zip_code: '97205' },
-  },
+  homeowner('Hanna', 'Hill', austin, '1704 Oak Lane', '0142'),
+  homeowner('Hugo', 'Hart', denver, '420 Blake Street', '0117'),
+  homeowner('Helen', 'Hale', portland, '88 Salmon Street', '0163'),
+  homeowner('Henry', 'Hughes', chicago, '233 Lake Street', '0178'),
+  homeowner('Hazel', 'Howe', boston, '12 Beacon Street', '0109'),
+  homeowner('Hector', 'Haro', miami, '561 Flagler Street', '0155'),
+  homeowner('Hilda', 'Holm', seattle, '1920 Pike Street', '0131'),
 ];
 
 export const CONTRACTORS = [
-  { ...person('Carl', 'Cook'), company: 'Cook & Sons', trades: ['plumbing', 'heating'], areas: ['Austin', 'Denver'] },
-  { ...person('Cora', 'Crane'), company: 'Crane Roofing', trades: ['roofing'], areas: ['Austin', 'Portland'] },
-  { ...person('Cleo', 'Cole'), company: 'Cole Electric', trades: ['electrical'], areas: ['Denver'] },
-  { ...person('Chris', 'Chase'), company: 'Chase Painting', trades: ['painting'], areas: ['Portland', 'Austin'] },
+  contractor('Carl', 'Cook', 'Cook & Sons', ['plumbing', 'heating'], [austin, denver], 1998, '0120'),
+  contractor('Cora', 'Crane', 'Crane Roofing', ['roofing', 'insulation'], [austin, portland, miami], 2007, '0186'),
+  contractor('Cleo', 'Cole', 'Cole Electric', ['electrical', 'heating'], [denver, chicago], 2011, '0134'),
+  contractor('Chris', 'Chase', 'Chase Painting', ['painting', 'tiling'], [portland, seattle], 2015, '0171'),
+  contractor('Clara', 'Cruz', 'Cruz Remodeling', ['tiling', 'plumbing', 'painting'], [miami, austin], 2003, '0149'),
+  contractor('Cyrus', 'Clark', 'Clark Brothers', ['landscaping', 'roofing'], [chicago, boston], 1989, '0106'),
+  contractor('Coral', 'Conte', 'Bay State Interiors', ['painting', 'insulation'], [boston, denver], 2018, '0194'),
+  contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
+
+function homeowner(
+  first: string,
+  last: string,
+  { city, state, zipCode, areaCode }: Town,
+  street: string,
+  line: string,
+) {
+  const lives = { address_line1: street, city, state, zip_code: zipCode };
+  return { ...person(first, last), lives, phone: phone(areaCode, line) };
+}
+
+function contractor(
+  first: string,
+  last: string,
+  company: string,
+  trades: readonly string[],
+  towns: readonly [Town, ...Town[]],
+  since: number,
+  line: string,
+) {
+  const areas = towns.map(({ city }) => city);
+  return { ...person(first, last), company, trades, areas, since, phone: phone(towns[0].areaCode, line) };
+}
 
 function person(first: string, last: string) {
   return { first, last, email: `${first.toLowerCase()}@demo.example` };
+}
+
+/** The numbers from 555-0100 to 555-0199 belong to nobody, in every area. */
+function phone(areaCode: string, line: string): string {
+  return `+1 ${areaCode} 555 ${line}`;
 }
 
 /** What is to be done, and the price that a fair offer is about. */
@@ -88,6 +119,24 @@ export const WAYS: Readonly<Record<JobState, readonly Step[]>> = {
   appealed: [...ESCALATED, DECIDE, APPEAL],
   cancelled: [CANCEL],
 };
+
+/** Jobs that ended well, with what their owners say of them. */
+export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = [
+  { rating: 5, review: 'On time, tidy, and everything was explained.' },
+  { rating: 4, review: 'Good work; it took a day longer than we were told.' },
+  { rating: 5, review: 'Would call them again.' },
+  { rating: 3, review: 'The work is fine, but the hall had to be swept by us.' },
+  { rating: 4, review: 'Careful with the old floor. A little late each morning.' },
+  { rating: 5, review: 'The best offer and the best work.' },
+  { rating: 2, review: 'It had to be done twice.' },
+  { rating: 5, review: 'Quick answer, fair price, no mess.' },
+  { rating: 4, review: 'Friendly people who know their trade.' },
+  { rating: 5, review: 'Done in an afternoon.' },
+  { rating: 3, review: 'Right in the end, after some telephoning.' },
+  { rating: 4, review: 'As agreed.' },
+];
+
+export const reviewed = (review: object): readonly Step[] => [CHECK_IN, SUBMIT, ['owner', 'approve', review]];
 
 /** The admin's last word on one more job, so that each operation has happened once. */
 export const LAST_WORD: readonly Step[] = [...WAYS.appealed, RULE];

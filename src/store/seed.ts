@@ -7,6 +7,7 @@ import postgres, { type Sql } from 'postgres';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { GUARANTEED_VIEW_STAKE } from '../rules/tokens.js';
 import type { Connection } from './database.js';
+import { joinTown, TOWNS, type Town } from './seed-towns.js';
 
 export type SeededState = 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_review' | 'completed' | 'cancelled';
 
@@ -18,6 +19,8 @@ export interface MarketSize {
   readonly people: number;
   /** The states of so many jobs in a row, in place of twenty that leave half of the market open. */
   readonly states?: readonly SeededState[];
+  /** Where people and their jobs are, in turns; by default all of them in one town, which no search finds by place. */
+  readonly towns?: readonly Town[] | undefined;
 }
 
 /** People are numbered from 1: homeowners are odd, contractors even. */
@@ -51,12 +54,12 @@ const [OLDEST_DAYS, NEWEST_DAYS] = [300, 100];
 /** Fills an empty, migrated database; the jobs are from 300 to 100 days old. */
 export async function seedMarket(
   sql: Sql,
-  { jobs, bids, people, states }: MarketSize,
+  { jobs, bids, people, states, towns }: MarketSize,
   passwordHash: string,
   onProgress: (jobs: number) => void = () => {},
 ): Promise<Market> {
   const market = { homeowners: Math.floor(people / 2), contractors: Math.floor(people / 2), jobs };
-  await addPeople(sql, 1, market.homeowners + market.contractors, passwordHash);
+  await addPeople(sql, 1, market.homeowners + market.contractors, passwordHash, towns);
   const mean = Math.max(1, Math.min(Math.round(bids / (jobs * SHARE_WITH_BIDS)), MEAN_OF_BIDS_MAX));
   const daysAgo = (done: number) => OLDEST_DAYS - (done / jobs) * (OLDEST_DAYS - NEWEST_DAYS);
   for (let done = 0; done < jobs;) {
@@ -65,6 +68,7 @@ export async function seedMarket(
       from: done + 1,
       count,
       state: states,
+      towns,
       fewestBids: 1,
       bids: 2 * mean - 1,
       daysAgo: [daysAgo(done), daysAgo(done + count)],
@@ -84,10 +88,16 @@ const GRANTS_FROM = 1_000_000_000;
 export const idOf = (prefix: string, n: string) => `'${prefix}_1' || lpad((${n})::text, 26, '0')`;
 
 /** Adds people, a session for each of them, and their tokens. */
-export async function addPeople(sql: Sql, from: number, to: number, passwordHash: string): Promise<void> {
+export async function addPeople(
+  sql: Sql,
+  from: number,
+  to: number,
+  passwordHash: string,
+  towns: readonly Town[] = [TOWNS.austin],
+): Promise<void> {
   const [user, homeowner, contractor] = [idOf('usr', 'n'), idOf('hmw', 'n'), idOf('ctr', 'n')];
   const made = `date_trunc('milliseconds', now()) - interval '600 days' + n * interval '1 minute'`;
-  const people = `from generate_series(${from}, ${to}) n`;
+  const people = `from generate_series(${from}, ${to}) n ${joinTown('n', towns)}`;
   await sql.begin(async (tx) => {
     await tx.unsafe(
       `insert /* seedUsers */ into users (id, email, user_type, first_name, last_name, phone, password_hash,
@@ -95,17 +105,19 @@ export async function addPeople(sql: Sql, from: number, to: number, passwordHash
       select ${user}, 'person' || n || '@example.test', (array['contractor', 'homeowner']::user_type[])[1 + n % 2],
         (array['Hanna', 'Olive', 'Otto', 'Ava', 'Ben', 'Stella', 'Carlos', 'Mina', 'Ravi', 'Zoe'])[1 + n % 10],
         (array['Hill', 'Cruz', 'Stone', 'Moss', 'Lake'])[1 + n / 10 % 5] || ' ' || n,
-        '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'), $1, 'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${made}, ${made}
+        '+1 ' || area_code || ' 555 ' || lpad((n % 10000)::text, 4, '0'), $1,
+        'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${made}, ${made}
       ${people}`,
       [passwordHash],
     );
     await tx.unsafe(`insert /* seedHomeowners */ into homeowners (id, user_id, address_line1, city, state, zip_code,
         country, property_type, created_at, updated_at)
-      select ${homeowner}, ${user}, n || ' Oak Lane', 'Austin', 'TX', '78704', 'US', 'single_family', ${made}, ${made}
+      select ${homeowner}, ${user}, n || ' Oak Lane', city, town_state, zip_code, 'US', 'single_family',
+        ${made}, ${made}
       ${people} where n % 2 = 1`);
     await tx.unsafe(`insert /* seedContractors */ into contractors (id, user_id, company_name, business_type,
         license_number, license_state, years_in_business, service_areas, specialties, bio, updated_at)
-      select ${contractor}, ${user}, 'Craft & Sons ' || n, 'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}',
+      select ${contractor}, ${user}, 'Craft & Sons ' || n, 'llc', 'M-' || n, town_state, n % 30, array[city, neighbour],
         '{plumbing,roofing}', 'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${made}
       ${people} where n % 2 = 0`);
     await tx.unsafe(`insert /* seedSessions */ into sessions (id, user_id, created_at, ends_at)
@@ -133,6 +145,7 @@ export interface Batch {
   /** One person who owns all jobs, or bids on all, in place of people in turns. */
   readonly owner?: number;
   readonly bidder?: number;
+  readonly towns?: readonly Town[] | undefined;
 }
 
 /** Adds jobs with all that belongs to them. */
@@ -142,12 +155,15 @@ export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<v
     // This numbers nothing, and holds the lock that whoever numbers events must hold.
     const [events] = await tx`select /* lockPositions */ last_position from number_events(0)`;
     await tx.unsafe(insertJobs(market, batch), [events?.last_position]);
+    if (batch.towns)
+      await tx.unsafe(`update /* seedPlaces */ job_search set town = point(longitude, latitude)
+        from jobs where id = job_id and town is null`);
   });
 }
 
 /** Each job by its number `n`, the bids on it by their places, and from both all rows that come of them. */
 function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
-  const { from, count, state = STATES, bids, fewestBids = bids, daysAgo = [400, 301] } = batch;
+  const { from, count, state = STATES, bids, fewestBids = bids, daysAgo = [400, 301], towns = [TOWNS.austin] } = batch;
   const states = [state].flat();
   const age = `${daysAgo[0]} - (n - ${from}) * ${(daysAgo[0] - daysAgo[1]) / count}::float8`;
   const owner = batch.owner ?? `2 * (n % ${homeowners}) + 1`;
@@ -167,7 +183,9 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
   ),
   job as (
     select n, ${idOf('job', 'n')} as job_id, ${idOf('hmw', 'owner')} as homeowner_id, ${idOf('usr', 'owner')} as owner,
-      status, at as steps, urgency,
+      status, at as steps, urgency, town.*,
+      case when at = 5 then 3 + n / 7 % 3 end as rating,
+      case when at = 5 then (array['Late, but good.', 'Good work.', 'Quick and clean.'])[1 + n / 7 % 3] end as review,
       case when at = 0 then 0 else ('${JSON.stringify(PUBLISH_COST)}'::jsonb ->> urgency::text)::int end as paid,
       case when at = 0 then 0 else ${fewestBids} + n::int * 17 % ${bids - fewestBids + 1} end as bids,
       date_trunc('milliseconds', now() - (${age}) * interval '1 day') as made
@@ -176,6 +194,7 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
         ('{${URGENCIES.join()}}'::urgency[])[1 + n % ${URGENCIES.length}] as urgency
       from generate_series(${from}::bigint, ${from + count - 1}) n) planned
     join step on to_status = status
+    ${joinTown('owner', towns)}
   ),
   bid as (
     select job.*, place, ${idOf('bid', 'n * 16 + place')} as bid_id, ${idOf('hld', 'n * 16 + place')} as hold_id,
@@ -210,9 +229,9 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
       'It drips day and night, and the cabinet below is wet. Please come soon, job ' || job.n
         || ' cannot wait for long.',
       (array['plumbing', 'roofing', 'painting', 'electrical', 'tiling'])[1 + job.n % 5],
-      150 + job.n % 100, 400.5 + job.n % 500, job.urgency, job.n || ' Oak Lane', 'Austin', 'TX', '78704', 'US', 30.2428,
-      -97.7658, '2030-06-01', '2030-06-15', 'Bring a ladder.', winner.bid_id, winner.contractor_id,
-      case when job.steps = 5 then 4 end, case when job.steps = 5 then 'Quick and clean.' end,
+      150 + job.n % 100, 400.5 + job.n % 500, job.urgency, job.n || ' Oak Lane', job.city, job.town_state,
+      job.zip_code, 'US', job.latitude, job.longitude, '2030-06-01', '2030-06-15', 'Bring a ladder.',
+      winner.bid_id, winner.contractor_id, job.rating, job.review,
       job.steps + 1, job.made, job.made,
       case when job.steps > 0 then 150 + job.n % 100 end, case when job.steps > 0 then 400.5 + job.n % 500 end,
       job.paid, case when job.steps > 2 then date '2030-06-15' end,
@@ -243,8 +262,10 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
   ),
   new_ratings as (
     update contractors c set completed_jobs = c.completed_jobs + done.jobs, rating_count = c.rating_count + done.jobs,
-      rating_sum = c.rating_sum + 4 * done.jobs
-    from (select contractor_id, count(*) as jobs from winner where status = 'completed' group by contractor_id) done
+      rating_sum = c.rating_sum + done.ratings
+    from (
+      select contractor_id, count(*) as jobs, sum(rating) as ratings from winner where status = 'completed'
+      group by contractor_id) done
     where c.id = done.contractor_id
   ),
   event as (
@@ -256,7 +277,7 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
           else jsonb_build_object('bidId', winner.bid_id) end
         when 3 then '{"notes": "The valve is worn out."}'
         when 4 then '{"completionNotes": "A new valve, and no drip."}'
-        when 5 then '{"rating": 4, "review": "Quick and clean."}' else '{}' end as data
+        when 5 then jsonb_build_object('rating', job.rating, 'review', job.review) else '{}' end as data
     from job
     join step on at <= job.steps and (at <> 2 or (to_status = 'cancelled') = (job.status = 'cancelled'))
     left join winner using (n)

@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => project.remove());
 
 interface Listed {
-  readonly data: readonly { id: string; title: string; status: string }[];
+  readonly data: readonly { id: string; title: string; status: string; city: string }[];
   readonly pagination: { total: number };
 }
 
@@ -34,8 +34,12 @@ it('has people who can log in, and jobs in every state; a second start leaves it
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
-    await server.stop();
+    // As every server does; what made the town is not in its log.
+    const { output } = await server.stop();
+    expect(output).toContain('"route":"GET /v1/jobs"');
+    expect(output).not.toContain('"route":"POST /v1/jobs"');
   }
   expect(new Set(seen[0]?.data.map(({ status }) => status))).toEqual(new Set(JOB_STATES));
+  expect(new Set(seen[0]?.data.map(({ city }) => city)).size).toBeGreaterThan(5);
   expect(seen[1]).toEqual(seen[0]);
 });
