@@ -26,6 +26,7 @@ needs('curl').it('every command of the first session works, in the order in whic
 
   const { code, output } = await run(`${strict}${commands}`, { DATA_DIR: dataFolder, BCRYPT_COST: '4' });
   expect(output).not.toContain('"errors"');
+  expect(output.match(/[\]}][[{]/g), 'answers that stand on one line').toBeNull();
   expect(code, output).toBe(0);
 });
 
@@ -33,6 +34,11 @@ it('the first session can be pasted again and again: each address in it is new e
   const addresses = SESSION.match(/\S+@example\.com/g) ?? [];
   expect(addresses.length).toBeGreaterThan(5);
   expect(addresses.filter((address) => !/\$ME|\$RANDOM/.test(address))).toEqual([]);
+});
+
+it('the address of the server is written once, for whoever has it elsewhere', () => {
+  expect(SESSION.split(WRITTEN_ADDRESS)).toHaveLength(2);
+  expect(SESSION).toContain(`export BASE=${WRITTEN_ADDRESS} `);
 });
 
 const READMES = [
