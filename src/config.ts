@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { DemoPeople } from './http/front-page.js';
 import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
 import { sharesOf, type ShareTable } from './shares/share-limits.js';
 
@@ -134,6 +135,8 @@ export interface Config extends Environment {
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
+  /** Who can log in, where this is the demonstration. */
+  readonly demo?: DemoPeople;
 }
 
 /** `defaults` are used for variables that are not set; `options` of a command stand above variables. */

@@ -13,6 +13,7 @@ import { sendRefusal } from './graphql/send-refusal.js';
 import { answersUnderWay, boundConnections } from './http/connections.js';
 import { createDraining, serverStops } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
+import { openFrontPage } from './http/front-page.js';
 import { problemWithHead } from './http/head.js';
 import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from './http/policy.js';
 import { proxyNotice } from './http/proxy-notice.js';
@@ -77,6 +78,7 @@ export async function startServer(
   const graphqlPage = config.playground ? openPlayground() : openOffPage();
   const reference = openReference();
   const lifecycle = openLifecyclePage(config.playground);
+  const front = openFrontPage(config);
   const description = openDescription();
   const schema = createSchema();
   const graphqlSettings = {
@@ -90,14 +92,15 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [graphqlPage, reference, description, lifecycle];
+  const pages = [graphqlPage, reference, description, lifecycle, front];
   const draining = createDraining(timeouts);
   const operator = openOperatorAddresses(services, config, () => draining.begun);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
     setCorsHeaders(exchange, cors);
-    const isForOperator = operator.handles(exchange.path);
+    // Programs get an index at /, which is the operator's.
+    const isForOperator = operator.handles(exchange.path) && !(exchange.path === '/' && exchange.wantsPage);
     const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
     const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
     if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';

@@ -14,8 +14,9 @@ interface Operation {
 }
 
 /** What the APIs and the pages answer besides REST's own addresses. */
-const ELSEWHERE = /^\/($|graphql|healthz$|readyz$|metrics$|(v1\/)?docs|(v1\/)?openapi\.json$)/;
-/** A page and an operation have this address: a browser gets the page. */
+const ELSEWHERE =
+  /^\/($|v1\/?$|favicon\.|front\.js$|graphql|healthz$|readyz$|metrics$|(v1\/)?docs|(v1\/)?openapi\.json$)/;
+/** A page and an operation have this address: a browser gets the page, and refusals as pages everywhere. */
 const PAGES = /^\/lifecycle\/?$/;
 const TRACKED_HEADERS = [
   'etag',
@@ -36,7 +37,8 @@ export const seen = new Set<string>();
 export function expectAsDocumented(method: string, address: string, answer: Answer<Json>): void {
   const path = address.replace(/\?.*$/s, '');
   if (ELSEWHERE.test(path)) return;
-  if (PAGES.test(path) && answer.headers.get('content-type')?.startsWith('text/html')) return;
+  const isPage = answer.headers.get('content-type')?.startsWith('text/html');
+  if (isPage && (PAGES.test(path) || answer.status >= 400)) return;
   const problems = problemsWith(method, path, answer);
   if (problems.length === 0) return;
   const body = JSON.stringify(answer.body)?.slice(0, 1_000);

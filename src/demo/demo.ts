@@ -14,11 +14,17 @@ const COMMAND: Command = {
   options: PORT_OPTION,
 };
 
+const emailsOf = (people: readonly { email: string }[]) => people.map(({ email }) => email);
+const DEMO = {
+  password: PASSWORD,
+  people: { Admin: [ADMIN.email], Homeowners: emailsOf(HOMEOWNERS), Contractors: emailsOf(CONTRACTORS) },
+};
+
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 run({
   command: COMMAND.name,
-  config: () => readConfig(undefined, DEFAULTS, { PORT: readCommand(COMMAND).values.port }),
+  config: () => ({ ...readConfig(undefined, DEFAULTS, { PORT: readCommand(COMMAND).values.port }), demo: DEMO }),
   whenOpen: async (url, config, log) => {
     // Hundreds of requests make the town; what people ask of it is logged as by every server.
     log.level = 'warn';
@@ -26,9 +32,7 @@ run({
     log.level = config.LOG_LEVEL;
     welcome(url, config, log);
     say(`  Everybody’s password is “${PASSWORD}”:`);
-    const town = { Admin: [ADMIN], Homeowners: HOMEOWNERS, Contractors: CONTRACTORS };
-    for (const [kind, people] of Object.entries(town))
-      say(`    ${kind.padEnd(16)}${people.map(({ email }) => email).join(', ')}`);
+    for (const [kind, emails] of Object.entries(DEMO.people)) say(`    ${kind.padEnd(16)}${emails.join(', ')}`);
     say('');
   },
 });

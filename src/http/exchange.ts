@@ -59,6 +59,14 @@ export class Exchange {
     return tags.includes(tag) || tags.includes('*');
   }
 
+  /** Whether somebody opens this address in a browser. Java's own client names text/html too, among images. */
+  get wantsPage(): boolean {
+    const accept = this.header('accept') ?? '';
+    return (
+      ['GET', 'HEAD'].includes(this.method) && (accept === 'text/html' || accept.includes('application/xhtml+xml'))
+    );
+  }
+
   body(maxBytes: number): Buffer | Promise<Buffer> {
     return readBody(this.request, maxBytes);
   }

@@ -49,12 +49,19 @@ const PAGE_POLICY =
   "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 const ANSWER_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
+const STYLED_ANSWER_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
+
 export function setSecurityHeaders({ response }: Exchange): void {
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Referrer-Policy', 'no-referrer');
   response.setHeader('X-Frame-Options', 'DENY');
   response.setHeader('Content-Security-Policy', ANSWER_POLICY);
   response.setHeader('Cache-Control', 'no-store');
+}
+
+/** A page of text alone. */
+export function allowStyles({ response }: Exchange): void {
+  response.setHeader('Content-Security-Policy', STYLED_ANSWER_POLICY);
 }
 
 /** A page with scripts of its own: the playground and the reference. */

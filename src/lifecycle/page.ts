@@ -2,6 +2,7 @@
  * The page at /lifecycle: the life of a job as a picture, where somebody's job stands in it, and all of it as text. It
  * asks through REST, which works with any settings.
  */
+import { HTML, htmlPage } from '../http/look.js';
 import { openPages, type Pages } from '../http/pages.js';
 import { SESSION_SCRIPT } from '../http/session-script.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
@@ -16,7 +17,7 @@ const FOLDER = '/lifecycle';
 
 /** A playground that is off is not named. */
 export function openLifecyclePage(hasPlayground: boolean): Pages {
-  const page = { contentType: 'text/html; charset=utf-8', read: async () => lifecyclePage(hasPlayground) };
+  const page = { contentType: HTML, read: async () => lifecyclePage(hasPlayground) };
   return openPages({
     [FOLDER]: page,
     [`${FOLDER}/`]: page,
@@ -26,16 +27,7 @@ export function openLifecyclePage(hasPlayground: boolean): Pages {
 }
 
 function lifecyclePage(hasPlayground: boolean): string {
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Job Marketplace · The life of a job</title>
-    <link rel="icon" href="data:," />
-    <style>${STYLES}</style>
-  </head>
-  <body>
+  const body = `
     <header>
       <h1>The life of a job</h1>
       <nav aria-label="Elsewhere">
@@ -79,10 +71,8 @@ function lifecyclePage(hasPlayground: boolean): string {
       </section>
     </main>
     <noscript>Without JavaScript the picture leads to its text, and cannot show where a job of yours stands.</noscript>
-    <script src="${FOLDER}/start.js" type="module"></script>
-  </body>
-</html>
-`;
+    <script src="${FOLDER}/start.js" type="module"></script>`;
+  return htmlPage({ title: 'Job Marketplace · The life of a job', styles: STYLES, body });
 }
 
 function stepRow({ id, description, words }: Step): string {

@@ -1,18 +1,11 @@
 /** How the page of the lifecycle looks, wide and narrow, light and dark. */
 export const STYLES = `
-      :root {
-        color-scheme: light dark; --mark: light-dark(#c2410c, #fb923c);
-        --paper: light-dark(#fff, #171d29); --card: light-dark(#f6f7f9, #202838); --box: light-dark(#fff, #252f42);
-        --ink: light-dark(#1f2937, #dfe4ec); --faint: light-dark(#5b6472, #a3adbd);
-        --line: light-dark(#d5dae2, #3a4559); --edge: light-dark(#8b95a5, #74819a);
-      }
       .by-owner { --by: var(--mark); }
       .by-awardee { --by: light-dark(#1d4ed8, #7fb0ff); }
       .by-parties { --by: light-dark(#7e22ce, #cf9bff); }
       .by-admin { --by: light-dark(#0f766e, #4fd1c0); }
       * { box-sizing: border-box; }
       [hidden] { display: none !important; }
-      body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
       header, main { max-width: 1280px; margin: 0 auto; padding: 12px 24px; }
       header, nav { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; }
       h1 { font-size: 22px; margin: 0; }
@@ -47,7 +40,7 @@ export const STYLES = `
         padding: 5px 10px; min-width: 0; max-width: 100%;
       }
       form :is(input, select, button) { min-height: 36px; }
-      a, form button { color: var(--mark); }
+      form button { color: var(--mark); }
       #where :is(h3, ul) { font-size: 15px; margin: 8px 0 2px; }
       #problem { color: var(--mark); }
 
@@ -68,4 +61,4 @@ export const STYLES = `
         #words { position: sticky; bottom: 8px; min-height: 0; max-height: 45vh; overflow: auto; }
         #words, #yours, .text { margin: 12px 16px; }
       }
-    `;
+`;

@@ -1,4 +1,5 @@
 /** Writes an answer: the result of an operation, or its refusal, as a status, headers and a body. */
+import { sendErrorPage } from '../http/error-page.js';
 import type { Exchange } from '../http/exchange.js';
 import { setRefusalHeaders } from '../http/refusal-headers.js';
 import type { Caller } from '../operations/caller.js';
@@ -121,6 +122,7 @@ export function sendFailure(exchange: Exchange, error: unknown, { services }: Pi
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
   exchange.record.addRefusal(refusal);
   setRefusalHeaders(exchange, refusal);
+  if (exchange.wantsPage) return sendErrorPage(exchange, refusal);
   exchange.sendJson(refusal.status, errorBody(refusal, requestId));
 }
 

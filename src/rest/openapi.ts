@@ -1,4 +1,5 @@
 /** Makes the OpenAPI document from the routes and the operations' inputs. */
+import { JSON_TYPE } from '../http/exchange.js';
 import { openPages, type Pages } from '../http/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../operations/jobs/events.js';
 import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
@@ -16,10 +17,18 @@ import { ROUTES } from './routes.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 
-/** The document at both its addresses. */
+/** The document at both its addresses, and the index that leads to it. */
 export function openDescription(): Pages {
-  const file = { contentType: 'application/json; charset=utf-8', read: async () => JSON.stringify(openapi()) };
-  return openPages({ '/v1/openapi.json': file, '/openapi.json': file });
+  const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi()) };
+  const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };
+  return openPages({ '/v1/openapi.json': file, '/openapi.json': file, '/v1': index, '/v1/': index });
+}
+
+/** Every address with the methods that it takes. */
+function addresses() {
+  const paths: Record<string, string[]> = {};
+  for (const route of ROUTES) (paths[documentedPath(route)] ??= []).push(route.method);
+  return { reference: '/v1/docs', openapi: '/v1/openapi.json', lifecycle: '/lifecycle', paths };
 }
 
 export function openapi() {

@@ -1,5 +1,6 @@
 /** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, with every file from this server. */
 import { readPageFile } from '../http/page-files.js';
+import { HTML, htmlPage } from '../http/look.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';
 import { SAMPLES_SCRIPT } from './samples.js';
 
@@ -21,30 +22,60 @@ export function openReference(): Pages {
 const FOLDER = '/v1/docs';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Job Marketplace · REST reference</title>
-    <link rel="icon" href="data:," />
-    <link rel="stylesheet" href="${FOLDER}/swagger-ui.css" />
-    <style>
-      body { margin: 0; }
-      html { color-scheme: light dark; }
-      .waiting { font: 16px/1.5 system-ui, sans-serif; color: #667; text-align: center; padding: 4rem; }
-    </style>
-  </head>
-  <body>
+/** Swagger UI in the colours of all pages, light and dark. */
+const STYLES = `
+      .waiting { text-align: center; padding: 4rem; }
+      html.dark-mode, html.dark-mode .swagger-ui { background: var(--paper); }
+      html .swagger-ui { font-family: system-ui, sans-serif; }
+      html .swagger-ui :is(
+        .info :is(.title, p, li, h2, h3, td, th), .opblock-tag, .opblock .opblock-section-header h4,
+        .opblock-summary-path, .opblock-summary-path *, .opblock-description-wrapper p, .tab li, .parameter__name,
+        table thead tr :is(td, th), .response-col_status, .model, .model-title, label, section.models h4
+      ) { font-family: system-ui, sans-serif; color: var(--ink); }
+      html .swagger-ui :is(.opblock-summary-description, .opblock-tag small, .parameter__type) { color: var(--faint); }
+      html .swagger-ui :is(.info a, .opblock-tag a, .renderedMarkdown a, .tab li.active button) { color: var(--mark); }
+      html .swagger-ui .renderedMarkdown code, html .swagger-ui .info code {
+        background: var(--card); color: var(--ink); border-radius: 4px;
+      }
+      html .swagger-ui .scheme-container { background: var(--paper); box-shadow: none; padding: 0; }
+      html .swagger-ui .info { margin: 24px 0; }
+      html .swagger-ui :is(.opblock, section.models, section.models .model-container, .opblock-section-header) {
+        background: var(--card); box-shadow: none;
+      }
+      html .swagger-ui :is(.opblock, .opblock .opblock-summary, .opblock-tag, section.models) {
+        border-color: var(--line);
+      }
+      html .swagger-ui .opblock-summary-method { background: var(--by, #64748b); color: #fff; text-shadow: none; }
+      html .swagger-ui .opblock-get { --by: #1d4ed8; }
+      html .swagger-ui .opblock-post { --by: #c2410c; }
+      html .swagger-ui :is(.opblock-put, .opblock-patch) { --by: #7e22ce; }
+      html .swagger-ui .opblock-delete { --by: #b91c1c; }
+      html .swagger-ui .btn { box-shadow: none; }
+      html .swagger-ui .btn.execute { background: #c2410c; border-color: #c2410c; color: #fff; }
+      html .swagger-ui .btn.authorize, html .swagger-ui .btn.authorize svg {
+        border-color: var(--mark); color: var(--mark); fill: var(--mark);
+      }
+      html .swagger-ui :is(input, select, textarea, .filter .operation-filter-input) {
+        background-color: var(--box); color: var(--ink); border: 1px solid var(--edge); border-radius: 6px;
+      }
+`;
+
+const BODY = `
     <div id="reference"><p class="waiting">The reference is loading …</p></div>
     <noscript>The reference needs JavaScript; <a href="/v1/openapi.json">what it shows</a> does not.</noscript>
     <script src="${FOLDER}/swagger-ui-bundle.js" defer></script>
-    <script src="${FOLDER}/start.js" defer></script>
-  </body>
-</html>
-`;
+    <script src="${FOLDER}/start.js" defer></script>`;
 
-const PAGE_FILE: PageFile = { contentType: 'text/html; charset=utf-8', read: async () => PAGE };
+const PAGE_FILE: PageFile = {
+  contentType: HTML,
+  read: async () =>
+    htmlPage({
+      title: 'Job Marketplace · REST reference',
+      head: `<link rel="stylesheet" href="${FOLDER}/swagger-ui.css" />`,
+      styles: STYLES,
+      body: BODY,
+    }),
+};
 
 /**
  * After a log-in on the page, later calls use its token, so that users need not copy it. Without a validatorUrl of

@@ -4,6 +4,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSteps } from '../../src/graphql/playground/steps.js';
+import { frontPage } from '../../src/http/front-page.js';
+import { ROUTES } from '../../src/rest/routes.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { PUBLISH_COST } from '../../src/rules/publishing.js';
 import { GUARANTEED_VIEW_STAKE, SIGNUP_BONUS } from '../../src/rules/tokens.js';
@@ -30,7 +32,18 @@ const PLAYGROUND_FILES = [
 ].map((name) => `/graphql/playground/${name}`);
 const REFERENCE_FILES = ['start.js', 'swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => `/v1/docs/${name}`);
 const LIFECYCLE_FILES = ['start.js', 'session.js'].map((name) => `/lifecycle/${name}`);
-const ALL = ['/graphql', ...PLAYGROUND_FILES, '/v1/docs', ...REFERENCE_FILES, '/lifecycle', ...LIFECYCLE_FILES];
+const ALL = [
+  '/',
+  '/front.js',
+  '/favicon.svg',
+  '/v1',
+  '/graphql',
+  ...PLAYGROUND_FILES,
+  '/v1/docs',
+  ...REFERENCE_FILES,
+  '/lifecycle',
+  ...LIFECYCLE_FILES,
+];
 
 describe('The pages', () => {
   it.each(ALL)('%s is the same bytes in brotli, in gzip and plain, and is sent once', async (path) => {
@@ -66,7 +79,7 @@ describe('The pages', () => {
   });
 
   it('no page names another server', async () => {
-    for (const path of ['/graphql', '/v1/docs', '/lifecycle']) {
+    for (const path of ['/', '/graphql', '/v1/docs', '/lifecycle']) {
       const page = (await fetchRaw(path, { ...HTML, 'accept-encoding': 'identity' })).bytes.toString();
       expect(page, path).not.toMatch(/(src|href)="(https?:)?\/\//);
     }
@@ -91,6 +104,60 @@ describe('The pages', () => {
   });
 });
 
+describe('/', () => {
+  it('is an index for programs, and for browsers a page whose links and whose first call work', async () => {
+    const { body } = await app.rest('GET', '/');
+    expect(body).toMatchObject({ playground: '/graphql', rest: '/v1', openapi: '/v1/openapi.json' });
+    const text = await (await fetch(`${app.url}/`, { headers: HTML })).text();
+    const links = new Set([...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? ''));
+    for (const link of ['/graphql', '/v1/docs', '/lifecycle', '/v1']) expect(links).toContain(link);
+    for (const link of links) expect((await fetch(app.url + link, { headers: HTML })).status, link).toBe(200);
+    expect(text).not.toContain('demo.example');
+    const call = /-d '([^]*?)'<\/pre>/.exec(text)?.[1]?.replace("'$RANDOM'", '7') ?? '';
+    const signUp = await app.rest('POST', '/v1/auth/signup/homeowner', { body: JSON.parse(call) });
+    expect(signUp.status).toBe(201);
+  });
+
+  it('names who can log in where this is the demonstration, and no playground that is off', () => {
+    const people = { Admin: ['ada@demo.example'] };
+    const page = frontPage({ playground: false, demo: { password: 'demo password', people } });
+    expect(page).toContain('ada@demo.example');
+    expect(page).not.toContain('href="/graphql"');
+  });
+
+  it('is no page for Java’s client, which names HTML among images', async () => {
+    const headers = { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' };
+    expect((await fetch(`${app.url}/`, { headers })).headers.get('content-type')).toContain('application/json');
+  });
+});
+
+it('/v1 lists every address of REST with its methods', async () => {
+  const { paths } = (await (await fetch(`${app.url}/v1`)).json()) as { paths: Record<string, string[]> };
+  expect(Object.values(paths).flat()).toHaveLength(ROUTES.length);
+  expect(paths['/v1/jobs']).toEqual(['GET', 'POST']);
+});
+
+describe('A refusal', () => {
+  it('is a small page for a browser, which runs nothing and repeats no markup', async () => {
+    const { status, headers, bytes } = await fetchRaw('/<script>alert(1)</script>', HTML);
+    expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(headers['content-security-policy']).toContain("default-src 'none'; style-src 'unsafe-inline'");
+    expect(headers['cache-control']).toBe('no-store');
+    expect(bytes.toString()).toContain('404 Not Found');
+    expect(bytes.toString()).not.toContain('<script>');
+    expect((await fetch(`${app.url}/v1/me`, { headers: HTML })).headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('is JSON for programs, whatever they accept besides', async () => {
+    for (const accept of ['*/*', 'application/json, text/plain, */*', 'application/json', 'text/plain'])
+      expect((await fetch(`${app.url}/nothing`, { headers: { accept } })).headers.get('content-type')).toContain(
+        'application/json',
+      );
+    const posted = await fetch(`${app.url}/v1/jobs`, { method: 'POST', headers: HTML });
+    expect([posted.status, posted.headers.get('content-type')]).toEqual([401, 'application/json; charset=utf-8']);
+  });
+});
+
 describe('/graphql', () => {
   it('is the API for who does not ask for HTML', async () => {
     const answer = await fetch(`${app.url}/graphql?query={__typename}`, {
@@ -108,7 +175,7 @@ describe('/graphql', () => {
       expect(text).toContain('The playground is off');
       expect(text).not.toContain('/graphql/playground/');
       const links = [...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? '');
-      expect(links).toEqual(['/v1/docs', '/lifecycle']);
+      expect(links).toEqual(['/favicon.svg', '/v1/docs', '/lifecycle']);
       for (const link of links) expect((await fetch(closed.url + link)).status, link).toBe(200);
       const headers = { accept: 'application/json', 'apollo-require-preflight': '1' };
       const asked = await fetch(`${closed.url}/graphql?query={__typename}`, { headers });

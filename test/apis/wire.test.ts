@@ -29,8 +29,6 @@ const graphqlPost = async (body: unknown, headers: Record<string, string> = {}):
 
 describe('an address', () => {
   it.each([
-    '/v1',
-    '/v1/',
     '/v2/me',
     '/v1/v1/me',
     '/v1/me/',

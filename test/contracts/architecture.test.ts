@@ -14,7 +14,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   log: [],
   record: ['rules'],
   watch: ['rules', 'operations', 'store'],
-  config: ['rules', 'shares'],
+  config: ['rules', 'shares', 'http'],
   redis: ['rules'],
   security: ['rules', 'shares', 'redis'],
   http: ['rules', 'security', 'shares', 'record'],

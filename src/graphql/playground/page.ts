@@ -1,23 +1,15 @@
 /** The page of the playground: a bar that leads through the story, and GraphiQL under it. */
 
-export const FOLDER = '/graphql/playground';
+import { htmlPage } from '../../http/look.js';
 
-export const LOGO =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="24" height="24" fill="none"' +
-  ' stroke="#c2410c" stroke-width="2" stroke-linejoin="round" stroke-linecap="round">' +
-  '<path d="M3 11.5 12 4l9 7.5"/><path d="M5.5 10v10h13V10"/><path d="m9 15 2.2 2.2L15.5 13"/></svg>';
+export const FOLDER = '/graphql/playground';
 
 // GraphiQL follows the system's colours until the user chooses others, and then marks the body; the bar does the same.
 const STYLES = `
-      body {
-        color-scheme: light dark; --paper: light-dark(#fff, #212a3b); --ink: light-dark(#3b4b68, #c3cbda);
-        --line: light-dark(#d9dde5, #46516a); --mark: light-dark(#c2410c, #fb923c);
-      }
       body.graphiql-dark { color-scheme: dark; }
       body.graphiql-light { color-scheme: light; }
       html, body { height: 100%; margin: 0; }
-      body { display: flex; flex-direction: column; background: var(--paper); color: var(--ink); }
-      #guide, .waiting { font: 15px/1.45 system-ui, sans-serif; }
+      body { display: flex; flex-direction: column; }
       #root { flex: 1; min-height: 0; }
       .waiting { display: grid; place-items: center; height: 100%; }
       #guide { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; padding: 10px 16px 0; }
@@ -52,17 +44,11 @@ const STYLES = `
 
 // The package has its own page, with every script inline. This page can forbid inline scripts, shows its bar before
 // GraphiQL has loaded, and does not change the address while the user types.
-export const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Job Marketplace · GraphQL playground</title>
-    <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(LOGO)}" />
-    <link rel="stylesheet" href="${FOLDER}/graphiql.css" />
-    <style>${STYLES}    </style>
-  </head>
-  <body>
+export const PAGE = htmlPage({
+  title: 'Job Marketplace · GraphQL playground',
+  head: `<link rel="stylesheet" href="${FOLDER}/graphiql.css" />`,
+  styles: STYLES,
+  body: `
     <nav id="guide" aria-label="The steps of the story">
       <button id="guide-back" type="button">Back</button>
       <select id="guide-step" aria-label="Step"></select>
@@ -74,7 +60,5 @@ export const PAGE = `<!doctype html>
     <div id="root"><p class="waiting">The playground is loading …</p></div>
     <noscript>The playground needs JavaScript; the API at this address does not.</noscript>
     <script src="${FOLDER}/graphiql.js" defer></script>
-    <script src="${FOLDER}/start.js" type="module"></script>
-  </body>
-</html>
-`;
+    <script src="${FOLDER}/start.js" type="module"></script>`,
+});

@@ -2,6 +2,7 @@
  * The page that a browser gets at /graphql: GraphiQL with tabs for two stories, a job that goes well and one that ends
  * in an appeal. All its files come from this server, and are loaded on the first request.
  */
+import { HTML } from '../../http/look.js';
 import { readPageFile } from '../../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../../http/pages.js';
 import { SESSION_SCRIPT } from '../../http/session-script.js';
@@ -15,7 +16,7 @@ const PACKAGE_FILES = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'gra
 
 export function openPlayground(): Pages {
   return openPages({
-    '/graphql': { contentType: 'text/html; charset=utf-8', read: async () => PAGE },
+    '/graphql': { contentType: HTML, read: async () => PAGE },
     [`${FOLDER}/start.js`]: script(async () => starterScript()),
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
     [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),

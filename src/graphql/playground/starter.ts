@@ -1,13 +1,14 @@
 /** The script of the playground that starts GraphiQL with the steps in its tabs. */
 import { createHash } from 'node:crypto';
-import { FOLDER, LOGO } from './page.js';
+import { ICON } from '../../http/look.js';
+import { FOLDER } from './page.js';
 import { readSteps } from './steps.js';
 
 /** The edition changes with the contents of the tabs. */
 export function starterScript(): string {
   const steps = readSteps();
   const edition = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);
-  const settings = { folder: FOLDER, logo: LOGO, edition, steps };
+  const settings = { folder: FOLDER, logo: ICON, edition, steps };
   return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));
 }
 
