@@ -25,7 +25,7 @@ export async function readPage(
   jobId: JobId | undefined,
   { after, upTo }: PositionRange,
 ): Promise<ReplayPage> {
-  const range = { size: PAGE.perPageMax, after: String(after), upTo: String(upTo) };
+  const range = { size: PAGE.perPageMax, after: [String(after)], upTo: String(upTo) };
   const { rows, hasNext } = await (jobId
     ? listEventsOfOneJob(db, viewer, jobId, range)
     : listOwnEvents(db, viewer, range));

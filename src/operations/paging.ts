@@ -56,24 +56,24 @@ export function pageRequest(
   defaultSize: number = PAGE.perPageDefault,
 ): PageRequest {
   const { page, perPage, ...ends } = input;
-  const request = connectionPage(ends, shape, perPage ?? defaultSize);
+  const request = connectionPage(ends, readCursorOf(shape), perPage ?? defaultSize);
   const offset = request.after ? 0 : ((page ?? 1) - 1) * request.size;
   return { ...request, withTotal: total, offset };
 }
 
 /** The page of a connection: forwards by `first` and `after`, backwards by `last` and `before`. */
-function connectionPage(
+export function connectionPage(
   { first, after, last, before }: NestedPageInput,
-  shape: PositionShape,
+  read: ReadCursor,
   defaultSize: number,
 ): SamePageRequest {
   if (last == null) {
     if (before != null) throw invalidField('before', 'goes with `last`');
-    return { size: first ?? defaultSize, ...(after != null && { after: readCursor('after', after, shape) }) };
+    return { size: first ?? defaultSize, ...(after != null && { after: read(after, 'after') }) };
   }
   if (first != null) throw invalidField('last', 'cannot be combined with `first`');
   if (after != null) throw invalidField('after', 'goes with `first`, and `before` with `last`');
-  return { size: last, isBackward: true, ...(before != null && { before: readCursor('before', before, shape) }) };
+  return { size: last, isBackward: true, ...(before != null && { before: read(before, 'before') }) };
 }
 
 export function cursorOf(position: Position): string {
@@ -81,13 +81,16 @@ export function cursorOf(position: Position): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-function readCursor(field: 'after' | 'before', cursor: string, shape: PositionShape): Position {
-  const values = parseCursor(cursor);
-  const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
-  if (position.length === 0 || position.includes(undefined)) {
-    throw invalidField(field, 'is not a cursor of this list; use one that it returned');
-  }
-  return position as Position;
+type ReadCursor = (cursor: string, field: 'after' | 'before') => Position;
+
+function readCursorOf(shape: PositionShape): ReadCursor {
+  return (cursor, field) => {
+    const values = parseCursor(cursor);
+    const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
+    if (position.length === 0 || position.includes(undefined))
+      throw invalidField(field, 'is not a cursor of this list; use one that it returned');
+    return position as Position;
+  };
 }
 
 function parseCursor(cursor: string): unknown[] | undefined {
@@ -120,5 +123,9 @@ const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nulli
  * Parses the page of a nested list, which is the same for every parent; an invalid one is refused like any other input.
  */
 export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
-  return connectionPage({ ...parse(nestedPageInput, { first, last }), ...cursors }, shape, PAGE.perPageDefault);
+  return connectionPage(
+    { ...parse(nestedPageInput, { first, last }), ...cursors },
+    readCursorOf(shape),
+    PAGE.perPageDefault,
+  );
 }

@@ -7,7 +7,7 @@ import type { EventOnJob } from '../rules/timeline.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { eventShape, type EventRow } from './events.js';
-import { pagedList, type Page } from './page.js';
+import { pagedList, startOf, type Page, type SamePageRequest } from './page.js';
 import { mayBeAbsent } from './rows.js';
 import { builder, asArray, countedStatement, cachedByKey, statement, type Placeholders } from './statement.js';
 import { events } from './tables/events.js';
@@ -26,10 +26,7 @@ import type { ViewerIds } from './visibility.js';
 /** An event, and whether its job was awarded to the contractor who reads it. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
-interface EventQuery {
-  readonly size: number;
-  /** Only positions after this one; from the beginning by default. */
-  readonly after?: string | undefined;
+interface EventQuery extends SamePageRequest {
   /** Only positions up to this one; to the end by default. */
   readonly upTo?: string | undefined;
 }
@@ -38,7 +35,6 @@ type LogValues = ViewerIds & { upTo: string };
 
 /** Greater than every position that there will ever be. */
 const END = String(2n ** 63n - 1n);
-const BEGINNING = '0';
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
 const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
@@ -98,13 +94,14 @@ const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
   ...BY_POSITION,
   fields: asContractor,
-  rows: ($: Placeholders<LogValues>, fields, condition, { atMost, rowsNeeded }) => {
+  rows: ($: Placeholders<LogValues>, fields, condition, { atMost, rowsNeeded, direction }) => {
+    const order = sql.raw(`position ${direction}`);
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
-      and ${visibleByBid($)} and ${and(upToPosition($), condition)} order by events.position ${rowsMax(most)}`;
+      and ${visibleByBid($)} and ${and(upToPosition($), condition)} order by events.${order} ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
-      where ${isCountedBidOf($)} order by g.position ${rowsMax(rowsNeeded)}`;
+      where ${isCountedBidOf($)} order by g.${order} ${rowsMax(rowsNeeded)}`;
     const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
-      order by g.position ${rowsMax(rowsNeeded)}`;
+      order by g.${order} ${rowsMax(rowsNeeded)}`;
     return atPositions(fields, first);
   },
   // Without an order, so that it stops at the counting limit.
@@ -148,23 +145,22 @@ function listNextEvents(size: number): ListNextEvents {
  * A contractor who missed few events gets them by a scan of the next events, however many bids they have. For one who
  * missed more, the next event of each job with their bid is read, which costs the same however long the log is.
  */
-async function ofContractor(db: Db, values: LogValues, request: { size: number; after: string }) {
-  const { size, after } = request;
-  const { rows, count: beyond } = await listNextEvents(size)(db, { ...values, key0: after });
-  if (beyond !== 0 && rows.length <= size) return listEventsOfOwnBids(db, values, { size, after: [after] });
-  return listEventsOfOwnBids.pageOf(rows, { size, start: 'after' }, () => listEventsOfOwnBids.total(db, values));
+async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
+  const { size, after = ['0'], isBackward } = request;
+  if (isBackward) return listEventsOfOwnBids(db, values, request);
+  const { rows, count: beyond } = await listNextEvents(size)(db, { ...values, key0: String(after[0]) });
+  if (beyond !== 0 && rows.length <= size) return listEventsOfOwnBids(db, values, request);
+  return listEventsOfOwnBids.pageOf(rows, { size, start: startOf(request) }, () =>
+    listEventsOfOwnBids.total(db, values),
+  );
 }
 
 /** A viewer's own events, which are those of the jobs that they hear of (`hearsOfJob`), the oldest first. */
-export function listOwnEvents(
-  db: Db,
-  viewer: Viewer,
-  { size, after = BEGINNING, upTo = END }: EventQuery,
-): Promise<Page<OwnEvent>> {
+export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
-  if (viewer.role === 'contractor') return ofContractor(db, values, { size, after });
+  if (viewer.role === 'contractor') return ofContractor(db, values, request);
   const list = viewer.role === 'admin' ? listAllEvents : listEventsOfHomeowner;
-  return list(db, values, { size, after: [after] });
+  return list(db, values, request);
 }
 
 type OfOneJob = LogValues & { jobId: JobId };
@@ -220,9 +216,9 @@ export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
   jobId: JobId,
-  { size, after = BEGINNING, upTo = END }: EventQuery,
+  { upTo = END, ...request }: EventQuery,
 ): Promise<Page<OwnEvent>> {
-  return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after] });
+  return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, request);
 }
 
 export type EventWithParties = EventOnJob<EventRow>;

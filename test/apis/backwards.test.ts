@@ -30,6 +30,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Query.jobs': ['owner', (list) => list],
   'Query.contractors': ['owner', (list) => list],
   'Query.users': ['admin', (list) => list],
+  'Query.myEvents': ['awardee', (list) => list],
   'Query.webhookEndpoints': ['owner', (list) => list],
   'Viewer.apiKeys': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.bids': ['awardee', (list) => `viewer { ${list} }`],

@@ -19,7 +19,7 @@ import { inputOf } from '../inputs.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../look-ahead.js';
 import { Homeowner, User } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
-import { Connection, ForwardPageArgs, PageArgs } from '../types/connection.js';
+import { Connection, PageArgs } from '../types/connection.js';
 import { Dispute } from '../types/disputes.js';
 import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
 import { Node } from '../types/node.js';
@@ -58,7 +58,7 @@ export class JobResolver {
     description: `${listOwnEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
     nullable: true,
   })
-  async myEvents(@Args(() => ForwardPageArgs) pageArgs: ForwardPageArgs, @Ctx() { caller }: Context) {
+  async myEvents(@Args(() => PageArgs) pageArgs: PageArgs, @Ctx() { caller }: Context) {
     const { page } = await perform(listOwnEvents, pageArgs, caller);
     // A caller who has read events elsewhere has their positions, and can continue here.
     return new Connection(page, ({ position }) => position ?? '');

@@ -27,16 +27,13 @@ export class PageInfo {
 }
 
 @ArgsType()
-export class ForwardPageArgs {
+export class PageArgs {
   @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 by default.' })
   first?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Read on from behind this cursor.' })
   after?: string | null;
-}
 
-@ArgsType()
-export class PageArgs extends ForwardPageArgs {
   @Field(() => Int, {
     nullable: true,
     description: 'How many entries to read from the end, or from `before`: 1 to 100. They come in the same order.',

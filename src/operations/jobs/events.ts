@@ -13,7 +13,7 @@ import { findEvent as findStoredEvent, listOwnEvents as listStoredEvents } from 
 import type { JobEvent } from '../../store/events.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
-import { pageShape } from '../paging.js';
+import { connectionPage, pageShape } from '../paging.js';
 import { idInPath } from '../shapes.js';
 import { assertPositionExists } from './event-positions.js';
 import { findJob } from './job.js';
@@ -49,10 +49,13 @@ export const listOwnEvents = operation({
       ),
     perPage: pageShape.perPage,
     first: pageShape.first,
+    last: pageShape.last,
+    before: position.nullish().describe('The position to read backwards from.'),
   }),
-  async run({ db, viewer }, { after, perPage, first }): Promise<OwnEvents> {
-    const size = first ?? perPage ?? PAGE.perPageDefault;
-    const events = await listStoredEvents(db, viewer, { size, after: after ?? BEGINNING });
+  async run({ db, viewer }, { perPage, ...ends }): Promise<OwnEvents> {
+    const { after } = ends;
+    const request = connectionPage(ends, (cursor) => [cursor], perPage ?? PAGE.perPageDefault);
+    const events = await listStoredEvents(db, viewer, request);
     if (events.rows.length === 0 && after != null) await assertPositionExists(db, after);
     const page = mapPage(events, ({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event));
     return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };

@@ -1,0 +1,17 @@
+import graphql from '@graphql-eslint/eslint-plugin';
+
+export default [
+  {
+    files: ['**/*.graphql'],
+    languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { schema: './api.graphql' } } },
+    plugins: { '@graphql-eslint': graphql },
+    rules: {
+      ...graphql.configs['flat/schema-relay'].rules,
+      // Lists that need no pages, such as the actions of a job, are plain lists.
+      '@graphql-eslint/relay-edge-types': [
+        'error',
+        { withEdgeSuffix: true, shouldImplementNode: true, listTypeCanWrapOnlyEdgeType: false },
+      ],
+    },
+  },
+];
