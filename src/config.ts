@@ -35,6 +35,10 @@ export const VARIABLES = {
     .describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on; 0.0.0.0 for all'),
   PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on; 0 takes a free one'),
+  PUBLIC_URL: address('http:', 'https:')
+    .refine((text) => !URL.canParse(text) || /^https?:\/\/[^/?#]+$/.test(text), 'must end with its host or port')
+    .optional()
+    .describe('where clients reach the server, such as https://api.example, for the REST reference'),
   DATA_DIR: z.string().default('.data').describe('where the embedded database keeps its data'),
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()

@@ -79,7 +79,7 @@ export async function startServer(
   const reference = openReference();
   const lifecycle = openLifecyclePage(config.playground);
   const front = openFrontPage(config);
-  const description = openDescription();
+  const description = openDescription(() => config.PUBLIC_URL ?? urlOf(server, config.HOST));
   const schema = createSchema();
   const graphqlSettings = {
     introspection: config.introspection,
@@ -219,11 +219,10 @@ export async function startServer(
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
   answerUnreadable(server, HEAD.bytesMax, errorBody);
   await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
-  const { port } = server.address() as AddressInfo;
 
   return {
-    port,
-    url: `http://${hostInUrl(config.HOST)}:${port}`,
+    port: portOf(server),
+    url: urlOf(server, config.HOST),
     close: async () => {
       await draining.drain({
         server,
@@ -234,6 +233,15 @@ export async function startServer(
       await graphql.stop();
     },
   };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** Once it listens. */
+function urlOf(server: Server, host: string): string {
+  return `http://${hostInUrl(host)}:${portOf(server)}`;
 }
 
 function hostInUrl(host: string): string {

@@ -5,6 +5,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../src/rules/dates.js';
 import { openapi } from '../src/rest/openapi.js';
+import { TEST_EVENT_TYPE } from '../src/rules/webhooks.js';
 import type { Answer, Json } from './answer.js';
 
 interface Operation {
@@ -72,7 +73,7 @@ interface Documented {
 
 /** An address that is nobody's, or does not take the method; and what can befall any request. */
 const UNMATCHED = [404, 405, 500, 503];
-const ANY_REFUSAL: Documented = { schemaAt: '#/components/schemas/Error', headers: undefined };
+const ANY_REFUSAL: Documented = { schemaAt: '#/components/schemas/Problem', headers: undefined };
 
 let known: Json;
 
@@ -130,6 +131,19 @@ function bodyProblems(schemaAt: string, method: string, headers: Headers, body: 
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
   );
+}
+
+/** Holds what a webhook endpoint was sent against the document's webhooks: one of them describes it. */
+export function expectAsSent(headers: Readonly<Record<string, unknown>>, body: Json): void {
+  const name = body.type === TEST_EVENT_TYPE ? 'testEvent' : 'jobEvent';
+  const { parameters } = document().webhooks[name].post;
+  const missing = parameters.filter((one: Json) => one.required && headers[one.name] === undefined);
+  const validate = validatorAt(
+    `${pointer(['webhooks', name, 'post', 'requestBody'])}/content/application~1json/schema`,
+  );
+  validate(body);
+  if (missing.length > 0 || validate.errors)
+    throw new Error(`${name} is not sent as documented: ${JSON.stringify([missing, validate.errors, body])}`);
 }
 
 /** What a `#/…` reference leads to. */

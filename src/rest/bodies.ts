@@ -267,8 +267,8 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
 });
 export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 
-export const ERROR = entity(
-  'Error',
+export const PROBLEM = entity(
+  'Problem',
   'Why a call was refused. `details.code` is one of a closed list, and determines which further keys there are.',
   {
     status: { type: whole(400), description: 'The status, once more.', example: 400 },

@@ -14,7 +14,6 @@ import {
   BID_ACTIONS,
   DONE,
   EVENT_LOG,
-  ERROR,
   JOB_ACTIONS,
   JOB_COUNTS,
   LIFECYCLE_ON_WIRE,
@@ -27,6 +26,7 @@ import {
   OWN_USER,
   pageOf,
   PAGINATION,
+  PROBLEM,
   PUBLICATION,
   REFRESHED_SESSION,
   SEEN_HOMEOWNER,
@@ -36,6 +36,7 @@ import {
 } from './bodies.js';
 import { answerSchema } from './answer-schema.js';
 import { refTo, type JsonSchema } from './json-schema.js';
+import { EVENT_MESSAGE, TEST_MESSAGE } from './openapi-webhooks.js';
 import { bodySchema, requestName } from './openapi-requests.js';
 import { isList, rowOf, type Route } from './route.js';
 import { ROUTES } from './routes.js';
@@ -78,8 +79,10 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   PUBLICATION,
   DONE,
   PAGINATION,
-  ERROR,
+  PROBLEM,
   ERROR_DETAILS,
+  EVENT_MESSAGE,
+  TEST_MESSAGE,
 ];
 
 const namedComponents = new Set<unknown>(COMPONENTS);

@@ -10,7 +10,7 @@ import { REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../rules/states.js';
 import { exampleId } from '../rules/values.js';
-import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
+import { DONE, pageOf, PROBLEM, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
 import { exampleInput, exampleOf } from './answer-schema.js';
 import { isList, rowOf, type Route } from './route.js';
 import { toWire } from './wire.js';
@@ -143,7 +143,7 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
 
 export function refusalExample(code: ErrorCode): object {
   const [status, error] = REFUSALS[code];
-  const { details } = exampleOf(ERROR);
+  const { details } = exampleOf(PROBLEM);
   const blocked_fields = code === 'FIELD_NOT_EDITABLE' ? ['category'] : [];
   return { status, error, details: merge(merge(details, { code }), toWire(DETAILS[code]) ?? {}), blocked_fields };
 }

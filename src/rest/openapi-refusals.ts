@@ -43,6 +43,20 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   return new Map([...byStatus].sort(([one], [other]) => one - other));
 }
 
+/** What the list of a route's codes is called, where there are several: generators of code make an enum of each. */
+export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
+  return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
+}
+
+const OF_INPUT = 'VALIDATION_FAILED MALFORMED_REQUEST';
+
+/** The lists that several routes have. */
+const SHARED_LISTS: ReadonlyMap<string, string> = new Map([
+  [OF_INPUT, 'InputErrorCode'],
+  [`${OF_INPUT} INVALID_TRANSITION`, 'TransitionErrorCode'],
+  [`${OF_INPUT} EMAIL_TAKEN UNKNOWN_REFERRAL_CODE`, 'SignUpErrorCode'],
+]);
+
 const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED', 'OVERLOADED', 'INTERNAL'];
 
 function ofShape(route: Route): ErrorCode[] {

@@ -7,16 +7,16 @@ import {
   type ErrorCode,
   type UnauthorizedCode,
 } from '../rules/errors.js';
-import { ERROR, pageOf, PUBLICATION } from './bodies.js';
+import { pageOf, PROBLEM, PUBLICATION } from './bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
-import { refTo } from './json-schema.js';
-import { refusalsOf } from './openapi-refusals.js';
+import { refTo, type JsonSchema } from './json-schema.js';
+import { listName, refusalsOf } from './openapi-refusals.js';
 import { canRunDry, isConditional, isList, isRepeatable, type Route, rowOf } from './route.js';
 import { ROUTES } from './routes.js';
 
 export function responsesOf(route: Route) {
-  const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(codes)] as const);
+  const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(route, codes)] as const);
   return {
     [route.status]: success(route),
     ...(isConditional(route) && { 304: NOT_MODIFIED }),
@@ -37,7 +37,9 @@ export function responseParts() {
   return {
     headers: HEADERS,
     schemas: componentSchemas(),
-    responses: Object.fromEntries(aloneCodes.map((code) => [nameOf(code), refusalResponse([code])])),
+    responses: Object.fromEntries(
+      aloneCodes.map((code) => [nameOf(code), refusalResponse([code], { type: 'string', const: code })]),
+    ),
     examples: Object.fromEntries(usedCodes.map((code) => [code, { summary: code, value: refusalExample(code) }])),
   };
 }
@@ -70,17 +72,19 @@ function hasETag(route: Route): boolean {
 }
 
 /** A refusal with only one code is the same for all addresses. */
-function refusal(codes: readonly ErrorCode[]) {
+function refusal(route: Route, codes: readonly ErrorCode[]) {
   const [first, ...others] = codes;
   return first !== undefined && others.length === 0
     ? { $ref: refTo('responses', nameOf(first)) }
-    : refusalResponse(codes);
+    : refusalResponse(codes, { type: 'string', enum: codes, enumName: listName(route, codes) });
 }
 
-function refusalResponse(codes: readonly ErrorCode[]) {
+/** Generators of code read `const` and `enum` only beside a `type`. */
+function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
   const ofTheseCodes = {
-    properties: { status: { const: status }, details: ofDetails(status, codes) },
+    type: 'object',
+    properties: { status: { type: 'integer', const: status }, details: ofDetails(status, codes, code) },
     additionalProperties: true,
   };
   return {
@@ -88,7 +92,7 @@ function refusalResponse(codes: readonly ErrorCode[]) {
     headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(HEADERS_OF_STATUS[status] ?? [])),
     content: {
       'application/json': {
-        schema: { allOf: [{ $ref: refTo('schemas', ERROR.name) }, ofTheseCodes] },
+        schema: { allOf: [{ $ref: refTo('schemas', PROBLEM.name) }, ofTheseCodes] },
         examples: Object.fromEntries(codes.map((code) => [code, { $ref: refTo('examples', code) }])),
       },
     },
@@ -96,12 +100,12 @@ function refusalResponse(codes: readonly ErrorCode[]) {
 }
 
 /** Each 401 has a reason, one of those of its codes. */
-function ofDetails(status: number, codes: readonly ErrorCode[]) {
-  const code = { enum: codes };
-  if (status !== 401) return { properties: { code }, additionalProperties: true };
+function ofDetails(status: number, codes: readonly ErrorCode[], code: JsonSchema) {
+  if (status !== 401) return { type: 'object', properties: { code }, additionalProperties: true };
   const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED_MESSAGES[one as UnauthorizedCode]));
   return {
-    properties: { code, reason: { enum: [...new Set(reasons)] } },
+    type: 'object',
+    properties: { code, reason: { type: 'string', enum: [...new Set(reasons)] } },
     required: ['reason'],
     additionalProperties: true,
   };

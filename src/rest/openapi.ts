@@ -13,13 +13,15 @@ import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName 
 import { responseParts, responsesOf } from './openapi-responses.js';
 import { hasBody } from './input.js';
 import type { Route } from './route.js';
+import { WEBHOOKS_SENT } from './openapi-webhooks.js';
 import { ROUTES } from './routes.js';
+import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 
-/** The document at both its addresses, and the index that leads to it. */
-export function openDescription(): Pages {
-  const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi()) };
+/** The document at both its addresses, and the index that leads to it. The server's own is known once it listens. */
+export function openDescription(serverUrl: () => string): Pages {
+  const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
   const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };
   return openPages({ '/v1/openapi.json': file, '/openapi.json': file, '/v1': index, '/v1/': index });
 }
@@ -31,9 +33,13 @@ function addresses() {
   return { reference: '/v1/docs', openapi: '/v1/openapi.json', lifecycle: '/lifecycle', paths };
 }
 
-export function openapi() {
-  const { part, enums } = withNamedEnums({ paths: paths(), ...responseParts() });
-  const { paths: pathItems, schemas, ...parts } = part;
+/** Where a server is that was started without settings. */
+const USUAL_SERVER = 'http://localhost:4000';
+
+/** Programs that read the document from a file take no address that is relative to it. */
+export function openapi(serverUrl = USUAL_SERVER) {
+  const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseParts() });
+  const { paths: pathItems, webhooks, schemas, ...parts } = part;
   return {
     openapi: '3.1.0',
     info: {
@@ -44,10 +50,11 @@ export function openapi() {
       contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
+    servers: [{ url: serverUrl, description: 'This server. Every path is also served without /v1.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map(([name, , description]) => ({ name, description })),
     paths: pathItems,
+    webhooks,
     components: {
       securitySchemes: {
         bearer: {
@@ -92,16 +99,9 @@ const ABOUT = [
   SAMPLES_DESCRIPTION,
 ].join('\n');
 
-/** The first one that matches a path is its tag. */
+/** In the order of the reference. The last one that matches a path is its tag. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
-  ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
-  ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
-  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
-  ['Reference', /^\/(catalog|lifecycle)$/, 'The rules and the usual words, for forms and buttons.'],
-  ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
-  ['People', /^\/(users|homeowners)\b/, 'People as others see them, and every account, for admins.'],
-  ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
-  ['Webhooks', /^\/webhooks\b/, 'What happens to one’s jobs and bids, sent to an address as it happens.'],
+  ['Jobs', /^\/jobs\b/, 'Jobs from the draft to the end.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
   [
     'Disputes',
@@ -109,29 +109,38 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
     'When the homeowner does not accept the work.',
   ],
   ['Events', /^\/events\b/, 'What happened to one’s jobs, in one list that is read on from a position.'],
-  ['Jobs', /^\/jobs\b/, 'Jobs from the draft to the end.'],
+  ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
+  ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
+  ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
+  ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
+  ['People', /^\/(users|homeowners)\b/, 'People as others see them, and every account, for admins.'],
+  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
+  ['Webhooks', /^\/webhooks\b/, 'What happens to one’s jobs and bids, sent to an address as it happens.'],
+  ['Reference', /^\/(catalog|lifecycle)$/, 'The rules and the usual words, for forms and buttons.'],
 ];
 
 function paths(): Record<string, Record<string, unknown>> {
   const pathItems: Record<string, Record<string, unknown>> = {};
-  for (const route of ROUTES) {
+  for (const route of ROUTES.toSorted((one, other) => tagIndex(one) - tagIndex(other))) {
     const path = documentedPath(route);
     pathItems[path] = { ...pathItems[path], [route.method.toLowerCase()]: operationObject(route) };
   }
   return pathItems;
 }
 
+function tagIndex({ path }: Route): number {
+  return TAGS.findLastIndex(([, paths]) => paths.test(path));
+}
+
 function operationObject(route: Route) {
-  const { operation, path } = route;
+  const { operation } = route;
   const parameterObjects = parameters(route);
   const body = bodySchema(route);
   return {
     operationId: operation.name,
-    summary: operation.description,
-    description: describe(route),
-    tags: TAGS.filter(([, paths]) => paths.test(path))
-      .slice(0, 1)
-      .map(([name]) => name),
+    summary: summaryOf(operation),
+    description: `${operation.description}\n\n${describe(route)}`,
+    tags: TAGS.slice(tagIndex(route), tagIndex(route) + 1).map(([name]) => name),
     ...(operation.allows === 'anyone' && { security: [] }),
     ...(parameterObjects.length > 0 && { parameters: parameterObjects }),
     ...(body && { requestBody: requestBody(route, body) }),

@@ -78,8 +78,9 @@ const PAGE_FILE: PageFile = {
 };
 
 /**
- * After a log-in on the page, later calls use its token, so that users need not copy it. Without a validatorUrl of
- * null, Swagger UI would send the description to a server of its authors.
+ * After a log-in on the page, later calls use its token, so that users need not copy it. Calls go to where the page is
+ * from, since its policy allows no other address, and a server behind a proxy may not know its own. Without a
+ * validatorUrl of null, Swagger UI would send the description to a server of its authors.
  */
 const START_SCRIPT = `'use strict';
 (() => {
@@ -92,6 +93,8 @@ ${SAMPLES_SCRIPT}
   }
 
   function addToken(request) {
+    const { pathname, search } = new URL(request.url, location.href);
+    request.url = location.origin + pathname + search;
     if (!request.loadSpec) fillIn(request);
     const named = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
     if (token && !named && !request.loadSpec)

@@ -115,6 +115,70 @@ describe('The document', () => {
     ).toEqual([]);
   });
 
+  it('has a name of a few words for each operation, of its own, and the sentence about it behind', () => {
+    const summaries = operations.map(({ operation }) => operation.summary as string);
+    expect(summaries.filter((summary) => !/^[A-Z][^.]{3,39}$/.test(summary))).toEqual([]);
+    expect(new Set(summaries).size).toBe(summaries.length);
+    for (const { operation } of operations) {
+      const { description } = Object.values(OPERATIONS).find((one) => one.name === operation.operationId) as Json;
+      expect(operation.description.startsWith(`${description}\n\nFor `), operation.operationId).toBe(true);
+    }
+  });
+
+  it('begins with jobs, and lists operations in the order of its tags', () => {
+    const tags = printed.tags.map(({ name }: Json) => name);
+    expect(tags[0]).toBe('Jobs');
+    expect([...new Set(operations.map(({ operation }) => operation.tags[0]))]).toEqual(tags);
+  });
+
+  it('says of a body that it must be sent only where the operation does not take an empty one', () => {
+    for (const { operation } of operations.filter((one) => one.operation.requestBody)) {
+      const { schema } = operation.requestBody.content['application/json'];
+      expect(operation.requestBody.required, operation.operationId).toBe(!validatorAt(schema.$ref)({}));
+    }
+  });
+
+  it('has a type beside each constant and each list, without which generators of code read neither', () => {
+    const untyped = partsOf(printed).filter(([, { const: only, enum: values, type }]) => (only ?? values) && !type);
+    expect(untyped.map(([at]) => at)).toEqual([]);
+  });
+
+  it('names no schema like a thing of JavaScript, which generated code would hide', () => {
+    expect(Object.keys(printed.components.schemas).filter((name) => name in globalThis)).toEqual([]);
+  });
+
+  it('has a name for every list of codes that an operation refuses with', () => {
+    const { AwardJobErrorCode, InputErrorCode } = printed.components.schemas;
+    expect(InputErrorCode).toEqual({ type: 'string', enum: ['VALIDATION_FAILED', 'MALFORMED_REQUEST'] });
+    expect(AwardJobErrorCode.enum).toEqual([...InputErrorCode.enum, 'INVALID_TRANSITION', 'UNKNOWN_BID']);
+    const codes = partsOf({ ...printed.paths, ...printed.components.responses }).flatMap(([, { properties }]) =>
+      properties?.code ? [properties.code] : [],
+    );
+    expect(codes.length).toBeGreaterThan(50);
+    expect(codes.filter(({ $ref, const: only }) => $ref === undefined && only === undefined)).toEqual([]);
+  });
+
+  it('describes what is sent to a webhook endpoint, with an example of each', () => {
+    const { jobEvent, testEvent } = printed.webhooks;
+    for (const { post } of [jobEvent, testEvent]) {
+      expect(post.parameters.map(({ name, required }: Json) => [name, required])).toEqual([
+        ['webhook-id', true],
+        ['webhook-timestamp', true],
+        ['webhook-signature', true],
+      ]);
+      expect(Object.keys(post.responses).toSorted()).toEqual(['2XX', '410', 'default']);
+      const { schema, example } = post.requestBody.content['application/json'];
+      const validate = validatorAt(schema.$ref);
+      validate(example);
+      expect(validate.errors ?? []).toEqual([]);
+    }
+    expect(jobEvent.post.requestBody.content['application/json'].example.data.type).toBe('job.published');
+  });
+
+  it('has the address of a server that was started without settings, whole', () => {
+    expect(printed.servers).toMatchObject([{ url: 'http://localhost:4000' }]);
+  });
+
   it('says where `Idempotency-Key` and `Dry-Run` have no effect: there neither is among the headers', () => {
     const forReal = ROUTES.filter(({ operation }) => operation.ignoresKeyAndDryRun || operation.answersSecret).map(
       ({ operation }) => operation.name,
@@ -134,7 +198,7 @@ describe('The document', () => {
   it('bounds every whole number', () => {
     const numbers = JSON.stringify(printed).match(/\{"type":"integer"[^{}]*\}/g) ?? [];
     expect(numbers.length).toBeGreaterThan(10);
-    for (const number of numbers)
+    for (const number of numbers.filter((one) => JSON.parse(one).const === undefined))
       expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
   });
 
@@ -272,9 +336,16 @@ describe('The server', () => {
       'application/json; charset=utf-8',
       'public, no-cache',
     ]);
-    expect(body).toEqual(JSON.parse(JSON.stringify(openapi())));
+    expect(body).toEqual(JSON.parse(JSON.stringify(openapi(app.url))));
     const again = await app.rest('GET', path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect([again.status, again.body]).toEqual([304, undefined]);
+  });
+
+  it('has its public address in the document where it was told one', async () => {
+    const known = await openTestApp({ PUBLIC_URL: 'https://api.example' }, { sameDatabaseAs: app });
+    const { body } = await known.rest('GET', '/v1/openapi.json');
+    await known.close();
+    expect(body.servers).toMatchObject([{ url: 'https://api.example' }]);
   });
 });
 
@@ -287,6 +358,13 @@ function* schemasIn(value: Json, at = ''): Generator<readonly [at: string, schem
     else if (at === '/components/schemas') yield [place, inner];
     else if (key !== 'example' && key !== 'examples') yield* schemasIn(inner, place);
   }
+}
+
+/** Every part of the document but examples, with where it is. */
+function partsOf(value: Json, at = ''): [at: string, part: Json][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries<Json>(value).filter(([key]) => key !== 'example' && key !== 'examples');
+  return [[at, value], ...inner.flatMap(([key, part]) => partsOf(part, `${at}/${key}`))];
 }
 
 function propertiesIn(at: string, schema: Json): [at: string, property: Json][] {

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import type { Json } from '../app.js';
+import { expectAsSent } from '../documented.js';
 
 export interface Received {
   readonly id: string;
@@ -82,7 +83,8 @@ export async function openReceiver(answer: Answer = (_, response) => response.wr
   return receiver;
 }
 
-/** Throws where the signature is not good. */
-export function verify(secret: string, { raw, headers }: Received): unknown {
+/** Throws where the signature is not good, or what came is not as the document says. */
+export function verify(secret: string, { raw, headers, body }: Received): unknown {
+  expectAsSent(headers, body);
   return new Webhook(secret).verify(raw, headers as Record<string, string>);
 }
