@@ -20,35 +20,47 @@ export interface Generator {
   /** Of its packages and its story. */
   readonly folder: string;
   readonly name: string;
-  /** Makes the client of `openapi.json`. */
-  readonly command: readonly [program: string, ...args: string[]];
+  /** Make the client of `openapi.json`. */
+  readonly commands: readonly Command[];
 }
 
-export async function expectStories(app: TestApp, { folder: from, name, command }: Generator): Promise<void> {
+/** A client may call the global one, which its story then replaces. */
+const send = globalThis.fetch;
+
+type Command = readonly [program: string, ...args: string[]];
+
+/** The client calls the server, or a proxy that stands before it. */
+export async function expectStories(
+  app: TestApp,
+  { folder: from, name, commands }: Generator,
+  baseUrl = app.url,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'clients-'));
   try {
     for (const file of ['tsconfig.json', 'stories/stories.ts']) cpSync(join(HERE, file), join(folder, file));
     for (const file of ['package.json', `stories/${name}.ts`]) cpSync(join(from, file), join(folder, file));
     symlinkSync(await packagesOf(from), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openapi()));
-    await run(folder, ...command);
+    for (const command of commands) await run(folder, ...command);
     await run(folder, 'tsc', '--project', '.');
     const { story } = await import(pathToFileURL(join(folder, 'built', `${name}.js`)).href);
-    await tell(app, story);
+    await tell(baseUrl, story);
   } finally {
+    globalThis.fetch = send;
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function tell(app: TestApp, story: (given: object) => Promise<void>): Promise<void> {
+async function tell(baseUrl: string, story: (given: object) => Promise<void>): Promise<void> {
   const answered = new Set<string>();
   await story({
-    baseUrl: app.url,
+    baseUrl,
     admin: ADMIN,
     fetch: async (request: Request) => {
-      const response = await fetch(request);
+      const response = await send(request);
       const { pathname } = new URL(request.url);
       const { status, headers } = response;
+      expectNoViolation(response);
       expectAsDocumented(request.method, pathname, { status, headers, body: await response.clone().json() });
       answered.add(`${request.method} ${pathname.replaceAll(/\w+_\w{27}/g, '{id}')} ${status}`);
       return response;
@@ -64,6 +76,12 @@ async function tell(app: TestApp, story: (given: object) => Promise<void>): Prom
       'GET /v1/me 401',
     ]),
   );
+}
+
+/** A validating proxy writes them into a header. What a story sends to be refused may break the document's rules. */
+function expectNoViolation({ ok, headers }: Response): void {
+  const violations = JSON.parse(headers.get('sl-violations') ?? '[]') as { location: string[] }[];
+  expect(violations.filter(({ location: [place] }) => ok || place === 'response')).toEqual([]);
 }
 
 /** What a program says is why it failed; a compiler says it as output rather than as an error. */

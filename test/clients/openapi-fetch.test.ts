@@ -12,5 +12,5 @@ it('a client generated from the OpenAPI document goes through both stories of a 
   expectStories(app, {
     folder: import.meta.dirname,
     name: 'openapi-fetch',
-    command: ['openapi-typescript', './openapi.json', '-o', 'stories/schema.ts'],
+    commands: [['openapi-typescript', './openapi.json', '-o', 'stories/schema.ts']],
   }));

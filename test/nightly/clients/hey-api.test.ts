@@ -12,5 +12,5 @@ it('a client generated from the OpenAPI document goes through both stories of a 
   expectStories(app, {
     folder: import.meta.dirname,
     name: 'hey-api',
-    command: ['openapi-ts', '-i', './openapi.json', '-o', 'stories/hey', '-c', '@hey-api/client-fetch'],
+    commands: [['openapi-ts', '-i', './openapi.json', '-o', 'stories/hey', '-c', '@hey-api/client-fetch']],
   }));

@@ -1,0 +1,66 @@
+/** Prism as a proxy that holds every request and every answer against the OpenAPI document, by a code of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openapi } from '../../../src/rest/openapi.js';
+import { openTestApp, type TestApp } from '../../app.js';
+import { expectStories } from '../../clients/generated.js';
+import { packagesOf } from '../../packages.js';
+
+const CLIENT = join(import.meta.dirname, '../../clients');
+
+let app: TestApp;
+let proxy: ChildProcess;
+let proxyUrl: string;
+const folder = mkdtempSync(join(tmpdir(), 'prism-'));
+beforeAll(async () => {
+  app = await openTestApp();
+  const document = join(folder, 'openapi.json');
+  writeFileSync(document, JSON.stringify(openapi()));
+  const program = join(await packagesOf(import.meta.dirname), '.bin/prism');
+  proxy = spawn(program, ['proxy', document, app.url, '--port', '0', '--multiprocess', 'false']);
+  proxyUrl = await listening(proxy);
+});
+afterAll(async () => {
+  proxy.kill();
+  if (proxy.exitCode === null) await once(proxy, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+  await app.close();
+});
+
+async function listening({ stdout, stderr }: ChildProcess): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    for (const channel of [stdout, stderr])
+      channel?.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        const url = /is listening on (http:\S+)/.exec(output)?.[1];
+        if (url !== undefined) resolve(url);
+      });
+    stdout?.on('close', () => reject(new Error(`Prism ended:\n${output}`)));
+  });
+}
+
+it('finds nothing to say of both stories of a job', () =>
+  expectStories(
+    app,
+    {
+      folder: CLIENT,
+      name: 'openapi-fetch',
+      commands: [['openapi-typescript', './openapi.json', '-o', 'stories/schema.ts']],
+    },
+    proxyUrl,
+  ));
+
+it('says of a request that breaks the document what breaks it', async () => {
+  const response = await fetch(`${proxyUrl}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"email":1}',
+  });
+  expect(response.status).toBe(400);
+  expect(JSON.parse(response.headers.get('sl-violations') ?? '[]')).not.toEqual([]);
+});
