@@ -28,6 +28,7 @@ interface Session {
 let apollo: Stories & {
   typePolicies: Record<string, { fields?: Record<string, unknown> }>;
   createAmongLists(api: string, input: object): Both;
+  deleteAmongLists(api: string, id: string): Both;
   bidAmongLists(api: string, jobId: string): Both;
 };
 let urql: Stories & {
@@ -161,6 +162,17 @@ describe('A list in the cache of Apollo Client', () => {
     expect([cached.all.totalCount, cached.open.nodes, cached.oldest.nodes.length]).toEqual([2, [], 2]);
   });
 
+  it('has a deleted job nowhere, nor in its totals', async () => {
+    const owner = await homeowner(app, 'Olga');
+    signIn(owner);
+    const ids: string[] = [];
+    for (const title of ['The first', 'The second', 'The third'])
+      ids.push((await app.rest('POST', '/v1/jobs', { token: owner.token, body: { ...JOB, title } })).body.id);
+    const { cached, asked } = await apollo.deleteAmongLists(api, String(ids[1]));
+    expect(cached).toEqual(asked);
+    expect([cached.all.totalCount, cached.oldest.nodes.length, cached.behind.totalCount]).toEqual([2, 2, 2]);
+  });
+
   it('has a new bid only where it belongs', async () => {
     const owner = await homeowner(app, 'Olga');
     const body = { ...JOB, title: 'A roof', urgency: 'standard', address_line1: '12 Oak Lane' };
@@ -218,9 +230,11 @@ describe('What is documented covers the schema', () => {
     expect(paged.toSorted()).toEqual(expected.toSorted());
   });
 
+  const PLACE = ['first', 'after', 'last', 'before'];
+
   it('Apollo Client: each list is paged, and kept apart by all its arguments but the place', () => {
     for (const [type, { name, args }] of lists) {
-      const keyArgs = args.map((arg) => arg.name).filter((arg) => arg !== 'first' && arg !== 'after');
+      const keyArgs = args.map((arg) => arg.name).filter((arg) => !PLACE.includes(arg));
       expect(apollo.typePolicies[type]?.fields?.[name], `${type}.${name}`).toMatchObject({
         keyArgs:
           keyArgs.length > 0 &&

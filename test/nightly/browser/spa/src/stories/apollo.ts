@@ -4,7 +4,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { createClient } from '../apollo-client';
 import { listed } from '../apollo-listed';
 import { WHO } from '../documents';
-import { BID, BIDS, CREATE, LISTS, READS, type Step } from './documents';
+import { BID, BIDS, CREATE, DELETE, LISTS, READS, type Step } from './documents';
 
 export { typePolicies } from '../apollo-cache';
 
@@ -39,6 +39,25 @@ export async function createAmongLists(api: string, input: object): Promise<{ ca
   await firstValueFrom(shown.pipe(filter(({ loading }) => !loading)));
   await client.mutate({ mutation: CREATE, variables: { input: input as never } });
   const both = { cached: (await client.query({ query: LISTS })).data, asked: await asked(client, LISTS) };
+  watching.unsubscribe();
+  return both;
+}
+
+/** Among them a second page, whose total is the list's too. */
+export async function deleteAmongLists(api: string, id: string): Promise<{ cached: unknown; asked: unknown }> {
+  const client = createClient(api);
+  const start = await client.query({ query: READS.nodes, variables: { first: 1 } });
+  const behind = { first: 1, after: start.data?.jobs?.pageInfo?.endCursor ?? '' };
+  await client.query({ query: READS.total, variables: behind });
+  const shown = client.watchQuery({ query: LISTS });
+  const watching = shown.subscribe(() => {});
+  await firstValueFrom(shown.pipe(filter(({ loading }) => !loading)));
+  await client.mutate({ mutation: DELETE, variables: { id } });
+  const read = async (fetchPolicy: 'cache-first' | 'no-cache') => ({
+    ...(await client.query({ query: LISTS, fetchPolicy })).data,
+    behind: (await client.query({ query: READS.total, variables: behind, fetchPolicy })).data?.jobs,
+  });
+  const both = { cached: await read('cache-first'), asked: await read('no-cache') };
   watching.unsubscribe();
   return both;
 }

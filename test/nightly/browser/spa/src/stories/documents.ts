@@ -159,6 +159,14 @@ export const CREATE = graphql(`
   }
 `);
 
+export const DELETE = graphql(`
+  mutation Delete($id: ID!) {
+    deleteJob(id: $id) {
+      deletedJobId
+    }
+  }
+`);
+
 export const BIDS = graphql(`
   query Bids($jobId: ID!) {
     job(id: $jobId) {
