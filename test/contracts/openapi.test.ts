@@ -176,7 +176,7 @@ describe('The document', () => {
   });
 
   it('has the address of a server that was started without settings, whole', () => {
-    expect(printed.servers).toMatchObject([{ url: 'http://localhost:4000' }]);
+    expect(printed.servers).toMatchObject([{ url: 'http://127.0.0.1:4000' }]);
   });
 
   it('says where `Idempotency-Key` and `Dry-Run` have no effect: there neither is among the headers', () => {

@@ -18,7 +18,7 @@ it('is imported whole, with the address of a server, bodies and tokens', async (
     execFileSync(program, ['-s', source, '-o', target], { stdio: 'pipe' });
     const collection = JSON.parse(readFileSync(target, 'utf8')) as Json;
 
-    expect(valueOf(collection.variable, 'baseUrl')).toBe('http://localhost:4000');
+    expect(valueOf(collection.variable, 'baseUrl')).toBe('http://127.0.0.1:4000');
     expect(collection.auth.type).toBe('bearer');
     const requests = requestsIn(collection);
     const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
