@@ -8,6 +8,7 @@ import type { Config } from './config.js';
 import { openGraphqlApi } from './graphql/api.js';
 import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground/playground.js';
+import { operationsOfSteps } from './graphql/playground/steps.js';
 import { createSchema } from './graphql/schema.js';
 import { sendRefusal } from './graphql/send-refusal.js';
 import { answersUnderWay, boundConnections } from './http/connections.js';
@@ -77,7 +78,7 @@ export async function startServer(
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const graphqlPage = config.playground ? openPlayground() : openOffPage();
   const reference = openReference();
-  const lifecycle = openLifecyclePage(config.playground);
+  const lifecycle = openLifecyclePage(config.playground ? operationsOfSteps() : undefined);
   const front = openFrontPage(config);
   const description = openDescription(() => config.PUBLIC_URL ?? urlOf(server, config.HOST));
   const schema = createSchema();

@@ -14,9 +14,9 @@ const SCRIPT = String.raw`'use strict';
 const KEY = 'job-marketplace:memory';
 const RENEW_BEFORE_MS = 60_000;
 const WAIT_FOR_OTHER_TABS_MS = 200;
-const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {} };
+const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {}, emails: {}, done: [] };
 
-export let known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? NOTHING;
+export let known = { ...NOTHING, ...JSON.parse(sessionStorage.getItem(KEY) ?? 'null') };
 
 /** Is dispatched 'change' when another page has sent something new. */
 export const news = new EventTarget();

@@ -15,9 +15,9 @@ import { STEPS, type Step } from './words.js';
 
 const FOLDER = '/lifecycle';
 
-/** A playground that is off is not named. */
-export function openLifecyclePage(hasPlayground: boolean): Pages {
-  const page = { contentType: HTML, read: async () => lifecyclePage(hasPlayground) };
+/** Given are the operations that a step of the playground performs; a playground that is off is not named. */
+export function openLifecyclePage(played: ReadonlySet<string> | undefined): Pages {
+  const page = { contentType: HTML, read: async () => lifecyclePage(played) };
   return openPages({
     [FOLDER]: page,
     [`${FOLDER}/`]: page,
@@ -26,12 +26,12 @@ export function openLifecyclePage(hasPlayground: boolean): Pages {
   });
 }
 
-function lifecyclePage(hasPlayground: boolean): string {
+function lifecyclePage(played: ReadonlySet<string> | undefined): string {
   const body = `
     <header>
       <h1>The life of a job</h1>
       <nav aria-label="Elsewhere">
-        ${hasPlayground ? '<a href="/graphql">Playground</a>' : ''}
+        ${played ? '<a href="/graphql">Playground</a>' : ''}
         <a href="/v1/docs">REST reference</a>
         <a href="#steps">As text</a>
       </nav>
@@ -48,7 +48,7 @@ function lifecyclePage(hasPlayground: boolean): string {
             <label>Email <input name="email" type="email" autocomplete="username" required /></label>
             <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
             <button>Log in</button>
-            ${hasPlayground ? '<p class="hint">The session of the playground is used here too.</p>' : ''}
+            ${played ? '<p class="hint">The session of the playground is used here too.</p>' : ''}
           </form>
           <div id="signed-in" hidden>
             <p><label>Signed in as <select id="as"></select></label>
@@ -65,7 +65,7 @@ function lifecyclePage(hasPlayground: boolean): string {
       </div>
       <section class="text" id="steps">
         <h2>Every step</h2>
-        <table role="table">${STEPS.map(stepRow).join('')}</table>
+        <table role="table">${STEPS.map((step) => stepRow(step, played)).join('')}</table>
         <h2>Every state</h2>
         <table role="table">${JOB_STATES.map(stateRow).join('')}</table>
       </section>
@@ -75,8 +75,10 @@ function lifecyclePage(hasPlayground: boolean): string {
   return htmlPage({ title: 'Job Marketplace · The life of a job', styles: STYLES, body });
 }
 
-function stepRow({ id, description, words }: Step): string {
-  return row(`step-${id}`, id, description, words);
+function stepRow({ id, description, words }: Step, played: ReadonlySet<string> | undefined): string {
+  const { Operation: name } = words;
+  const operation = played?.has(name) ? `<a href="/graphql#${name}">${name}</a>` : name;
+  return row(`step-${id}`, id, description, { ...words, Operation: operation });
 }
 
 function stateRow(state: JobState): string {

@@ -31,13 +31,13 @@ export function drawPicture(): string {
 /** The label of a step is a node like a state: a line leads to it from each state that the step leaves. */
 function arrange(): Graph {
   const graph = new Graph();
-  graph.setGraph({ nodesep: 16, edgesep: 16, ranksep: 24, marginx: 8, marginy: 8 });
+  // So low that all of it is seen in a window of 800 lines.
+  graph.setGraph({ nodesep: 16, edgesep: 16, ranksep: 12, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
-    graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 32 });
+    graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
   for (const { id, by, leaves, leadsTo } of STEPS) {
     if (!leadsTo) continue;
-    const width = Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4;
-    graph.setNode(labelOf(id), { width, height: 30 });
+    graph.setNode(labelOf(id), { width: widthOf(`${wordsOf(id)} ${by}`) + 4, height: 16 });
     graph.setEdge(labelOf(id), leadsTo, {});
     for (const state of leaves) graph.setEdge(state, labelOf(id), {});
   }
@@ -60,8 +60,8 @@ function stepLink({ id, by, leaves, mayKeepState, words }: Step, leadsTo: string
     ` aria-label="${wordsOf(id)}, by ${words.Who}: from ${words.From} to ${words.To}">`,
     ...lines,
     `<rect class="plate" ${outline(label)} rx="4"/>`,
-    `<text x="${label.x}" y="${label.y - 3}"><tspan class="name">${wordsOf(id)}</tspan>`,
-    `<tspan class="party" x="${label.x}" dy="13">${by}</tspan></text></a>`,
+    `<text x="${label.x}" y="${label.y + 4}"><tspan class="name">${wordsOf(id)}</tspan>`,
+    ` <tspan class="party">${by}</tspan></text></a>`,
   ].join('');
 }
 
@@ -79,7 +79,7 @@ function stateLink(state: JobState, box: Box): string {
 }
 
 function boxWith(text: string, box: Box): string {
-  return `<rect ${outline(box)} rx="8"/><text x="${box.x}" y="${box.y + 4}">${text}</text>`;
+  return `<rect ${outline(box)} rx="6"/><text x="${box.x}" y="${box.y + 4}">${text}</text>`;
 }
 
 function outline({ x, y, width, height }: Box): string {

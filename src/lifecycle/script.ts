@@ -98,7 +98,7 @@ async function showJob(id) {
   history.replaceState(undefined, '', '#' + id);
   const may = actions.filter(({ allowed }) => allowed);
   mark(job.status, may.map(({ action }) => action));
-  const list = (rows) => element('ul', ...rows.map((row) => element('li', plain(row.action) + ' · ' + wordsFor(row))));
+  const list = (rows) => element('ul', ...rows.map((row) => itemFor(row, id)));
   at('#where').replaceChildren(
     element('p', element('b', job.title), ' is ', element('b', plain(job.status)), '.'),
     element('h3', may.length > 0 ? 'You may now' : 'You may do nothing now: wait for the others'),
@@ -106,6 +106,15 @@ async function showJob(id) {
     element('h3', 'You may not'),
     list(actions.filter(({ allowed }) => !allowed)),
   );
+}
+
+/** What may be done leads to the step of the playground that does it, with this job. */
+function itemFor(row, job) {
+  const link = row.allowed && at('#step-' + row.action + ' [data-head=Operation] a')?.cloneNode();
+  if (!link) return element('li', plain(row.action) + ' · ' + wordsFor(row));
+  link.textContent = plain(row.action);
+  link.onclick = () => change({ ids: { ...known.ids, job } });
+  return element('li', link, ' · ' + wordsFor(row));
 }
 
 function wordsFor({ action, allowed, message, missing_fields: missing, token_cost: tokens }) {

@@ -6,7 +6,7 @@ export const STYLES = `
       .by-admin { --by: light-dark(#0f766e, #4fd1c0); }
       * { box-sizing: border-box; }
       [hidden] { display: none !important; }
-      header, main { max-width: 1280px; margin: 0 auto; padding: 12px 24px; }
+      header, main { max-width: 1280px; margin: 0 auto; padding: 8px 24px; }
       header, nav { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; }
       h1 { font-size: 22px; margin: 0; }
       h2 { font-size: 18px; margin: 8px 0; }
@@ -31,7 +31,7 @@ export const STYLES = `
       .located .move:not(.may, :hover, :focus, .shown) { opacity: 0.45; }
 
       #words, #yours { background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 8px 16px; }
-      #words { min-height: 280px; margin-bottom: 16px; }
+      #words { height: 300px; overflow: auto; margin-bottom: 16px; }
       .hint { flex-basis: 100%; color: var(--faint); margin: 4px 0; }
       form { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; margin: 10px 0; }
       form label { display: grid; flex: 1 1 150px; min-width: 0; font-size: 13px; color: var(--faint); }
@@ -58,7 +58,7 @@ export const STYLES = `
         main, .side { display: contents; }
         .picture { overflow-x: auto; }
         .picture svg { margin: 0 auto; }
-        #words { position: sticky; bottom: 8px; min-height: 0; max-height: 45vh; overflow: auto; }
+        #words { position: sticky; bottom: 8px; height: 25vh; }
         #words, #yours, .text { margin: 12px 16px; }
       }
 `;

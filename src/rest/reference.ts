@@ -25,37 +25,37 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8';
 /** Swagger UI in the colours of all pages, light and dark. */
 const STYLES = `
       .waiting { text-align: center; padding: 4rem; }
-      html.dark-mode, html.dark-mode .swagger-ui { background: var(--paper); }
-      html .swagger-ui { font-family: system-ui, sans-serif; }
-      html .swagger-ui :is(
+      :root:root, #reference .swagger-ui { background: var(--paper); }
+      #reference { font-family: system-ui, sans-serif; }
+      #reference :is(
         .info :is(.title, p, li, h2, h3, td, th), .opblock-tag, .opblock .opblock-section-header h4,
         .opblock-summary-path, .opblock-summary-path *, .opblock-description-wrapper p, .tab li, .parameter__name,
         table thead tr :is(td, th), .response-col_status, .model, .model-title, label, section.models h4
       ) { font-family: system-ui, sans-serif; color: var(--ink); }
-      html .swagger-ui :is(.opblock-summary-description, .opblock-tag small, .parameter__type) { color: var(--faint); }
-      html .swagger-ui :is(.info a, .opblock-tag a, .renderedMarkdown a, .tab li.active button) { color: var(--mark); }
-      html .swagger-ui .renderedMarkdown code, html .swagger-ui .info code {
+      #reference :is(.opblock-summary-description, .opblock-tag small, .parameter__type) { color: var(--faint); }
+      #reference :is(.info a, .opblock-tag a, .renderedMarkdown a, .tab li.active button) { color: var(--mark); }
+      #reference .renderedMarkdown code, #reference .info code {
         background: var(--card); color: var(--ink); border-radius: 4px;
       }
-      html .swagger-ui .scheme-container { background: var(--paper); box-shadow: none; padding: 0; }
-      html .swagger-ui .info { margin: 24px 0; }
-      html .swagger-ui :is(.opblock, section.models, section.models .model-container, .opblock-section-header) {
+      #reference .scheme-container { background: var(--paper); box-shadow: none; padding: 0; }
+      #reference .info { margin: 24px 0; }
+      #reference :is(.opblock, section.models, section.models .model-container, .opblock-section-header) {
         background: var(--card); box-shadow: none;
       }
-      html .swagger-ui :is(.opblock, .opblock .opblock-summary, .opblock-tag, section.models) {
+      #reference :is(.opblock, .opblock .opblock-summary, .opblock-tag, section.models) {
         border-color: var(--line);
       }
-      html .swagger-ui .opblock-summary-method { background: var(--by, #64748b); color: #fff; text-shadow: none; }
-      html .swagger-ui .opblock-get { --by: #1d4ed8; }
-      html .swagger-ui .opblock-post { --by: #c2410c; }
-      html .swagger-ui :is(.opblock-put, .opblock-patch) { --by: #7e22ce; }
-      html .swagger-ui .opblock-delete { --by: #b91c1c; }
-      html .swagger-ui .btn { box-shadow: none; }
-      html .swagger-ui .btn.execute { background: #c2410c; border-color: #c2410c; color: #fff; }
-      html .swagger-ui .btn.authorize, html .swagger-ui .btn.authorize svg {
+      #reference .opblock-summary-method { background: var(--by, #64748b); color: #fff; text-shadow: none; }
+      #reference .opblock-get { --by: #1d4ed8; }
+      #reference .opblock-post { --by: #c2410c; }
+      #reference :is(.opblock-put, .opblock-patch) { --by: #7e22ce; }
+      #reference .opblock-delete { --by: #b91c1c; }
+      #reference .btn { box-shadow: none; }
+      #reference .btn.execute { background: #c2410c; border-color: #c2410c; color: #fff; }
+      #reference .btn.authorize, #reference .btn.authorize svg {
         border-color: var(--mark); color: var(--mark); fill: var(--mark);
       }
-      html .swagger-ui :is(input, select, textarea, .filter .operation-filter-input) {
+      #reference :is(input, select, textarea, .filter .operation-filter-input) {
         background-color: var(--box); color: var(--ink); border: 1px solid var(--edge); border-radius: 6px;
       }
 `;

@@ -20,6 +20,7 @@ afterAll(() => app.close());
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const PLAYGROUND_FILES = [
   'start.js',
+  'theme.js',
   'guide.js',
   'memory.js',
   'session.js',

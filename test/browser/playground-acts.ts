@@ -40,7 +40,10 @@ export const STORY: Readonly<Record<string, string>> = {
 };
 /** One click must do. */
 export async function openTab(page: Page, name: string): Promise<void> {
-  await page.locator('.graphiql-tab-button').getByText(name, { exact: true }).click();
+  const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
+  // Tabs of other chapters are not shown.
+  if (await tab.isVisible()) await tab.click();
+  else await page.getByLabel('Step', { exact: true }).selectOption(String(Object.keys(STORY).indexOf(name)));
   await expectOpen(page, name);
 }
 

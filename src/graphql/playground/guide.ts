@@ -1,13 +1,29 @@
 /** A script of the playground: the bar above GraphiQL, which describes the open tab and leads from step to step. */
 export const GUIDE_SCRIPT = String.raw`'use strict';
-import { forgetAll, known } from './session.js';
+import { latest, prepare } from './memory.js';
+import { change, forgetAll, known, news } from './session.js';
 
 const part = (name) => document.querySelector('#guide-' + name);
 const nameOf = (tab) => tab.querySelector('.graphiql-tab-button').textContent;
 
 export function openGuide(steps, storage) {
   const select = part('step');
-  select.append(...steps.map(({ name }, at) => new Option(at + 1 + '. ' + name, String(at))));
+  for (const chapter of new Set(steps.map((step) => step.chapter))) {
+    const group = Object.assign(document.createElement('optgroup'), { label: chapter });
+    steps.forEach((step, at) => step.chapter === chapter && group.append(new Option('', String(at))));
+    select.append(group);
+  }
+
+  function mark() {
+    for (const option of select.options) {
+      const { name, title } = steps[option.value];
+      option.textContent = (known.done.includes(name) ? '✓ ' : '') + (Number(option.value) + 1) + '. ' + title;
+    }
+    const step = steps.find(({ name }) => name === opened);
+    const role = /{{(homeowner|contractor|admin)}}/.exec(step?.tab.headers)?.[1] ?? known.last;
+    const isKnown = role && known.sessions[role];
+    part('who').textContent = isKnown ? 'As ' + (known.emails[role] ?? 'the ' + role) : 'Signed out';
+  }
 
   function open(at) {
     document.querySelector('#graphiql-session')?.scrollTo({ top: 0 });
@@ -21,17 +37,73 @@ export function openGuide(steps, storage) {
     part('text').textContent = text;
     part('back').disabled = at <= 0;
     part('next').disabled = at === steps.length - 1;
+    mark();
   }
 
   let opened;
   function follow() {
     const active = document.querySelector('.graphiql-tab-active');
+    sayWhatComes();
     if (!active || nameOf(active) === opened) return;
     opened = nameOf(active);
     active.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     const at = steps.findIndex((step) => step.name === opened);
+    for (const tab of document.querySelectorAll('.graphiql-tab')) {
+      const step = steps.find(({ name }) => name === nameOf(tab));
+      tab.hidden = step !== undefined && at >= 0 && step.chapter !== steps[at].chapter;
+    }
     show(at, at < 0 ? 'This tab is your own: write what you like. The list leads back to the story.' : steps[at].text);
   }
+
+  function sayWhatComes() {
+    const pane = document.querySelector('.graphiql-response');
+    if (!pane) return;
+    const step = steps.find(({ name }) => name === opened);
+    const isEmpty = ![...pane.querySelectorAll('.view-line')].some(({ textContent }) => textContent.trim());
+    if (isEmpty) pane.dataset.coming = step?.coming ?? 'The answer comes here.';
+    else delete pane.dataset.coming;
+  }
+
+  latest.answered = ({ name, answer, ms, bytes }) => {
+    part('answer').textContent = answer ? Math.round(ms) + ' ms, ' + (bytes / 1024).toFixed(1) + ' KB' : '';
+    const step = steps.find((one) => one.name === name);
+    if (step && (!answer?.errors || step.isMeantToFail)) change({ done: [...new Set([...known.done, name])] });
+    // What the answer taught the page is known after this turn.
+    setTimeout(mark);
+  };
+
+  function curl() {
+    const step = steps.find(({ name }) => name === opened);
+    const isLatest = !step || latest.request?.body.operationName === opened;
+    const { headers, body } = isLatest ? latest.request ?? {} : prepare(
+      { query: step.tab.query, operationName: step.name, variables: JSON.parse(step.tab.variables ?? '{}') },
+      { headers: JSON.parse(step.tab.headers ?? '{}') },
+    );
+    if (!body) return 'curl ' + location.origin + '/graphql';
+    const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
+    const isStream = /^\s*subscription\b/m.test(body.query);
+    headers.set('accept', isStream ? 'text/event-stream' : 'application/json');
+    const sent = [...headers].map(([name, value]) => '-H ' + quoted(name + ': ' + value));
+    const address = location.origin + '/graphql' + (isStream ? '/stream' : '');
+    return ["curl -Nsw '\\n' " + address, ...sent, '-d ' + quoted(JSON.stringify(body))].join(' \\\n  ');
+  }
+
+  part('curl').hidden = !navigator.clipboard;
+  part('curl').onclick = async () => {
+    await navigator.clipboard.writeText(curl());
+    part('answer').textContent = 'Copied';
+  };
+  news.addEventListener('change', mark);
+
+  /** From another page: “#awardJob” opens the first step that does it. */
+  function openHash() {
+    const at = steps.findIndex(({ calls }) => calls.includes(location.hash.slice(1)));
+    if (at < 0 || !document.querySelector('.graphiql-tab')) return at < 0;
+    history.replaceState(undefined, '', location.pathname);
+    open(at);
+    return true;
+  }
+  addEventListener('hashchange', openHash);
 
   select.onchange = () => open(Number(select.value));
   part('back').onclick = () => open(Number(select.value) - 1);
@@ -42,7 +114,13 @@ export function openGuide(steps, storage) {
     storage.clear();
     location.reload();
   };
-  new MutationObserver(follow).observe(document.querySelector('#root'), {
+  let isHashOpen = false;
+  const look = () => {
+    isHashOpen ||= openHash();
+    follow();
+  };
+  mark();
+  new MutationObserver(look).observe(document.querySelector('#root'), {
     subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['class'],
   });
 }

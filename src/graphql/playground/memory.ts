@@ -6,6 +6,9 @@ export const MEMORY_SCRIPT = String.raw`'use strict';
 import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';
 import { stream } from './stream.js';
 
+/** The request that was sent last, and who is told of its answer. */
+export const latest = { request: undefined, answered: () => {} };
+
 /** The tab that gives each value. */
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
@@ -19,7 +22,10 @@ export async function send(params, options) {
     const { missing, roles } = prepare(params, options);
     if (missing.size > 0) return { errors: [...missing].map(notSent) };
     for (const role of roles) if (isOld(role)) await renew(role);
-    if (/^\s*subscription\b/m.test(params.query)) return stream(prepare(params, options));
+    if (/^\s*subscription\b/m.test(params.query)) {
+      latest.answered({ name: params.operationName });
+      return stream((latest.request = prepare(params, options)));
+    }
     const answer = await post(prepare(params, options));
     if (!answer.errors?.some(({ extensions }) => extensions?.reason === 'expired')) return learned(answer);
     // Every field that needs a token was refused, so that the operation may be sent again.
@@ -30,7 +36,7 @@ export async function send(params, options) {
   }
 }
 
-function prepare({ query, operationName, variables }, options) {
+export function prepare({ query, operationName, variables }, options) {
   const missing = new Set();
   const roles = new Set();
   const headers = new Headers({ ...fill(options?.headers, missing, roles), 'content-type': 'application/json' });
@@ -65,9 +71,17 @@ function nameIn(query, name) {
   return name && new RegExp('\\b(query|mutation|subscription)\\s+' + name + '\\b').test(query) ? name : undefined;
 }
 
-async function post({ headers, body }) {
+async function post(request) {
+  const { headers, body } = request;
   headers.set('accept', 'application/json');
-  return (await fetch(location.pathname, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  const began = performance.now();
+  const response = await fetch(location.pathname, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  const answer = JSON.parse(text);
+  if (body.operationName === 'IntrospectionQuery') return answer;
+  latest.request = request;
+  latest.answered({ name: body.operationName, answer, ms: performance.now() - began, bytes: new Blob([text]).size });
+  return answer;
 }
 
 function renew(role) {
@@ -79,7 +93,10 @@ function renew(role) {
 
 function learned(answer) {
   for (const result of Object.values(answer.data ?? {})) {
-    if (typeof result?.token === 'string') learnSession(result);
+    if (typeof result?.token === 'string') {
+      learnSession(result);
+      if (result.user?.email) change({ emails: { ...known.emails, [known.last]: result.user.email } });
+    }
     const ids = { job: result?.job?.id, bid: result?.bid?.id, contractorId: result?.contractor?.id };
     const present = Object.entries(ids).filter(([, id]) => typeof id === 'string');
     if (present.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(present) } });

@@ -9,7 +9,7 @@ import { SESSION_SCRIPT } from '../../http/session-script.js';
 import { GUIDE_SCRIPT } from './guide.js';
 import { MEMORY_SCRIPT } from './memory.js';
 import { FOLDER, PAGE } from './page.js';
-import { starterScript } from './starter.js';
+import { starterScript, THEME_SCRIPT } from './starter.js';
 import { STREAM_SCRIPT } from './stream.js';
 
 const PACKAGE_FILES = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
@@ -18,6 +18,7 @@ export function openPlayground(): Pages {
   return openPages({
     '/graphql': { contentType: HTML, read: async () => PAGE },
     [`${FOLDER}/start.js`]: script(async () => starterScript()),
+    [`${FOLDER}/theme.js`]: script(async () => THEME_SCRIPT),
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
     [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),
     [`${FOLDER}/session.js`]: SESSION_SCRIPT,

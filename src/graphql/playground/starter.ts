@@ -12,6 +12,12 @@ export function starterScript(): string {
   return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));
 }
 
+/** Runs before anything is painted: the colours that somebody chose in GraphiQL, in place of the system's. */
+export const THEME_SCRIPT = `'use strict';
+const theme = Object.entries(localStorage).find(([key]) => /^job-marketplace:.*:graphiql:theme$/.test(key));
+if (theme?.[1]) document.body.classList.add('graphiql-' + theme[1]);
+`;
+
 const SCRIPT = String.raw`'use strict';
 import { openGuide } from './guide.js';
 import { send } from './memory.js';

@@ -6,7 +6,7 @@ import { JOB_STATES } from '../../../src/rules/states.js';
 import { openTestApp, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
-import { expectAnswer, openTab, run } from '../../browser/playground-acts.js';
+import { expectAnswer, expectOpen, openTab, run } from '../../browser/playground-acts.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
@@ -44,7 +44,7 @@ browser.describe('The page of the lifecycle', () => {
       async () => {
         visitor = await visit(`${app.url}/healthz`);
         const { page, picture } = visitor;
-        await page.setViewportSize({ width, height: 860 });
+        await page.setViewportSize({ width, height: 800 });
         await page.goto(`${app.url}/lifecycle`);
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
@@ -54,6 +54,8 @@ browser.describe('The page of the lifecycle', () => {
         for (const { action } of Object.values(JOB_TRANSITIONS))
           expect(await page.locator(`svg [data-step="${action.toLowerCase()}"]`).count(), action).toBe(1);
         expect(await textsOutside(page)).toEqual([]);
+        const { y, height } = (await page.locator('.picture svg').boundingBox()) ?? { y: 0, height: Infinity };
+        expect(y + height).toBeLessThanOrEqual(800);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expectQuiet();
       },
@@ -65,8 +67,13 @@ browser.describe('The page of the lifecycle', () => {
     async () => {
       visitor = await visit(`${app.url}/lifecycle`);
       const { page, picture } = visitor;
+      const places = () =>
+        page.evaluate(`JSON.stringify(['svg', '#words', '#yours', '#steps'].map((name) =>
+          document.querySelector(name).getBoundingClientRect()))`);
+      const before = await places();
       await page.locator('[data-step="publish"] .name').hover();
       await see(page, '#words', '5 tokens for standard urgency');
+      expect(await places()).toBe(before);
       await page.locator('[data-state="escalated"]').focus();
       await see(page, '#words', 'Waiting for an admin’s decision.');
       await page.keyboard.press('Shift+Tab');
@@ -135,7 +142,15 @@ browser.describe('The page of the lifecycle', () => {
       }
       const openedWithJob = context.waitForEvent('page');
       await page.getByRole('link', { name: 'Where is the job?' }).click();
-      await see(await openedWithJob, '#where', 'Repair the kitchen tap is open.');
+      const withJob = await openedWithJob;
+      await see(withJob, '#where', 'Repair the kitchen tap is open.');
+      // What may be done leads to the step that does it, or says what it costs where none does.
+      await see(withJob, '#where', 'cancel · costs');
+      expect(await withJob.locator('#steps').getByRole('link', { name: 'awardJob' }).getAttribute('href')).toBe(
+        '/graphql#awardJob',
+      );
+      await withJob.goto(`${app.url}/graphql#awardJob`);
+      await expectOpen(withJob, 'AwardJob');
       expectQuiet();
     },
     MINUTE,
