@@ -1,19 +1,21 @@
 /** What a party to a job may read of what happened to it. Reviews and ratings are for everyone who sees the job. */
 import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
+import { JOB } from './entities/job.js';
+import type { Field } from './entity.js';
 import type { EventType } from './events.js';
-import { JOB_TRANSITIONS } from './lifecycle.js';
+import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from './lifecycle.js';
 import type { ContractorId, HomeownerId } from './ids.js';
 import { hearsOfJob, partyOf, type Party, type PartyViewer } from './parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from './states.js';
 
-/** Everything; the job and one's own bid; or that the state changed. */
-export type EventVisibility = 'all' | 'job and own bid' | 'status changes';
+/** Everything; the job and one's own bid; that bid and what became of the job; or that the state changed. */
+export type EventVisibility = 'all' | 'job and own bid' | 'own bid and changes' | 'status changes';
 
 const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
   owner: 'all',
   admin: 'all',
   awardee: 'job and own bid',
-  bidder: 'status changes',
+  bidder: 'own bid and changes',
   onlooker: 'status changes',
   stranger: 'status changes',
 };
@@ -21,6 +23,14 @@ const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
 export function eventVisibilityOf(party: Party): EventVisibility {
   return VISIBILITY[party];
 }
+
+/** The texts of a dispute are for its parties and for admins. */
+export function readsDispute(party: Party): boolean {
+  return party === 'owner' || party === 'awardee' || party === 'admin';
+}
+
+/** An edit, of which a bidder reads which public fields it changed. */
+export const EDIT_EVENT = OTHER_JOB_ACTIONS.update.event;
 
 const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
@@ -31,11 +41,12 @@ const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 interface StoredEvent {
   readonly type: EventType;
+  /** Whose bid it is about; null for what concerns the job alone. */
+  readonly bidderId: ContractorId | null;
   readonly data: Record<string, unknown>;
 }
 
-interface EventParties {
-  readonly bidderId: ContractorId | null;
+interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
   readonly fromStatus: JobState | null;
   readonly toStatus: JobState | null;
 }
@@ -44,13 +55,15 @@ interface EventParties {
 export function seesEvent(
   visibility: EventVisibility,
   { contractorId }: Pick<PartyViewer, 'contractorId'>,
-  { bidderId, fromStatus, toStatus }: EventParties,
+  { type, bidderId, fromStatus, toStatus }: EventParties,
 ): boolean {
   switch (visibility) {
     case 'all':
       return true;
     case 'job and own bid':
       return bidderId === null || bidderId === contractorId;
+    case 'own bid and changes':
+      return bidderId === null ? fromStatus !== toStatus || type === EDIT_EVENT : bidderId === contractorId;
     case 'status changes':
       return bidderId === null && fromStatus !== toStatus;
   }
@@ -87,13 +100,9 @@ export function readEvent<Event extends StoredEvent & EventParties>(
 
 /** The event with what this party may read of it, each thing in its own field where it has one. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
-  const mayRead = READABLE[eventVisibilityOf(party)](event.type);
-  const readable = Object.keys(event.data).filter(mayRead);
-  const details = pick(event.data, readable.filter(hasField));
-  const data = pick(
-    event.data,
-    readable.filter((name) => !hasField(name)),
-  );
+  const readable = READABLE[eventVisibilityOf(party)](event);
+  const details = pick(readable, hasField);
+  const data = pick(readable, (name) => !hasField(name));
   // The schema of the operation has checked these before the event was written.
   // Not by spreading: what is added to a spread object costs a microsecond a field.
   return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
@@ -105,12 +114,27 @@ function hasField(name: string): boolean {
   return Object.hasOwn(NO_DETAILS, name);
 }
 
-function pick(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(names.map((name) => [name, from[name]]));
+type EventData = StoredEvent['data'];
+
+function pick(from: EventData, isPicked: (name: string) => boolean): EventData {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => isPicked(name)));
 }
 
-const READABLE: Readonly<Record<EventVisibility, (type: EventType) => (name: string) => boolean>> = {
-  all: () => () => true,
-  'job and own bid': () => (name) => !OF_THE_OWNER.includes(name),
-  'status changes': (type) => (name) => FOR_EVERYONE[type]?.includes(name) === true,
+const notOfTheOwner = ({ data }: StoredEvent) => pick(data, (name) => !OF_THE_OWNER.includes(name));
+const forEveryone = ({ type, data }: StoredEvent) => pick(data, (name) => FOR_EVERYONE[type]?.includes(name) === true);
+
+const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventData>> = {
+  all: ({ data }) => data,
+  'job and own bid': notOfTheOwner,
+  'own bid and changes': (event) => {
+    if (event.bidderId !== null) return notOfTheOwner(event);
+    return event.type === EDIT_EVENT ? { fields: publicFields(event.data) } : forEveryone(event);
+  },
+  'status changes': forEveryone,
 };
+
+const JOB_FIELDS: Readonly<Record<string, Field>> = JOB.fields;
+
+function publicFields({ fields }: EventData): string[] {
+  return (fields as string[]).filter((name) => JOB_FIELDS[name]?.readBy === undefined);
+}

@@ -17,7 +17,7 @@ import {
   IS_ACCEPTED,
   isAwardedTo,
   isCountedBidOf,
-  visibleEventsOfContractor,
+  visibleEventsOfBidder,
   visibleEventsOfJob,
   visibleJobs,
 } from './visibility.js';
@@ -84,7 +84,7 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
 /** By the contractor's bid, since to ask the job for its award would take a read of the job for each of their bids. */
-const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfContractor($('contractorId'), IS_ACCEPTED);
+const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**
  * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose

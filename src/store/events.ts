@@ -95,6 +95,7 @@ function listWithVisibility(visibility: EventVisibility) {
 export const listEvents = {
   all: listWithVisibility('all'),
   'job and own bid': listWithVisibility('job and own bid'),
+  'own bid and changes': listWithVisibility('own bid and changes'),
   'status changes': listWithVisibility('status changes'),
 } satisfies Record<EventVisibility, unknown>;
 

@@ -8,7 +8,7 @@ import { disputeFrom, type Dispute } from '../rules/disputes.js';
 import type { JobId } from '../rules/ids.js';
 import { partyOf, type JobParties, type Party } from '../rules/parties.js';
 import type { BidState } from '../rules/states.js';
-import { eventFor, eventVisibilityOf } from '../rules/timeline.js';
+import { eventFor, readsDispute } from '../rules/timeline.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import { bidAsJson, bidReader, type BidFields, type BidJson, type BidWithBidder } from './bids-with-bidders.js';
 import { listBidsOnJob } from './bids.js';
@@ -172,7 +172,7 @@ const readViewerFacts = jsonReader<ViewerFacts>(viewerFacts('contractor', sql.pl
 const readEvent = jsonReader<EventRow>(eventShape);
 
 function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null {
-  return eventVisibilityOf(party) === 'status changes' ? null : disputeFrom(list.map(readDisputeEvent));
+  return readsDispute(party) ? disputeFrom(list.map(readDisputeEvent)) : null;
 }
 
 /**
@@ -276,7 +276,7 @@ function partsReader(include: JobInclude, role: Role) {
     read: JOB_PARTS[name].reader(include[name] as never, role),
   }));
   return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
-    // Whether a contractor has bid makes no difference to what they may read of a job that they see.
+    // Whether a contractor has bid makes no difference to what they may read of what was selected for them.
     const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
     const parts: Record<string, unknown> = {};
     for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);

@@ -9,7 +9,7 @@ import { BID_CONSEQUENCES } from '../rules/bids.js';
 import type { ContractorId } from '../rules/ids.js';
 import { partyToOwn, STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { COUNTED_BID_STATES } from '../rules/states.js';
-import { eventVisibilityOf, type EventVisibility } from '../rules/timeline.js';
+import { EDIT_EVENT, eventVisibilityOf, type EventVisibility } from '../rules/timeline.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import type { Placeholders } from './statement.js';
 
@@ -76,23 +76,34 @@ export function visibleEvents(visibility: EventVisibility, contractor: Contracto
       return sql`true`;
     case 'job and own bid':
       return sql`("events"."bidder_id" is null or "events"."bidder_id" = ${contractor}::text)`;
+    case 'own bid and changes':
+      return sql`case when "events"."bidder_id" is null then (${HAS_MOVED} or ${IS_EDIT})
+        else "events"."bidder_id" = ${contractor}::text end`;
     case 'status changes':
-      return sql`("events"."bidder_id" is null and "events"."from_status" is distinct from "events"."to_status")`;
+      return sql`("events"."bidder_id" is null and ${HAS_MOVED})`;
   }
 }
+
+const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_status"`;
+const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 
 /**
  * The same for a viewer who may see the job: what contractors read of it depends on whether it was awarded to them,
  * which the row of `jobs` says. A deleted draft has no row, and only its owner reads it.
  */
 export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
-  return role === 'contractor'
-    ? visibleEventsOfContractor(contractor, isAwardedTo(contractor))
-    : visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
+  if (role !== 'contractor') return visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
+  // Whoever has not bid reads no edit; of the other events that a bidder reads none is another's.
+  const hasBid = sql`(${HAS_MOVED} or not ${IS_EDIT} or exists (select from bids own
+    where own.job_id = "events"."job_id" and own.contractor_id = ${contractor}::text))`;
+  return sql`(${visibleEventsOfBidder(contractor, isAwardedTo(contractor))} and ${hasBid})`;
 }
 
-/** The same by another way to know of the award: the bid of the awarded contractor is the accepted one. */
-export function visibleEventsOfContractor(contractor: Contractor, isAwardee: SQL): SQL {
+/**
+ * The same for a contractor who has bid on the job, by any way to know of the award: the bid of the awarded contractor
+ * is the accepted one.
+ */
+export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): SQL {
   const as = (isAwarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', isAwarded)), contractor);
   return sql`case when ${isAwardee} then ${as(true)} else ${as(false)} end`;
 }

@@ -13,7 +13,7 @@ import { builder, statement, type Placeholders } from './statement.js';
 import { insertTasks } from './tasks.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
-import { visibleEventsOfJob } from './visibility.js';
+import { isAwardedTo, visibleEventsOfBidder } from './visibility.js';
 import { webhookCursor, webhookEndpoints } from './tables/webhooks.js';
 
 /** The owner of an endpoint: the properties of a viewer that the rules need. */
@@ -84,7 +84,7 @@ interface Candidate extends Receiver {
 }
 
 /** The awarded contractor has bid, too. */
-const isVisibleToBidder = visibleEventsOfJob('contractor', sql`bid.contractor_id`);
+const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwardedTo(sql`bid.contractor_id`));
 
 /**
  * Endpoints whose owners may read the event in `events` with its job in `jobs`, and that are subscribed to its type.

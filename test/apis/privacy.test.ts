@@ -433,9 +433,11 @@ describe('somebody who tries the back ways', () => {
     expect(read.data.job.timeline.nodes.map(({ type }: { type: string }) => type)).toEqual([
       'JOB_CREATED',
       'JOB_PUBLISHED',
+      'BID_SUBMITTED',
+      'BID_WITHDRAWN',
       'JOB_CANCELLED',
     ]);
-    expect(read.data.job.timeline.totalCount).toBe(3);
+    expect(read.data.job.timeline.totalCount).toBe(5);
     expect(JSON.stringify(read.data)).not.toContain('private');
   });
 
@@ -476,7 +478,7 @@ describe('somebody who tries the back ways', () => {
       'type } pageInfo { endCursor } } } }';
     const { endCursor } = (await ask(people.owner, events, { id: job.id })).data.job.timeline.pageInfo;
     const theirs = (await ask(people.bidder, events, { id: job.id, after: endCursor })).data.job.timeline;
-    expect(theirs).toMatchObject({ totalCount: 3, nodes: [{ type: 'JOB_AWARDED' }] });
+    expect(theirs).toMatchObject({ totalCount: 5, nodes: [{ type: 'BID_SUBMITTED' }, { type: 'JOB_AWARDED' }] });
   });
 
   test('cannot search for what only the private fields hold, nor be led to a postal code by nearness', async () => {

@@ -130,17 +130,22 @@ describe('schema/permissions.txt', () => {
     expect(where('READ THE BIDS', (answer) => answer === 'own')).toEqual({ awardee: ONCE_OPEN, bidder: ONCE_OPEN });
   });
 
-  test('tells the texts of the work to its parties and admins, and to others the changes of state', () => {
+  test('tells the texts of the work to its parties and admins, and to bidders what becomes of their own bid', () => {
     expect(where('READ THE EVENTS', (answer) => answer === 'all')).toEqual(
       withKeys({ owner: ONCE_OPEN, admin: ONCE_OPEN }),
     );
-    expect(where('READ THE EVENTS', (answer) => answer === 'job and own bid')).toEqual({ awardee: AFTER_AWARD });
+    expect(where('READ THE EVENTS', (answer) => answer === 'job and own bid')).toEqual({
+      awardee: AFTER_AWARD.filter((state) => state !== 'awarded'),
+    });
+    // There is no text of the work yet.
+    expect(where('READ THE EVENTS', (answer) => answer === 'states and own bid')).toEqual({
+      awardee: [...BIDDING, 'awarded'],
+      bidder: ONCE_OPEN,
+    });
     expect(where('READ THE EVENTS', (answer) => answer === 'states')).toEqual({
       owner: UNPUBLISHED,
       'owner’s API key': UNPUBLISHED,
       admin: UNPUBLISHED,
-      awardee: BIDDING,
-      bidder: ONCE_OPEN,
       'stranger contractor': TAKES_BIDS,
     });
   });

@@ -394,10 +394,11 @@ function mutationSection(
 }
 
 function eventsSeen(events: { type: string; data: object }[]): string {
-  const texts = events.some(({ data }) => Object.keys(data).length > 0);
+  const ofJob = events.filter(({ type }) => type.toLowerCase().startsWith('job'));
+  const texts = ofJob.some(({ data }) => Object.keys(data).length > 0);
   const bids = events.filter(({ type }) => ['bid.submitted', 'BID_SUBMITTED'].includes(type)).length;
   if (bids > 1) return 'all';
-  if (bids === 1) return 'job and own bid';
+  if (bids === 1) return texts ? 'job and own bid' : 'states and own bid';
   return texts ? 'job' : 'states';
 }
 
@@ -458,8 +459,8 @@ function readSections(): Section[] {
     {
       title: 'READ THE EVENTS',
       description:
-        'What is read of what happened: all of it, the job and one’s own bid, or the changes of state without ' +
-        'their texts.',
+        'What is read of what happened: all of it, the job and one’s own bid, that bid and the changes of state, or ' +
+        'these alone.',
       rest: (id) => `/v1/jobs/${id}/events`,
       graphql: 'job(id: $id) { timeline { nodes { type data } } }',
       fromRest: ({ data }) => eventsSeen(data),

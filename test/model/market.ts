@@ -277,11 +277,13 @@ export class Market {
 
   eventsFor(person: Person, job: Job): SeenHappening[] {
     const whole = this.readsAll(person, job);
+    const hasBid = job.bids.some(({ by }) => by === person);
     return job.happenings
-      .map((happening, at) => ({ ...happening, sequence: at + 1, whole }))
-      .filter(({ bidder, from, to }) =>
-        whole ? bidder === null || person.role !== 'contractor' || bidder === person : bidder === null && from !== to,
-      );
+      .map((happening, at) => ({ ...happening, sequence: at + 1, whole: whole || happening.bidder === person }))
+      .filter(({ type, bidder, from, to }) => {
+        if (bidder !== null) return bidder === person || (whole && person.role !== 'contractor');
+        return whole || from !== to || (hasBid && type === 'job.updated');
+      });
   }
 
   disputeFor(person: Person, job: Job): Dispute | null {

@@ -299,6 +299,7 @@ function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
         Object.fromEntries(Object.keys(texts).map((name) => [name, shownData[name]])),
         texts,
       );
+    else if (type === 'job.updated') same('an edit, to a bidder', Object.keys(shownData), ['fields']);
     else same(`the texts of ${type}, to others`, shownData, type === 'job.approved' ? texts : {});
   }
 }

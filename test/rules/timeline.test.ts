@@ -7,14 +7,34 @@ import type { JobState } from '../../src/rules/states.js';
 import type { Party } from '../../src/rules/parties.js';
 import { carla, cyrus } from './people.js';
 
-const published = { type: 'job.published' as EventType, sequence: 2, data: { tokensCharged: 15, urgency: 'priority' } };
+const OF_THE_JOB = { bidderId: null };
+const published = {
+  ...OF_THE_JOB,
+  type: 'job.published' as EventType,
+  sequence: 2,
+  data: { tokensCharged: 15, urgency: 'priority' },
+};
+const edited = {
+  ...OF_THE_JOB,
+  type: 'job.updated' as EventType,
+  sequence: 2,
+  data: { fields: ['title', 'addressLine1', 'zipCode', 'budgetMax'], tokensCharged: 0 },
+};
+const viewed = { bidderId: carla.contractorId, type: 'bid.viewed' as EventType, sequence: 3, data: { bidId: 'bid_1' } };
 const cancelled = {
+  ...OF_THE_JOB,
   type: 'job.cancelled' as EventType,
   sequence: 3,
   data: { reason: 'Moved away', tokensRefunded: 15 },
 };
-const disputed = { type: 'job.disputed' as EventType, sequence: 4, data: { reason: 'Crooked tiles', details: null } };
+const disputed = {
+  ...OF_THE_JOB,
+  type: 'job.disputed' as EventType,
+  sequence: 4,
+  data: { reason: 'Crooked tiles', details: null },
+};
 const approved = {
+  ...OF_THE_JOB,
   type: 'job.approved' as EventType,
   sequence: 5,
   data: { rating: 5, review: 'Straight tiles', tokensCharged: 1, note: 'At last' },
@@ -24,7 +44,7 @@ const REACHES: [party: Party, reach: EventVisibility][] = [
   ['owner', 'all'],
   ['admin', 'all'],
   ['awardee', 'job and own bid'],
-  ['bidder', 'status changes'],
+  ['bidder', 'own bid and changes'],
   ['onlooker', 'status changes'],
   ['stranger', 'status changes'],
 ];
@@ -34,11 +54,11 @@ test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
 });
 
 const reading = (
-  event: { fromStatus: JobState | null; toStatus: JobState | null },
+  event: { fromStatus: JobState | null; toStatus: JobState | null; type?: EventType },
   bidderId: ContractorId | null,
 ): EventVisibility[] =>
-  (['all', 'job and own bid', 'status changes'] as const).filter((reach) =>
-    seesEvent(reach, carla, { ...event, bidderId }),
+  (['all', 'job and own bid', 'own bid and changes', 'status changes'] as const).filter((reach) =>
+    seesEvent(reach, carla, { type: 'job.dispute_proposed' as EventType, ...event, bidderId }),
   );
 
 test('what happens to a bid is for who made it, and a change of state is for everyone', () => {
@@ -46,10 +66,15 @@ test('what happens to a bid is for who made it, and a change of state is for eve
     { fromStatus: null, toStatus: null },
     { fromStatus: null, toStatus: 'draft' },
   ] as const;
-  expect(reading(changed, null)).toEqual(['all', 'job and own bid', 'status changes']);
+  expect(reading(changed, null)).toEqual(['all', 'job and own bid', 'own bid and changes', 'status changes']);
+  expect(reading({ ...unchanged, type: 'job.updated' }, null)).toEqual([
+    'all',
+    'job and own bid',
+    'own bid and changes',
+  ]);
   expect(reading({ fromStatus: 'open', toStatus: 'open' }, null)).toEqual(['all', 'job and own bid']);
   expect(reading(unchanged, null)).toEqual(['all', 'job and own bid']);
-  expect(reading(unchanged, carla.contractorId)).toEqual(['all', 'job and own bid']);
+  expect(reading(unchanged, carla.contractorId)).toEqual(['all', 'job and own bid', 'own bid and changes']);
   expect(reading(changed, cyrus.contractorId)).toEqual(['all']);
 });
 
@@ -58,19 +83,29 @@ const DETAILS = Object.keys(NO_DETAILS);
 
 /** The data that is left of each event, by what the reader is to the job. */
 const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
-  all: [published.data, cancelled.data, disputed.data, approved.data],
+  all: [published.data, cancelled.data, disputed.data, approved.data, edited.data, viewed.data],
   'job and own bid': [
     { urgency: 'priority' },
     { reason: 'Moved away' },
     disputed.data,
     { rating: 5, review: 'Straight tiles', note: 'At last' },
+    { fields: edited.data.fields },
+    viewed.data,
   ],
-  'status changes': [{}, {}, {}, { rating: 5, review: 'Straight tiles' }],
+  'own bid and changes': [
+    {},
+    {},
+    {},
+    { rating: 5, review: 'Straight tiles' },
+    { fields: ['title', 'budgetMax'] },
+    viewed.data,
+  ],
+  'status changes': [{}, {}, {}, { rating: 5, review: 'Straight tiles' }, {}, {}],
 };
 
 describe.each(REACHES)('the %s', (party, reach) => {
   test('reads the texts that are theirs to read, and that everything happened', () => {
-    const events = [published, cancelled, disputed, approved];
+    const events = [published, cancelled, disputed, approved, edited, viewed];
     expect(events.map((event) => eventFor(party, event))).toEqual(
       events.map((event, index) => {
         const left = Object.entries(LEFT[reach][index] ?? {});

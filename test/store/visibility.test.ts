@@ -55,12 +55,15 @@ const anyScene = fc
       { minLength: 1, maxLength: 4 },
     ),
     event: fc.record({
+      type: fc.constantFrom('job.updated', 'job.published', 'bid.viewed'),
       bidderId: fc.constantFrom(null, ...CONTRACTORS),
       fromStatus: fc.constantFrom(null, 'draft', 'open'),
       toStatus: fc.constantFrom(null, 'draft', 'open'),
     }),
   })
-  .filter(({ job, bids }) => {
+  .filter(({ job, bids, event }) => {
+    // There are events of a bid only where there is the bid.
+    if (event.bidderId !== null && !bids.some(({ contractorId }) => contractorId === event.bidderId)) return false;
     const accepted = bids.filter(({ status }) => status === 'accepted').map(({ contractorId }) => contractorId);
     return job.awardedContractorId === null ? accepted.length === 0 : accepted.join() === job.awardedContractorId;
   });
@@ -79,7 +82,7 @@ function bySql(role: Role): Record<string, SQL> {
       hears: sql`exists (select from bids own where own.job_id = jobs.id and ${visibility.isCountedBidOf($)})`,
       isAwarded: visibility.isAwardedTo(contractor),
       seesEventByBid: sql`exists (select from bids own where own.job_id = jobs.id
-        and own.contractor_id = ${contractor}::text and ${visibility.visibleEventsOfContractor(
+        and own.contractor_id = ${contractor}::text and ${visibility.visibleEventsOfBidder(
           contractor,
           visibility.IS_ACCEPTED,
         )})`,
@@ -90,7 +93,7 @@ function bySql(role: Role): Record<string, SQL> {
 function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Scene): Record<string, boolean> {
   const ownBids = bids.filter(({ contractorId }) => contractorId === viewer.contractorId).map(({ status }) => status);
   const hasBid = ownBids.length > 0;
-  const party = partyOf(viewer, job as never, true);
+  const party = partyOf(viewer, job as never, hasBid);
   const seen = seesJob(viewer, job as never, hasBid);
   const isAwarded = viewer.contractorId !== null && viewer.contractorId === job.awardedContractorId;
   // Of a job that they do not see, nobody reads an event, which the statements see to by its job.
@@ -126,7 +129,8 @@ async function askPostgres(viewer: object, { job, bids, event }: Scene, conditio
       bids (id, job_id, contractor_id, status) as (
         select 'bid_of_another_job', 'job_2', ${CONTRACTORS[0]}, 'pending'::bid_status
         union all ${sql.join(rows, sql` union all `)}),
-      events as (select ${event.bidderId}::text as bidder_id, ${event.fromStatus}::job_status as from_status,
+      events as (select 'job_1' as job_id, ${event.type} as type, ${event.bidderId}::text as bidder_id,
+        ${event.fromStatus}::job_status as from_status,
         ${event.toStatus}::job_status as to_status)
     select ${sql.join(
       conditions.map((condition) => sql`(${condition}) is true`),

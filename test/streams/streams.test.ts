@@ -168,20 +168,44 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     await untilOpen({ shares }, 0);
   });
 
-  it('a contractor who is not awarded the job hears no more of it than its changes of state', async () => {
+  it('a bidder hears of their own bid, of the job’s states, and which public fields an edit changed', async () => {
     const job = await givenJob(app, 'open', people);
     await positionNow(people.owner, job.id);
     const mine = hear(app.url, people.bidder, MY_EVENTS);
     const ofJob = hear(app.url, people.bidder, JOB_EVENTS, { job: job.id });
     const ofOwner = hear(app.url, people.owner, JOB_EVENTS, { job: job.id });
-    await untilOpen(app.services, 3);
+    const ofStranger = hear(app.url, people.stranger, JOB_EVENTS, { job: job.id });
+    await untilOpen(app.services, 4);
+    const edit = { requirements: 'Bring a ladder to the hidden lane.' };
+    await callRest(app, 'update', { by: people.owner, job: job.id, body: edit });
+    for (const [key, who] of [
+      ['view', 'bidder'],
+      ['shortlist', 'bidder'],
+      ['view', 'awardee'],
+    ] as const)
+      await callRest(app, key, { by: people.owner, job: job.id, bid: job.bids[who]! });
     await callRest(app, 'award', { by: people.owner, job: job.id, body: { bid_id: job.bids.awardee } });
     await callRest(app, 'checkIn', { by: people.awardee, job: job.id, body: { notes: 'The key is under the mat.' } });
-    await Promise.all([ofJob.count(2), ofOwner.count(4), mine.count(2)]);
+    await Promise.all([ofJob.count(6), ofOwner.count(8), mine.count(6)]);
     for (const heard of [ofJob, mine]) {
-      expect(heard.events.map(({ type }: Json) => type)).toEqual(['JOB_AWARDED', 'JOB_CHECKED_IN']);
-      expect(JSON.stringify(heard.events)).not.toContain('under the mat');
+      expect(heard.events.map(({ type }: Json) => type)).toEqual([
+        'JOB_UPDATED',
+        'BID_VIEWED',
+        'BID_SHORTLISTED',
+        'JOB_AWARDED',
+        'BID_REJECTED',
+        'JOB_CHECKED_IN',
+      ]);
+      expect(JSON.stringify(heard.events)).not.toMatch(/under the mat|hidden lane/);
     }
+    const { data } = await app.graphql(
+      'query ($id: ID!) { job(id: $id) { timeline(first: 100) { nodes { type fields bidId } } } }',
+      { token: people.bidder.token, variables: { id: job.id } },
+    );
+    const shown: Json[] = data.job.timeline.nodes;
+    expect(shown.find(({ type }) => type === 'JOB_UPDATED').fields).toEqual(['requirements']);
+    expect(shown.find(({ type }) => type === 'BID_REJECTED').bidId).toBe(job.bids.bidder);
+    expect(ofStranger.events).toEqual([]);
     expect(JSON.stringify(ofOwner.events)).toContain('under the mat');
   });
 

@@ -111,7 +111,7 @@ describe('an event', () => {
     const beforeTheirBid = ['job.created', 'job.published'];
     const ofBidder = types(ofJob(job.id)(hooks.bidder.receiver.received));
     expect(ofBidder.filter((type) => !beforeTheirBid.includes(type))).toEqual(
-      ['job.awarded', 'job.checked_in', 'job.submitted_for_review'].toSorted(),
+      ['bid.rejected', 'bid.submitted', 'job.awarded', 'job.checked_in', 'job.submitted_for_review'].toSorted(),
     );
   });
 

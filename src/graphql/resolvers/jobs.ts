@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { countOwnJobs } from '../../operations/jobs/actions.js';
-import { IN_ORDER, jobFilter, listJobs, readJob } from '../../operations/jobs/read.js';
+import { IN_ORDER, jobFilter, listJobs, readJob, WHO_READS_EVENTS } from '../../operations/jobs/read.js';
 import { readNode } from '../../operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
@@ -115,9 +115,7 @@ export class JobResolver {
     return loaders.disputeOf(job);
   }
 
-  @FieldResolver(() => JobEventConnection, {
-    description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.',
-  })
+  @FieldResolver(() => JobEventConnection, { description: `What happened, from the beginning. ${WHO_READS_EVENTS}` })
   timeline(
     @Args(() => PageArgs) args: PageArgs,
     @Root() job: ReadableJob,

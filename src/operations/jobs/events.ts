@@ -29,9 +29,7 @@ const BEGINNING = '0';
 /** Describes which events are not in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
   'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
-  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`). A bidder reads changes of the job’s ' +
-  'status alone, and so not that their own bid was viewed, shortlisted or rejected: ask `GET /v1/bids` or ' +
-  '`viewer.bids` for its status.';
+  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`).';
 
 export const listOwnEvents = operation({
   name: 'myEvents',

@@ -4,7 +4,7 @@ import type { Dispute } from '../../rules/disputes.js';
 import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
-import { eventFor, eventVisibilityOf } from '../../rules/timeline.js';
+import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
 import { JOB_STATES } from '../../rules/states.js';
 import { TEXT } from '../../rules/limits.js';
@@ -102,11 +102,13 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
   return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));
 }
 
+export const WHO_READS_EVENTS =
+  'The parties and admins read everything that concerns them; a bidder what happened to their own bid, the changes ' +
+  'of state, and which public fields an edit changed; others the changes of state.';
+
 export const listEvents = operation({
   name: 'jobEvents',
-  description:
-    'Lists what happened to a job, from its beginning. The parties and admins read everything that concerns ' +
-    'them, others the changes of state.',
+  description: `Lists what happened to a job, from its beginning. ${WHO_READS_EVENTS}`,
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
@@ -136,8 +138,7 @@ export const readDispute = operation({
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<Dispute> {
     const { job, party } = await findJob(db, viewer, id, { dispute: true });
-    if (eventVisibilityOf(party) === 'status changes')
-      throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
+    if (!readsDispute(party)) throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
     const { dispute } = partsOf(job);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;

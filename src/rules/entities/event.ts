@@ -33,7 +33,7 @@ const DETAILS = {
   },
   fields: {
     type: z.array(z.string().describe('A field’s name.')).nullable(),
-    description: 'The fields of the job that an edit changed.',
+    description: 'The fields of the job that an edit changed; for a bidder the public ones.',
     example: null,
   },
   tokensCharged: {
