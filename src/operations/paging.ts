@@ -56,9 +56,9 @@ export function pageRequest(
   defaultSize: number = PAGE.perPageDefault,
 ): PageRequest {
   const { page, perPage, ...ends } = input;
-  const request = connectionPage(ends, readCursorOf(shape), perPage ?? defaultSize);
-  const offset = request.after ? 0 : ((page ?? 1) - 1) * request.size;
-  return { ...request, withTotal: total, offset };
+  const request = { ...connectionPage(ends, readCursorOf(shape), perPage ?? defaultSize), withTotal: total };
+  if (request.after || request.isBackward) return request;
+  return { ...request, offset: ((page ?? 1) - 1) * request.size };
 }
 
 /** The page of a connection: forwards by `first` and `after`, backwards by `last` and `before`. */

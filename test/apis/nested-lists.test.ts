@@ -359,7 +359,7 @@ test('the awardee reads of each job as far as they are a party to it, whatever e
   expect(typesOf(true).length).toBeGreaterThan(10);
   expect(typesOf(false).length).toBeGreaterThan(10);
   for (const types of typesOf(true)) expect(types).toContain('BID_SUBMITTED');
-  for (const types of typesOf(false)) expect(types).toEqual(['JOB_CREATED', 'JOB_PUBLISHED']);
+  for (const types of typesOf(false)) expect(types).toEqual(['JOB_CREATED', 'JOB_PUBLISHED', 'BID_SUBMITTED']);
 });
 
 test.each([

@@ -90,7 +90,7 @@ it('a new bid comes as an edge, whose cursor stands where the list has it', asyn
 
 it('a publication shows what it has left of one’s tokens, for real and as a dry run', async () => {
   const { job, viewer } = await draft();
-  expect(viewer.id).toBe(hanna.userId);
+  expect(viewer.id).toBe(hanna.userId.replace('usr_', 'vwr_'));
   expect(viewer.user.id).toBe(hanna.userId);
   const publish = (headers: Record<string, string>) =>
     app.graphql(

@@ -158,7 +158,7 @@ describe('a webhook endpoint', () => {
     const { data } = await graphql(owner, UPDATE, { id: webhook.id, input });
     expect(data.updateWebhookEndpoint).toEqual({
       webhookEndpoint: { status: 'ACTIVE', pausedReason: null, eventTypes: ['JOB_COMPLETED'], url: URL_OF },
-      viewer: { id: owner.userId },
+      viewer: { id: owner.userId.replace('usr_', 'vwr_') },
     });
     const body = { created_at: '2020-01-01T00:00:00.000Z' };
     expect(byRest(await app.rest('PUT', path, { token: owner.token, body }))).toEqual(invalid('created_at'));

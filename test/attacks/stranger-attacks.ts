@@ -182,8 +182,8 @@ const NODES: readonly Attack[] = [
   node('another’s disputed job', FORBIDDEN, ({ disputed }) => disputed.id),
   node('a bid on another’s job', FORBIDDEN, ({ open }) => open.bids.bidder ?? ''),
   node('another’s transfer', FORBIDDEN, ({ ids }) => ids.transfer),
-  node('another’s hold', NOT_FOUND, ({ ids }) => ids.hold),
-  node('an event of another’s job', NOT_FOUND, ({ ids }) => ids.event),
+  node('another’s hold', FORBIDDEN, ({ ids }) => ids.hold),
+  node('an event of another’s job', FORBIDDEN, ({ ids }) => ids.event),
   node('another’s session', NOT_FOUND, ({ ids }) => ids.session),
   node('another’s refresh token', NOT_FOUND, ({ people }) => people.owner.refreshToken),
   ...(['user', 'homeowner', 'contractor', 'job', 'bid', 'hold', 'session', 'event', 'transfer'] satisfies IdKind[]).map(

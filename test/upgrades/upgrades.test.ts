@@ -4,7 +4,7 @@
  */
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN as TOWNS_ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from '../../src/demo/town.js';
+import { ADMIN as TOWNS_ADMIN, PASSWORD } from '../../src/demo/town.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { checkDatabase } from '../checker.js';
 import { migrateUpTo } from '../migrate-up-to.js';
@@ -42,13 +42,14 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
   });
 
   it('lets its people in, who find their jobs, tokens and events', async () => {
-    for (const { email } of [...HOMEOWNERS, ...CONTRACTORS]) {
+    const people = rowsOf('users').filter(({ user_type }) => user_type !== 'admin');
+    for (const { email } of people) {
       const { token, userId } = await logIn(email);
       const { body: tokens } = await app.rest('GET', '/v1/tokens', { token });
       const [row] = rowsOf('token_balances').filter(({ user_id }) => user_id === userId);
       expect([tokens.balance, tokens.held]).toEqual([row.balance, row.held]);
     }
-    const { token, userId } = await logIn(HOMEOWNERS[0]!.email);
+    const { token, userId } = await logIn(people.find(({ user_type }) => user_type === 'homeowner')!.email);
     const owners = rowsOf('homeowners').filter(({ user_id }) => user_id === userId);
     const owned = rowsOf('jobs').filter(({ homeowner_id }) => owners.some(({ id }) => id === homeowner_id));
     const { body: jobs } = await app.rest('GET', '/v1/jobs?per_page=100', { token });
