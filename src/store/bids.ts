@@ -25,19 +25,7 @@ const jobParties = {
   status: jobs.status,
 };
 
-/** A bid, and who is what to its job. */
-export const selectBid = statement(
-  'selectBid',
-  { bid: bidColumns, job: jobParties },
-  ($: Placeholders<{ id: BidId }>, fields) =>
-    builder
-      .select(fields)
-      .from(bids)
-      .innerJoin(jobs, eq(jobs.id, bids.jobId))
-      .where(eq(bids.id, $('id'))),
-);
-
-/** The same for bids nested in other objects. */
+/** Bids, each with who is what to its job. */
 export const selectBids = statement(
   'selectBids',
   { bid: bidColumns, job: jobParties },

@@ -118,7 +118,7 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
   const each = (make: (by: SearchFilter) => SQL, separator = sql`, `) => sql.join(filters.map(make), separator);
   const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${jobsIn(market) / SAMPLE_JOBS}`;
-  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, limit)}) found
+  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, limit)}) matches
     where (select index = ${by} and not is_enough from chosen, checked))`;
   return sql`with sample as materialized (
       select count(*) as jobs, ${atMost * SAMPLE_JOBS} / nullif(count(*) filter (where ${matchesAll($, filters)}), 0)
@@ -170,10 +170,10 @@ export function searchJobsInOrder(
       where ${matchesAll($, filters)} limit ${atMost}
     ), enough as materialized (
       select (select count(*) from scanned) >= ${atMost} as is_enough
-    ), found as materialized (
+    ), matches as materialized (
       select s.job_id from ${tableName(table)} s where ${matchesAll($, filters)} and not (select is_enough from enough)
     )
     (select * from scanned where (select is_enough from enough)) union all
-    (select "jobs"."id", "jobs".${key} from found join jobs on "jobs"."id" = found.job_id
+    (select "jobs"."id", "jobs".${key} from matches join jobs on "jobs"."id" = matches.job_id
       where ${listCondition} order by ${inOrder(order, 'jobs', direction)} limit ${atMost})`;
 }

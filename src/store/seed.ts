@@ -96,7 +96,7 @@ export async function addPeople(
   towns: readonly Town[] = [TOWNS.austin],
 ): Promise<void> {
   const [user, homeowner, contractor] = [idOf('usr', 'n'), idOf('hmw', 'n'), idOf('ctr', 'n')];
-  const made = `date_trunc('milliseconds', now()) - interval '600 days' + n * interval '1 minute'`;
+  const openedAt = `date_trunc('milliseconds', now()) - interval '600 days' + n * interval '1 minute'`;
   const people = `from generate_series(${from}, ${to}) n ${joinTown('n', towns)}`;
   await sql.begin(async (tx) => {
     await tx.unsafe(
@@ -106,26 +106,26 @@ export async function addPeople(
         (array['Hanna', 'Olive', 'Otto', 'Ava', 'Ben', 'Stella', 'Carlos', 'Mina', 'Ravi', 'Zoe'])[1 + n % 10],
         (array['Hill', 'Cruz', 'Stone', 'Moss', 'Lake'])[1 + n / 10 % 5] || ' ' || n,
         '+1 ' || area_code || ' 555 ' || lpad((n % 10000)::text, 4, '0'), $1,
-        'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${made}, ${made}
+        'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${openedAt}, ${openedAt}
       ${people}`,
       [passwordHash],
     );
     await tx.unsafe(`insert /* seedHomeowners */ into homeowners (id, user_id, address_line1, city, state, zip_code,
         country, property_type, created_at, updated_at)
       select ${homeowner}, ${user}, n || ' Oak Lane', city, town_state, zip_code, 'US', 'single_family',
-        ${made}, ${made}
+        ${openedAt}, ${openedAt}
       ${people} where n % 2 = 1`);
     await tx.unsafe(`insert /* seedContractors */ into contractors (id, user_id, company_name, business_type,
         license_number, license_state, years_in_business, service_areas, specialties, bio, updated_at)
       select ${contractor}, ${user}, 'Craft & Sons ' || n, 'llc', 'M-' || n, town_state, n % 30, array[city, neighbour],
-        '{plumbing,roofing}', 'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${made}
+        '{plumbing,roofing}', 'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${openedAt}
       ${people} where n % 2 = 0`);
     await tx.unsafe(`insert /* seedSessions */ into sessions (id, user_id, created_at, ends_at)
       select ${idOf('ses', 'n')}, ${user}, now(), now() + interval '90 days' ${people}`);
     await tx.unsafe(`insert /* seedGrants */ into token_transfers (id, from_account, to_account, amount, reason,
         user_id, note, created_at)
       select ${idOf('ttx', `${GRANTS_FROM} + n`)}, 'issuance', ${user}, ${TOKENS_GRANTED}, 'adjustment', ${user},
-        'Seeded.', ${made} ${people}`);
+        'Seeded.', ${openedAt} ${people}`);
     await tx.unsafe(`insert /* seedBalances */ into token_balances (user_id, balance)
       select ${user}, ${TOKENS_GRANTED} ${people}`);
   });

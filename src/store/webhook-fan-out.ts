@@ -133,10 +133,11 @@ const selectCandidates = statement(
 const insertDeliveries = statement(
   'insertDeliveries',
   {},
-  ($: Placeholders<{ made: string }>) =>
+  ($: Placeholders<{ deliveries: string }>) =>
     sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status)
       select id, endpoint_id, event_id, event_type, 'waiting'
-      from json_to_recordset(${$('made')}::json) as made (id text, endpoint_id text, event_id text, event_type text)
+      from json_to_recordset(${$('deliveries')}::json) as delivery (id text, endpoint_id text,
+        event_id text, event_type text)
       on conflict do nothing`,
 );
 
@@ -170,7 +171,10 @@ export function stepCursor(db: Db): Promise<boolean> {
         .map(({ receiver, rest }) => deliveryTo(receiver.endpointId, rest.event));
       if (deliveries.length === 0) continue;
       const tasks = deliveries.map(({ id, endpoint_id: key }) => ({ id, key }));
-      await pipelined(insertDeliveries(tx, { made: JSON.stringify(deliveries) }), insertTasks(tx, 'webhook', tasks));
+      await pipelined(
+        insertDeliveries(tx, { deliveries: JSON.stringify(deliveries) }),
+        insertTasks(tx, 'webhook', tasks),
+      );
     }
     await moveCursor(tx, { upTo });
     return true;

@@ -5,7 +5,7 @@ import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { holdsOf, listBidsOf, listBidsOnJob, selectBid, selectBids, type Bid, type Hold } from '../../store/bids.js';
+import { holdsOf, listBidsOf, listBidsOnJob, selectBids, type Bid, type Hold } from '../../store/bids.js';
 import type { JobInclude } from '../../store/job-parts.js';
 import type { Db } from '../../store/database.js';
 import type { BidId, HoldId, JobId } from '../../rules/ids.js';
@@ -113,7 +113,7 @@ export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[])
 
 /** A bid that exists and that the viewer may see, with the parties of its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
-  const [row] = await selectBid(db, { id });
+  const [row] = await selectBids(db, { ids: asArray([id]) });
   if (!row) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
   if (!seesBid(viewer, row.bid, row.job)) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
   return row;

@@ -6,7 +6,8 @@ import { refuse } from '../../rules/errors.js';
 import type { EventType } from '../../rules/events.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { assertAllowed, bidDenial } from '../../rules/policies.js';
-import { moveBids, releaseHolds, selectBid, type Bid } from '../../store/bids.js';
+import { moveBids, releaseHolds, selectBids, type Bid } from '../../store/bids.js';
+import { asArray } from '../../store/statement.js';
 import { pipelined, type Transaction } from '../../store/database.js';
 import { logEvents } from '../../store/events.js';
 import { lockJobOfBid, updateJob } from '../../store/jobs.js';
@@ -39,7 +40,7 @@ function bidTransition(key: BidTransitionKey) {
     }),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const [[job], [bidRow]] = await pipelined(lockJobOfBid(tx, { id }), selectBid(tx, { id }));
+        const [[job], [bidRow]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
         if (!job || !bidRow || (jobId != null && bidRow.bid.jobId !== jobId))
           throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
         const { bid } = bidRow;
