@@ -39,6 +39,9 @@ export const PAGE = {
  */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 
+/** How far around a place a list may be asked for. */
+export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
+
 /** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
 export const GRAPHQL_LIMITS = {
   /** Of the whole document; reading it stops there. */

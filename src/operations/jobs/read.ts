@@ -7,7 +7,7 @@ import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
 import { JOB_STATES } from '../../rules/states.js';
-import { TEXT } from '../../rules/limits.js';
+import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
 import { choice, idOf } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
@@ -19,14 +19,15 @@ import type { Position } from '../../store/keyset.js';
 import { mapPage, type Page, type PageRequest } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
+import { boxAround, contradictionsInPlace, nearInputs } from '../near.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { withRule, idInPath, momentInBody, optionalText } from '../shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
+const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
 
 /** The cursor of a job in a list of any order. */
 const TIME_AND_ID = ['time', 'text'] as const;
