@@ -91,6 +91,7 @@ const JOBS_QUERY = [
   'category',
   'urgency',
   'homeownerId',
+  'contractorId',
   'updatedSince',
   'nearZip',
   'nearCity',

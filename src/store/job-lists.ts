@@ -1,6 +1,6 @@
 /** The lists of jobs: those that a viewer may see, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
-import type { HomeownerId } from '../rules/ids.js';
+import type { ContractorId, HomeownerId } from '../rules/ids.js';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../rules/job-orders.js';
 import { PAGE } from '../rules/limits.js';
 import { STATES_OPEN_TO_BIDS } from '../rules/parties.js';
@@ -36,6 +36,8 @@ export interface JobFilter {
   category?: string | null | undefined;
   urgency?: Urgency | null | undefined;
   homeownerId?: HomeownerId | null | undefined;
+  /** Jobs awarded to this contractor; only for admins and for themselves, who see all of these. */
+  contractorId?: ContractorId | null | undefined;
   near?: { box: string; latitude: number; longitude: number; miles: number } | null | undefined;
 }
 
@@ -43,6 +45,7 @@ interface FilterValues extends ViewerIds, SearchValues {
   category: string | null;
   urgency: Urgency | null;
   owner: HomeownerId | null;
+  awardee: ContractorId | null;
   since: string | null;
 }
 
@@ -55,6 +58,7 @@ const FILTERS: {
   category: ($) => sql`${jobs.category} = ${$('category')}`,
   urgency: ($) => sql`${jobs.urgency} = ${$('urgency')}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$('owner')}`,
+  contractorId: ($) => sql`${jobs.awardedContractorId} = ${$('awardee')}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,
   /**
    * For a search that contains the separator: the index would also match a text that begins in the title and ends in
@@ -90,13 +94,15 @@ export async function listJobs(
     lists([role, order, ...statuses, ...names, ...searches, includeKey(include)].join(' '), () =>
       listOf(kind, include),
     );
-  const { search, category = null, urgency = null, homeownerId: owner = null, updatedSince, near } = filter;
+  const { search, category = null, urgency = null, updatedSince, near } = filter;
+  const { homeownerId: owner = null, contractorId: awardee = null } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
     pattern: search == null ? null : likePattern(search),
     category,
     urgency,
     owner,
+    awardee,
     since: updatedSince?.toISOString() ?? null,
     box,
     latitude,
@@ -191,6 +197,7 @@ type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
  */
 function gatherFrom(kind: ListKind): GatherRows | undefined {
   const { role, names, searches, statuses } = kind;
+  if (names.includes('contractorId')) return awardedJobs(kind);
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
   // An index-only scan of a trade's index finds the next jobs, which keeps the planner from scanning all trades for a
   // rare one; some states are so rare that the whole list would be read.
@@ -233,9 +240,10 @@ function firstOf(kind: ListKind): GatherRows {
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */
-function inJobs(order: JobOrder, where: readonly SQL[], { positionCondition, atMost, direction }: ScanLimit): SQL {
+function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = sql`jobs`): SQL {
+  const { positionCondition, atMost, direction } = scan;
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
-  return sql`select "jobs"."id", "jobs".${key} from jobs
+  return sql`select "jobs"."id", "jobs".${key} from ${from}
     where ${and(...where, positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])) ?? sql`true`}
     order by ${inOrder(order, 'jobs', direction)} limit ${atMost}`;
 }
@@ -253,6 +261,21 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
       ...conditions(isImplied ? { ...kind, statuses: [] } : kind, $),
     ],
   };
+}
+
+/**
+ * The first of the jobs that one contractor was awarded, which are few enough to sort. In a sub-select, so that the
+ * planner finds them by their index and does not look for them in the list of all jobs.
+ */
+function awardedJobs(kind: ListKind): GatherRows {
+  const others = { ...kind, names: kind.names.filter((name) => name !== 'contractorId') };
+  return ($, scan) =>
+    inJobs(
+      kind.order,
+      [...conditions(others, $), ...matchesSearch($, kind.searches)],
+      scan,
+      sql`(select * from jobs where ${FILTERS.contractorId($)} offset 0) jobs`,
+    );
 }
 
 /** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */

@@ -96,6 +96,7 @@ describe('Every address answers as documented', () => {
     await ok(carl, 'POST', `/jobs/${id}/checkin`, { notes: 'Here.' });
     await ok(carl, 'POST', `/jobs/${id}/submit-for-review`);
     await ok(hanna, 'POST', `/jobs/${id}/approve`, { rating: 5, review: 'Tidy.' });
+    for (const person of [carl, ada]) await ok(person, 'GET', `/jobs?contractor_id=${carl.profileId}`);
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/events`);
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', '/events?after=0&per_page=5');
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);

@@ -83,23 +83,57 @@ async function byLinks(token: string, query: string, size: number): Promise<stri
   return ids;
 }
 
-describe.each(READERS)('the %s', (who) => {
-  test.each(FILTERS)('finds %s in every order, page by page, through both APIs', async (_, query, filter, where) => {
-    const { token } = people[who];
-    for (const order of Object.keys(ORDERS) as Order[]) {
-      const expected = (
-        await app.sql.unsafe(`select id from jobs where ${seenBy(who)} and ${where} order by ${ORDERS[order]}`)
-      ).map(({ id }) => String(id));
-      const inOrder = `${query}&order_by=${order.toLowerCase()}`;
-      expect(await byLinks(token, inOrder, 7), order).toEqual(expected);
-      const second = await app.rest('GET', `/v1/jobs?${inOrder}&per_page=4&page=2`, { token });
-      expect(second.body.data.map(({ id }: Json) => id)).toEqual(expected.slice(4, 8));
-      expect(second.body.pagination.total).toBe(expected.length);
-      const given = `first: 100, orderBy: ${order}${filter && `, filter: { ${filter} }`}`;
-      const { data, errors } = await app.graphql(`{ jobs(${given}) { totalCount nodes { id } } }`, { token });
+async function expectInEveryOrder(
+  who: (typeof READERS)[number],
+  [query, filter, where]: readonly [query: string, filter: string, where: string],
+): Promise<void> {
+  const { token } = people[who];
+  for (const order of Object.keys(ORDERS) as Order[]) {
+    const expected = (
+      await app.sql.unsafe(`select id from jobs where ${seenBy(who)} and ${where} order by ${ORDERS[order]}`)
+    ).map(({ id }) => String(id));
+    const inOrder = `${query}&order_by=${order.toLowerCase()}`;
+    expect(await byLinks(token, inOrder, 7), order).toEqual(expected);
+    const second = await app.rest('GET', `/v1/jobs?${inOrder}&per_page=4&page=2`, { token });
+    expect(second.body.data.map(({ id }: Json) => id)).toEqual(expected.slice(4, 8));
+    expect(second.body.pagination.total).toBe(expected.length);
+    const inGraphql = `orderBy: ${order}${filter && `, filter: { ${filter} }`}`;
+    for (const size of ['first: 100', 'last: 100']) {
+      const { data, errors } = await app.graphql(`{ jobs(${size}, ${inGraphql}) { totalCount nodes { id } } }`, {
+        token,
+      });
       expect(errors).toBeUndefined();
       expect(data.jobs).toEqual({ totalCount: expected.length, nodes: expected.map((id) => ({ id })) });
     }
+  }
+}
+
+describe.each(READERS)('the %s', (who) => {
+  test.each(FILTERS)('finds %s in every order, page by page, through both APIs', (_, ...filter) =>
+    expectInEveryOrder(who, filter),
+  );
+});
+
+describe('the jobs that a contractor was awarded', () => {
+  test.each(['admin', 'awardee'] as const)('are listed for the %s, with every other filter', async (who) => {
+    const { profileId } = people.awardee;
+    const [query, filter] = [`contractor_id=${profileId}`, `contractorId: "${profileId}"`];
+    const where = `awarded_contractor_id = '${profileId}'`;
+    await expectInEveryOrder(who, [query, filter, where]);
+    await expectInEveryOrder(who, [
+      `${query}&search=sink&category=roofing&statuses=awarded,completed`,
+      `${filter}, search: "sink", category: "roofing", statuses: [AWARDED, COMPLETED]`,
+      `${where} and category = 'roofing' and status in ('awarded', 'completed')`,
+    ]);
+  });
+
+  test.each(['owner', 'bidder', 'stranger'] as const)('are refused to the %s, whose jobs they may be', async (who) => {
+    const { token } = people[who];
+    const { status, body } = await app.rest('GET', `/v1/jobs?contractor_id=${people.awardee.profileId}`, { token });
+    expect([status, body.details.code]).toEqual([403, 'FORBIDDEN']);
+    const filter = `contractorId: "${people.awardee.profileId}"`;
+    const { errors } = await app.graphql(`{ jobs(filter: { ${filter} }) { totalCount } }`, { token });
+    expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
 });
 

@@ -149,6 +149,12 @@ const READS: readonly Attack[] = [
     owner,
   ),
   rest(
+    'the jobs of another contractor',
+    FORBIDDEN,
+    ({ people }) => `/v1/jobs?contractor_id=${people.awardee.profileId}`,
+    stranger,
+  ),
+  rest(
     'another’s transfers, by a query',
     '403 FORBIDDEN',
     ({ people }) => `/v1/tokens/transactions?user_id=${people.owner.userId}`,

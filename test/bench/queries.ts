@@ -285,6 +285,21 @@ export const QUERIES: readonly Query[] = [
     'admin',
     ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', busyHomeowner(market))}&status=open`,
   ),
+  ...(['admin', 'busy contractor'] as const).flatMap((who) => {
+    const awarded =
+      (more = '') =>
+      (ground: Ground) =>
+        `{ jobs(filter: { contractorId: "${seededId('ctr', busyContractor(ground.market))}"${more} }, first: 20) {
+        ${FIELDS} } }`;
+    return [
+      graphql(`jobs awarded to the busy contractor, for the ${who}`, who, awarded()),
+      graphql(
+        `completed jobs of the busy contractor by a word, for the ${who}`,
+        who,
+        awarded(`, status: COMPLETED, ${search(WORDS.common)}`),
+      ),
+    ];
+  }),
 
   ...SEARCHERS.flatMap((who) =>
     WORD_KINDS.flatMap((word) => [

@@ -47,6 +47,9 @@ export const jobFilter = z.strictObject({
   category: optionalText(TEXT.kind).describe('Jobs of this trade.'),
   urgency: urgency.optional().describe('Jobs of this urgency.'),
   homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
+  contractorId: idOf('contractor')
+    .nullish()
+    .describe('Jobs awarded to this contractor; for admins, and for the contractor themselves.'),
   updatedSince: momentInBody
     .nullish()
     .describe(
@@ -78,6 +81,10 @@ export const listJobs = operation({
   async run({ db, viewer, include }, input): Promise<Page<ReadableJob>> {
     if (input.homeownerId != null && viewer.role !== 'admin')
       throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
+    if (input.contractorId != null && viewer.role !== 'admin' && input.contractorId !== viewer.contractorId)
+      throw refuse('FORBIDDEN', {
+        message: 'Only admins and the contractor themselves may list the jobs awarded to a contractor.',
+      });
     const filter: JobFilter = Object.assign({}, input, {
       statuses: input.status == null ? input.statuses : [input.status],
       near: await boxAround(input),
