@@ -23,7 +23,7 @@ import type { ShareLimits, ShareTable } from '../src/shares/share-limits.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
 import { addressOf } from './addresses.js';
 import type { Answer, GraphqlAnswer, Json } from './answer.js';
-import { expectAsDocumented } from './documented.js';
+import { expectAsDescribed, expectAsDocumented } from './documented.js';
 import { freshDatabase, type FreshDatabase } from './postgres.js';
 
 export type { Answer, GraphqlAnswer, Json };
@@ -174,6 +174,7 @@ export async function openTestApp(
     graphql: async (query, { variables, ...options } = {}) => {
       const { status, headers, text } = await call('POST', '/graphql', { ...options, body: { query, variables } });
       const { data, errors, extensions } = JSON.parse(text) as GraphqlAnswer;
+      expectAsDescribed(query, errors);
       return { status, headers, data, errors, extensions };
     },
     close: async () => {

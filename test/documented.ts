@@ -1,12 +1,14 @@
 /**
  * Holds every REST answer of every test against the OpenAPI document: its status, its headers, its body to the last
- * field.
+ * field; and every mutation's refusal against the codes that its description lists.
  */
+import { Kind, parse, type FieldNode, type GraphQLFieldMap, type SelectionNode } from 'graphql';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../src/rules/dates.js';
 import { openapi } from '../src/rest/openapi.js';
 import { TEST_EVENT_TYPE } from '../src/rules/webhooks.js';
-import type { Answer, Json } from './answer.js';
+import { createSchema } from '../src/graphql/schema.js';
+import type { Answer, GraphqlAnswer, Json } from './answer.js';
 
 interface Operation {
   readonly id: string;
@@ -131,6 +133,31 @@ function bodyProblems(schemaAt: string, method: string, headers: Headers, body: 
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
   );
+}
+
+/** Holds the refusals of mutations against the codes that their descriptions list. */
+export function expectAsDescribed(query: string, errors: GraphqlAnswer['errors'] = []): void {
+  const refusals = errors.filter(({ path }) => path?.length === 1);
+  if (refusals.length === 0) return;
+  const mutation = parse(query).definitions.find((one) => 'operation' in one && one.operation === 'mutation');
+  const calls = (mutation && 'selectionSet' in mutation ? mutation.selectionSet.selections : []).filter(isField);
+  for (const { path, extensions } of refusals) {
+    const call = calls.find(({ alias, name }) => (alias ?? name).value === path?.[0]);
+    const codes = call && codesOfMutation(call.name.value);
+    if (codes && !codes.includes(extensions.code))
+      throw new Error(`${call.name.value} refused with ${extensions.code}, which its description does not list.`);
+  }
+}
+
+let mutations: GraphQLFieldMap<unknown, unknown> | undefined;
+
+export function codesOfMutation(name: string): string[] {
+  mutations ??= createSchema().getMutationType()?.getFields() ?? {};
+  return [...(/Codes: (.*)\.$/.exec(mutations[name]?.description ?? '')?.[1] ?? '').matchAll(/\w+/g)].map(String);
+}
+
+function isField(selection: SelectionNode): selection is FieldNode {
+  return selection.kind === Kind.FIELD;
 }
 
 /** Holds what a webhook endpoint was sent against the document's webhooks: one of them describes it. */

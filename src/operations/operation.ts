@@ -76,6 +76,11 @@ export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>)
   return budget === 'write';
 }
 
+/** Whether the call supports Idempotency-Key. */
+export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
+  return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
+}
+
 /** Infers an operation's types from its parts. */
 export function operation<Input, Output, const A extends Allowed, Preparation = void>(
   parts: Operation<Input, Output, A, Preparation>,

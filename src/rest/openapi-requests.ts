@@ -1,4 +1,5 @@
 /** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
+import { isRepeatable } from '../operations/operation.js';
 import type { IdKind } from '../rules/ids.js';
 import { IDEMPOTENCY_KEY } from '../rules/limits.js';
 import { exampleId, idPattern } from '../rules/values.js';
@@ -6,7 +7,7 @@ import { metaOf } from '../operations/shape-kinds.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, isParameter, shapeOf } from './input.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
-import { canRunDry, isConditional, isRepeatable, type Route } from './route.js';
+import { canRunDry, isConditional, type Route } from './route.js';
 import { wireName } from './wire.js';
 
 /** The documented path: the resource itself is `{id}`, and the parameter of one below it is named by its kind. */
@@ -72,7 +73,7 @@ export function parameters(route: Route): JsonSchema[] {
   const inHeaders = [
     ...(fields.has('expectedVersion') ? ['IfMatch'] : []),
     ...(isConditional(route) ? ['IfNoneMatch'] : []),
-    ...(isRepeatable(route) ? ['IdempotencyKey'] : []),
+    ...(isRepeatable(route.operation) ? ['IdempotencyKey'] : []),
     ...(canRunDry(route) ? ['DryRun'] : []),
   ];
   return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];

@@ -1,4 +1,5 @@
 /** Documents the responses: for each address its success and its refusals by status, and their shared components. */
+import { isRepeatable } from '../operations/operation.js';
 import { JOB } from '../rules/entities/job.js';
 import {
   ERROR_CODES,
@@ -12,7 +13,7 @@ import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 import { listName, refusalsOf } from './openapi-refusals.js';
-import { canRunDry, isConditional, isList, isRepeatable, type Route, rowOf } from './route.js';
+import { canRunDry, isConditional, isList, type Route, rowOf } from './route.js';
 import { ROUTES } from './routes.js';
 
 export function responsesOf(route: Route) {
@@ -55,7 +56,7 @@ function success(route: Route) {
       ...(isList(route) ? ['Link'] : []),
       ...(hasETag(route) ? ['ETag'] : []),
       ...(route.location ? ['Location'] : []),
-      ...(isRepeatable(route) ? ['Idempotency-Replayed'] : []),
+      ...(isRepeatable(route.operation) ? ['Idempotency-Replayed'] : []),
       ...(canRunDry(route) ? ['Dry-Run', 'Dry-Run-Effects'] : []),
     ),
     content: { 'application/json': { schema: { $ref: refTo('schemas', body.name) }, example: answerExample(route) } },

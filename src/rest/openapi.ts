@@ -2,10 +2,10 @@
 import { JSON_TYPE } from '../http/exchange.js';
 import { openPages, type Pages } from '../http/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../operations/jobs/events.js';
+import { audienceOf } from '../operations/refusals.js';
 import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
 import { sentenceOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
-import { PARTY_WORDS } from '../rules/parties.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { requestExample } from './examples.js';
 import { withNamedEnums } from './named-enums.js';
@@ -159,24 +159,12 @@ const FOR_REAL = ' `Idempotency-Key` and `Dry-Run` have no effect here.';
 const WITH_SECRET = ' `Idempotency-Key` has no effect here, and `Dry-Run: true` is refused: no secret can be shown.';
 
 function whoAndWhen({ operation, path }: Route): string {
-  const who =
-    operation.allows === 'anyone'
-      ? 'anyone'
-      : operation.allows === 'signed in'
-        ? readerOf(path)
-        : operation.allows.map((role) => `${role}s`).join(' and ');
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
   const row = ofJob ?? BID_TRANSITION_LIST.find((one) => one.operation === operation.name);
-  if (!row) return `For ${who}.`;
+  if (!row) return `For ${OF_A_JOB.includes(path) ? WHO_SEES_THE_JOB : audienceOf(operation)}.`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
   const to = ofJob && !isTransition(ofJob) ? '' : ` to \`${row.to}\``;
-  const effects = ofJob ? sentenceOf(ofJob.effects) : '';
-  const { description } = PARTY_WORDS[row.by];
-  return `For ${description}. From ${states(row.from)}${to}.${effects}`;
-}
-
-function readerOf(path: string): string {
-  return OF_A_JOB.includes(path) ? WHO_SEES_THE_JOB : 'every logged-in user';
+  return `For ${audienceOf(operation)}. From ${states(row.from)}${to}.${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 
 const OF_A_JOB = ['/jobs/{id}', '/jobs/{id}/actions', '/jobs/{id}/events'];

@@ -1,6 +1,6 @@
 /** One REST route: its operation, the status of its answer, and the body that is made of the result. */
 import type { z } from 'zod';
-import { isWrite, type Operation } from '../operations/operation.js';
+import type { Operation } from '../operations/operation.js';
 import { JOB } from '../rules/entities/job.js';
 import type { Entity } from '../rules/entity.js';
 import type { Page } from '../store/page.js';
@@ -78,11 +78,6 @@ export function rowOf({ path, shows }: Route): Entity {
 /** Whether the call supports If-None-Match. */
 export function isConditional(route: Route): boolean {
   return route.method === 'GET' && route.shows === JOB && !isList(route);
-}
-
-/** Whether the call supports Idempotency-Key. */
-export function isRepeatable({ operation }: Route): boolean {
-  return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
 /** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */

@@ -64,15 +64,15 @@ export const GRAPHQL_LIMITS = {
   selections: 1_000,
   /** Pairs of selections with one name in one object, weighed by their arguments: GraphQL compares each with each. */
   repeats: 5_000,
-  /**
-   * An object costs 1, a text 1 for each 1,000 characters, a list its length times its nodes: 100 jobs with 20 bids are
-   * 2,100.
-   */
-  cost: 3_000,
+  /** In points of `COST_BYTES`: a hundred jobs with twenty bids are 2,100. */
+  cost: 10_000,
 } as const;
 
-/** A text may take six bytes for each character in JSON, so that the costliest answer stays below 20 MB. */
-export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
+/**
+ * How many bytes of JSON the parts of an answer may take: an object with its short values is a point, and a control
+ * character takes six bytes. So the costliest answer is 20 MB.
+ */
+export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } as const;
 
 /** Documents that clients register by their hash: some twenty megabytes at most. */
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;

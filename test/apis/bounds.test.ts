@@ -133,15 +133,19 @@ describe('with a hundred of the largest drafts', () => {
   const LARGEST: readonly (readonly [what: string, query: string])[] = [
     [
       'a page of all, and half a page again',
-      `{ jobs(first: 100) { nodes { ${ALL_TEXTS} } } again: jobs(first: 33) { nodes { ${ALL_TEXTS} } } }`,
+      `{ jobs(first: 100) { nodes { ${ALL_TEXTS} } } again: jobs(first: 52) { nodes { ${ALL_TEXTS} } } }`,
     ],
     [
       'as many descriptions as can be had',
-      `{ jobs(first: 72) { nodes { ${times(4, (i) => `d${i}: description`)} } } }`,
+      `{ jobs(first: 82) { nodes { ${times(4, (i) => `d${i}: description`)} } } }`,
     ],
     [
       'texts in edges',
       `{ jobs(first: 100) { edges { cursor node { ${ALL_TEXTS} } } pageInfo { endCursor } totalCount } }`,
+    ],
+    [
+      'sentences under long names',
+      `{ jobs(first: 100) { nodes { availableActions { ${times(14, (i) => `${'n'.repeat(97)}${i}: message`)} } } } }`,
     ],
     [
       'short values under long names',

@@ -3,7 +3,7 @@
  * it runs.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
@@ -90,8 +90,8 @@ const ASKING_FOR: Readonly<Record<Limit, (count: number) => string>> = {
   repeats: (count) =>
     `{ catalog { ${repeated(count, ['__typename', 'categories', 'propertyTypes', 'businessTypes']).join(' ')} } }`,
   cost: (count) =>
-    `{ jobs(first: 100) { nodes { bids(first: 28) { nodes { id } } } } viewer { ` +
-    `bids(first: ${count - 2_901}) { nodes { id } } } }`,
+    `{ jobs(first: 100) { nodes { bids(first: 98) { nodes { id } } } } viewer { ` +
+    `bids(first: ${count - 9_901}) { nodes { id } } } }`,
 };
 
 describe('a limit', () => {
@@ -216,16 +216,17 @@ describe('the cost of an operation', () => {
     [0, 'nothing but a name', '{ __typename }'],
     [4, 'an object each', '{ viewer { user { id createdAt } tokens { balance } homeowner { id } } }'],
     [5, 'a text, rounded up', '{ viewer { user { id email } tokens { balance } homeowner { id } } }'],
-    [11, 'ten thousand characters', '{ job(id: "job_x") { description } }'],
+    [31, 'ten thousand characters', '{ job(id: "job_x") { description } }'],
     [
-      11,
+      31,
       'ten thousand characters, written twice',
       '{ job(id: "job_x") { description ...D } } fragment D on Job { description }',
     ],
-    [21, 'ten thousand characters under two names', '{ job(id: "job_x") { description again: description } }'],
-    [2_247, 'a full page of jobs with all their texts', `{ jobs(first: 100) { nodes { ${PLAIN_FIELDS_OF_JOB} } } }`],
+    [62, 'ten thousand characters under two names', '{ job(id: "job_x") { description again: description } }'],
+    [2, 'a short value under another name', '{ job(id: "job_x") { id again: id } }'],
+    [6_540, 'a full page of jobs with all their texts', `{ jobs(first: 100) { nodes { ${PLAIN_FIELDS_OF_JOB} } } }`],
     [
-      11,
+      31,
       'a text that one variable of two includes',
       'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) ' +
         '{ description } } }',
@@ -245,7 +246,7 @@ describe('the cost of an operation', () => {
     ],
     [20, 'a page of the usual length', '{ jobs { nodes { id } } }'],
     [7, 'a page of a given length', '{ jobs(first: 7) { nodes { id status } } }'],
-    [9, 'a page with a line of text in each node', '{ jobs(first: 7) { nodes { id title } } }'],
+    [12, 'a page with a line of text in each node', '{ jobs(first: 7) { nodes { id title } } }'],
     [7, 'a page by its edges', '{ jobs(first: 7) { edges { cursor node { id } } pageInfo { endCursor } totalCount } }'],
     [7, 'a page of which only the length is asked', '{ jobs(first: 7) { totalCount } }'],
     [14, 'a page with an object in each node', '{ jobs(first: 7) { nodes { homeowner { id } } } }'],
@@ -335,10 +336,27 @@ describe('the cost of an operation', () => {
 
   it('of one document follows the variables, request by request', async () => {
     const query = 'query ($n: Int!) { jobs(first: 100) { nodes { bids(first: $n) { nodes { id } } } } }';
-    expect([await costOf(query, { n: 1 }), await costOf(query, { n: 29 }), await costOf(query, { n: 20 })]).toEqual([
-      200, 3_000, 2_100,
+    expect([await costOf(query, { n: 1 }), await costOf(query, { n: 99 }), await costOf(query, { n: 20 })]).toEqual([
+      200, 10_000, 2_100,
     ]);
-    expect(await refusal(query, { variables: { n: 30 } })).toMatchObject({ limit: 'cost', found: 3_100 });
+    expect(await refusal(query, { variables: { n: 100 } })).toMatchObject({ limit: 'cost', found: 10_100 });
+  });
+
+  it('leaves a quarter for what an app adds to the five screens of the guide, with 50 entries each', async () => {
+    const guide = readFileSync(new URL('../../schema/clients.md', import.meta.url), 'utf8');
+    const screens = [...guide.matchAll(/^```graphql\n([^]*?)^```$/gm)].map(([, document = '']) => document);
+    expect(screens.map((document) => /query (\w+)/.exec(document)?.[1])).toEqual([
+      'Dashboard',
+      'Board',
+      'JobPage',
+      'ContractorPage',
+      'DisputePage',
+    ]);
+    for (const document of screens) {
+      const { status, extensions } = await send(document, { variables: { id: 'job_x' } });
+      expect([status, extensions.cost.requested <= 0.75 * GRAPHQL_LIMITS.cost]).toEqual([200, true]);
+      expect(/^# ([\d,]+) points/.exec(document)?.[1]).toBe(extensions.cost.requested.toLocaleString('en'));
+    }
   });
 
   it('leaves room for a rich page and for the playground’s starter tabs', async () => {
@@ -556,7 +574,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
         data: { jobs: { nodes: expect.any(Array) } },
         extensions: { cost: { requested: 12 } },
       });
-      expect(await ask({ ...name, variables: '{"n":99}' })).toMatchObject({
+      expect(await ask({ ...name, variables: '{"n":100}' })).toMatchObject({
         status: 400,
         body: { errors: [{ extensions: { limit: 'cost' } }] },
       });

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
+import { refusalsOf } from '../../src/rest/openapi-refusals.js';
 import { BID_TRANSITION_LIST } from '../../src/rules/bids.js';
 import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/rules/lifecycle.js';
+import { codesOfMutation } from '../documented.js';
 
 const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {});
 
@@ -22,3 +24,13 @@ it.each(actions)('%s has one mutation and one route, %s', (operation, address) =
   const routes = ROUTES.filter((route) => route.operation.name === operation);
   expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)).toEqual([address]);
 });
+
+const OF_BODIES = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+
+it.each(ROUTES.filter((route) => mutations.includes(route.operation.name)))(
+  '$operation.name lists as many codes in its mutation as REST has, but for those of a body',
+  (route) => {
+    const byRest = [...refusalsOf(route).values()].flat().filter((code) => !OF_BODIES.includes(code));
+    expect(codesOfMutation(route.operation.name).toSorted()).toEqual(byRest.toSorted());
+  },
+);

@@ -4,6 +4,9 @@
  */
 import {
   getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
   isObjectType,
   isScalarType,
   parse,
@@ -18,7 +21,7 @@ import { TEXT_CHARACTERS } from '../../src/graphql/limits/texts.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/operations/index.js';
 import { JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
-import { GRAPHQL_LIMITS, PAGE } from '../../src/rules/limits.js';
+import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/rules/limits.js';
 
 const schema = createSchema();
 const objects = Object.values(schema.getTypeMap())
@@ -167,6 +170,38 @@ function wholeSelection(type: GraphQLObjectType, levels: number): string {
         });
   return ['__typename', ...plainFields(type), ...inner].join(' ');
 }
+
+/** The most bytes that a short value takes, with its name. */
+function bytesOfShort(type: GraphQLObjectType, { name, type: of }: GraphQLField<unknown, unknown>): number {
+  const named = getNamedType(of);
+  const choices = isEnumType(named) ? named.getValues().map((one) => one.name.length + 2) : [];
+  const isText = TEXT_CHARACTERS[type.name]?.[name] !== undefined;
+  const value = isText ? 2 : Math.max(0, ...choices) || VALUE_BYTES[named.name] || 0;
+  const isListOfNames = !isText && isListType(getNullableType(of));
+  return `"${name}":,`.length + (isListOfNames ? NAMES_BYTES_MAX : value);
+}
+
+const VALUE_BYTES: Readonly<Record<string, number>> = {
+  ID: 34,
+  Int: 11,
+  Float: 24,
+  Boolean: 5,
+  Date: 12,
+  DateTime: 26,
+  String: 302,
+  URL: 2,
+};
+/** A list of names of fields. */
+const NAMES_BYTES_MAX = 500;
+/** An operation selects these so often at most as it has fields, and they are some kilobytes at most. */
+const isConstant = ({ name }: GraphQLObjectType) => /^(Lifecycle|Catalog)/.test(name);
+
+test.each(objects.filter((type) => !isConstant(type)))('%s takes a point at most besides its texts', (type) => {
+  const bytes = fieldsOf(type)
+    .filter(({ type: of }) => !isObjectType(getNamedType(of)))
+    .reduce((total, field) => total + bytesOfShort(type, field), '{"__typename":"",}'.length + type.name.length);
+  expect(bytes).toBeLessThanOrEqual(COST_BYTES.point);
+});
 
 describe('a flat page of the largest size', () => {
   const pages = objects.flatMap((type) =>

@@ -1,6 +1,7 @@
 /**
- * What an operation costs: an object 1, a text 1 for each 1,000 characters that it may have, a list its length times
- * what each of its nodes costs, and short values nothing. Fractions add up, and the sum is rounded up.
+ * What an operation costs: the bytes of JSON that its answer may take, in points of 2,000. An object with its short
+ * values counts as one point, a text by its longest length, a list its length times what each of its nodes costs, and a
+ * short value that an alias names by itself. The sum is rounded up.
  *
  * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not selected;
  * `edges` and `pageInfo` cost nothing. Selections that GraphQL merges under one name cost once.
@@ -13,16 +14,13 @@ import {
   type OperationDefinitionNode,
   type ValueNode,
 } from 'graphql';
-import { PAGE, TEXT_CHARACTERS_PER_COST_POINT } from '../../rules/limits.js';
-
-/** Costs are added up in characters, since sums of fractions are not exact. */
-export const OBJECT_CHARACTERS = TEXT_CHARACTERS_PER_COST_POINT;
+import { COST_BYTES, PAGE } from '../../rules/limits.js';
 
 /** A field that costs something, or whose fields do. */
 export interface FieldCost {
   /** How often its value is answered. */
   readonly times: number | PageLength;
-  /** What a value costs by itself, and what it costs at least, with its fields. */
+  /** The bytes of a value by itself, and what it counts at least, with its fields. */
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
@@ -59,17 +57,17 @@ export function costOf(
       defaultValue && valueFromASTUntyped(defaultValue),
     ]),
   );
-  return (variables) => Math.ceil(charactersOf(fields, { ...presets, ...variables }) / OBJECT_CHARACTERS);
+  return (variables) => Math.ceil(bytesOf(fields, { ...presets, ...variables }) / COST_BYTES.point);
 }
 
-function charactersOf(fields: readonly FieldCost[], variables: Variables): number {
-  let characters = 0;
+function bytesOf(fields: readonly FieldCost[], variables: Variables): number {
+  let bytes = 0;
   for (const { times, own, least, fields: inner, selections } of fields) {
     if (!selections.some((conditions) => conditions.every((condition) => isFulfilled(condition, variables)))) continue;
     const count = typeof times === 'number' ? times : entriesOf(times, variables);
-    characters += count * Math.max(least, own + charactersOf(inner, variables));
+    bytes += count * Math.max(least, own + bytesOf(inner, variables));
   }
-  return characters;
+  return bytes;
 }
 
 /** The conditions of `@skip` and `@include`. */

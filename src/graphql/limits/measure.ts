@@ -25,8 +25,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import { UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
-import { conditionsIn, costOf, pageLengthOf, OBJECT_CHARACTERS, type Condition, type FieldCost } from './cost.js';
+import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
+import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
 import { TEXT_CHARACTERS } from './texts.js';
 
@@ -160,7 +160,8 @@ function walk(
     const selections = merged.map(({ conditions }) => conditions);
     const type = getNamedType(definition.type);
     if (!isCompositeType(type)) {
-      const own = TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0;
+      const characters = TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0;
+      const own = characters * COST_BYTES.textCharacter + (field.alias ? COST_BYTES.renamedField : 0);
       return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
     }
     const parts = merged.flatMap(({ field: { selectionSet }, conditions }) =>
@@ -173,11 +174,11 @@ function walk(
     // Introspection has limits of its own.
     if (below.limit === 'introspectionDepth') return [];
     if (type.name.endsWith('Connection'))
-      return [{ times: pageLengthOf(field), own: 0, least: OBJECT_CHARACTERS, fields, selections }];
+      return [{ times: pageLengthOf(field), own: 0, least: COST_BYTES.point, fields, selections }];
     if (isPartOfPage(type) || type.name === 'PageInfo') return [{ times: 1, own: 0, least: 0, fields, selections }];
     // The connection has counted the length of its list of nodes already.
     const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);
-    return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: OBJECT_CHARACTERS, least: 0, fields, selections }];
+    return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: COST_BYTES.point, least: 0, fields, selections }];
   }
 }
 

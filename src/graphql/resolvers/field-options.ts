@@ -1,5 +1,6 @@
 /** The description of a root field: that of its operation and, for an operation on a job, its effects. */
 import type { Operation } from '../../operations/operation.js';
+import { audienceOf, refusalCodesOf } from '../../operations/refusals.js';
 import { sentenceOf } from '../../rules/effects.js';
 import { JOB_ACTION_LIST } from '../../rules/lifecycle.js';
 
@@ -12,6 +13,12 @@ export function queryOptions({ name, description }: Pick<Operation<unknown, unkn
  * Null where the mutation is refused: if it were non-null, a refusal would remove the answers of mutations that were
  * done before it.
  */
-export function mutationOptions(operation: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
-  return { ...queryOptions(operation), nullable: true };
+export function mutationOptions(operation: Operation<unknown, unknown>) {
+  const { name, description } = queryOptions(operation);
+  const codes = refusalCodesOf(operation).map((code) => `\`${code}\``);
+  return {
+    name,
+    nullable: true,
+    description: `${description}\n\nFor ${audienceOf(operation)}. Codes: ${codes.join(', ')}.`,
+  };
 }
