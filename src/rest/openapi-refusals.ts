@@ -1,12 +1,15 @@
 /** Lists the refusals of each address: those of its operation, and those of what a body can be. */
 import { refusalCodesOf } from '../operations/refusals.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
-import { hasBody } from './input.js';
+import { hasBody, shapeOf } from './input.js';
 import type { Route } from './route.js';
 
 /** The codes of each status, in the order of the list of codes. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
-  const codes = new Set([...refusalCodesOf(route.operation), ...(hasBody(route) ? OF_BODIES : [])]);
+  const codes = new Set(refusalCodesOf(route.operation));
+  if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
+  // As a malformed If-Match.
+  if (shapeOf(route).has('expectedVersion')) codes.add('MALFORMED_REQUEST');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of ERROR_CODES.filter((one) => codes.has(one))) {
     const [status] = REFUSALS[code];
