@@ -6,7 +6,7 @@ import { GRAPHQL_LIMITS } from '../../rules/limits.js';
 export type Limit = keyof typeof GRAPHQL_LIMITS;
 
 const COST_IN_WORDS =
-  'An object costs 1, a text 1 for each 1,000 characters that it may have, and a list its `first` (20 by default) ' +
+  'An object costs 1, a text 3 for each 1,000 characters that it may have, and a list its `first` (20 by default) ' +
   'times its nodes: ask for fewer at a time, or without the long texts.';
 
 const WORDS: Readonly<Record<Limit, readonly [code: RefusalCode, unit: string, instead: string]>> = {
