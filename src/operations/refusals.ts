@@ -1,4 +1,4 @@
-/** Whom each operation is for, and the codes that it can be refused with: both APIs' documents are printed from here. */
+/** Whom each operation is for, and which codes it can be refused with: both APIs’ documents are printed from here. */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { CODES_OF_LIMITS } from '../rules/editing.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
