@@ -38,9 +38,19 @@ export function listUsers(
   request: PageRequest,
 ): Promise<Page<ListedUser>> {
   const kind: ListKind = { hasSearch: search !== null, userType, verified };
-  const values = { search: search === null ? null : likePattern(search) };
+  const values = { search: search === null ? null : likePattern(digitsOfPhone(search) ?? search) };
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
+
+/** The digits of a search that looks like a phone number, without the 1 of the country: a number may lack it. */
+function digitsOfPhone(search: string): string | undefined {
+  const digits = /^[\d ()+./-]+$/.test(search) ? search.replaceAll(/\D/g, '') : '';
+  if (digits.length < PHONE_DIGITS_MIN) return undefined;
+  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
+}
+
+/** A number without its area code. */
+const PHONE_DIGITS_MIN = 7;
 
 const keys = { createdAt: users.createdAt, id: users.id };
 const listedColumns = {

@@ -75,6 +75,28 @@ test.each([
   expect(await found(query, filter)).toEqual(names);
 });
 
+describe('A phone number', () => {
+  const WAYS = ['+1 512 555 0100', '(512) 555-0100', '512.555.0100', '15125550100', '512-555-0100 or 512-555-0199'];
+
+  beforeAll(async () => {
+    const body = { user: { phone: '+44 20 7946 0958' } };
+    await app.rest('PUT', '/v1/me', { token: people.Otto!.token, body });
+  });
+
+  test.each(WAYS)('that Hanna wrote as %s is found by every way of writing it', async (phone) => {
+    await app.rest('PUT', '/v1/me', { token: people.Hanna!.token, body: { user: { phone } } });
+    for (const search of [...WAYS.slice(0, -1), '+1 (512) 555/0100', '555-0100', ' 5550100'])
+      expect(await found(`search=${encodeURIComponent(search)}`, `search: "${search}"`)).toEqual(['Hanna']);
+    expect(await found(`search=${encodeURIComponent(phone)}`, `search: "${phone}"`)).toEqual(['Hanna']);
+    expect(await found('search=512+555+0101', 'search: "512 555 0101"')).toEqual([]);
+  });
+
+  test('of another country is found with its own code, and by a part as it was written', async () => {
+    for (const search of ['+442079460958', '020 7946 0958'.slice(1), '7946 09'])
+      expect(await found(`search=${encodeURIComponent(search)}`, `search: "${search}"`)).toEqual(['Otto']);
+  });
+});
+
 test('an account and its profile keep the same age, whichever of them is written, and so the same order', async () => {
   const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
   const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);

@@ -153,6 +153,7 @@ const USER_FILTERS: readonly (readonly [
 ])[] = [
   ['whose email all have', 'search: "@example.test"', { kind: 'broad' }],
   ['whose email one has', 'search: "person1234@"'],
+  ['whose phone a few have', 'search: "(512) 555-1234"'],
   ['of a name that nobody has', 'search: "xylophone"'],
   ['who are contractors', 'userType: CONTRACTOR', { mayScan: true }],
   ['who are admins', 'userType: ADMIN'],

@@ -16,7 +16,10 @@ import type { ReadableHomeowner, ReadableUser } from '../../store/people.js';
 const NEWEST_FIRST = ['time', 'text'] as const;
 
 export const userFilter = z.strictObject({
-  search: optionalText(TEXT.title).describe('Text that the full name or the email contains, whatever the case.'),
+  search: optionalText(TEXT.title).describe(
+    'Text that the full name, the email or the phone contains, whatever the case. Seven digits or more, however they ' +
+      'are written, find every way of writing that phone number.',
+  ),
   userType: USER.schema.shape.userType.nullish().describe('Accounts of this kind.'),
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
 });

@@ -10,11 +10,16 @@ interface UserNames {
   readonly firstName: unknown;
   readonly lastName: unknown;
   readonly email: unknown;
+  readonly phone: unknown;
 }
 
-/** The text in which admins search users: neither the name nor the email can contain the separator between them. */
+/**
+ * The text in which admins search users: the name, the email, the phone as it was written, and its digits alone, by
+ * which one way of writing a number finds every other. No email and no digits contain the separator.
+ */
 export const userWords = (t: UserNames): SQL =>
-  sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email})`;
+  sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')
+    || chr(1) || regexp_replace(coalesce(${t.phone}, ''), '[^0-9]', '', 'g'))`;
 
 export const users = pgTable(
   'users',
