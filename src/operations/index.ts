@@ -1,7 +1,7 @@
 /** All operations. Both APIs, the contracts and the tests use this one list. */
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
-import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
+import { listContractors, readContractor, unverifyContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { listReviews } from './accounts/reviews.js';
@@ -60,6 +60,7 @@ export const OPERATIONS = {
   listContractors,
   listReviews,
   verifyContractor,
+  unverifyContractor,
   listUsers,
   readUser,
   readHomeowner,

@@ -4,6 +4,7 @@ import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
 import { BID } from '../rules/entities/bid.js';
 import { JOB } from '../rules/entities/job.js';
+import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import { REFUSALS, type ErrorCode } from '../rules/errors.js';
@@ -44,6 +45,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
     user: { phone: '+1 512 555 0111' },
     homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },
   },
+  unverifyContractor: { reason: 'The licence ran out in June.' },
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.' },
 
   createJob: exampleInput(JOB),
@@ -91,6 +93,7 @@ export function answerExample(route: Route): unknown {
       status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
     });
   if (shows === DONE) return route.write(undefined);
+  if (name === 'unverifyContractor') return merge(exampleOf(CONTRACTOR), { verified: false });
   if (name === 'adjustTokens')
     return merge(exampleOf(TOKEN_TRANSFER), {
       reason: 'adjustment',

@@ -1,7 +1,12 @@
 /** All REST routes, in the order of the documents. */
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
-import { listContractors, readContractor, verifyContractor } from '../operations/accounts/contractors.js';
+import {
+  listContractors,
+  readContractor,
+  unverifyContractor,
+  verifyContractor,
+} from '../operations/accounts/contractors.js';
 import { logIn, logOut, refreshSession } from '../operations/accounts/log-in.js';
 import { readMe, updateProfile } from '../operations/accounts/me.js';
 import { listReviews } from '../operations/accounts/reviews.js';
@@ -137,6 +142,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
+  route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),
   route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
   route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),

@@ -19,6 +19,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   contractor: 'Read a contractor',
   contractorReviews: 'List a contractor’s reviews',
   verifyContractor: 'Verify a contractor',
+  unverifyContractor: 'Take a verification back',
   users: 'List accounts',
   user: 'Read a person',
   homeowner: 'Read a homeowner',

@@ -19,6 +19,7 @@ export const ID_PREFIXES = {
   webhookDelivery: 'dlv',
   review: 'rev',
   viewer: 'vwr',
+  adminAction: 'act',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -210,15 +210,26 @@ export const selectContractor = statement(
       .where(eq(contractors.id, $('id'))),
 );
 
-export const verifyContractor = statement(
-  'verifyContractor',
+export const lockContractor = statement(
+  'lockContractor',
   contractorShape,
   ($: Placeholders<{ id: ContractorId }>, fields) =>
     builder
+      .select(fields)
+      .from(contractors)
+      .where(eq(contractors.id, $('id')))
+      .for('no key update'),
+);
+
+export const setVerified = statement(
+  'setVerified',
+  contractorShape,
+  ($: Placeholders<Pick<Contractor, 'id' | 'verified'>>, fields) =>
+    builder
       .update(contractors)
       .set({
-        verified: true,
-        updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end`,
+        ...columns($, ['verified']),
+        updatedAt: sql`case ${contractors.verified} when ${$('verified')} then ${contractors.updatedAt} else now() end`,
       })
       .where(eq(contractors.id, $('id')))
       .returning(fields),

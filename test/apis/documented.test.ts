@@ -46,6 +46,8 @@ describe('Every address answers as documented', () => {
     await ok(carl, 'GET', `/contractors/${carl.profileId}`);
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
     await ok(ada, 'POST', `/contractors/${carl.profileId}/verify`);
+    await ok(ada, 'POST', `/contractors/${carl.profileId}/unverify`, { reason: 'By mistake.' });
+    await ok(ada, 'POST', `/contractors/${carl.profileId}/verify`);
     await ok(hanna, 'GET', '/contractors?verified=true&order_by=best_rated');
     await ok(ada, 'GET', '/users?user_type=contractor');
     await ok(ada, 'GET', '/tokens/audit');

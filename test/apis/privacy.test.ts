@@ -264,19 +264,22 @@ describe('a person who calls the mutations', () => {
     expect(lookout.leaks).toEqual([]);
   }, 1_800_000);
 
-  test('and verifying a contractor shows them to the admin alone', async () => {
+  test.each([
+    ['verifyContractor', ''],
+    ['unverifyContractor', ', input: { reason: "A complaint." }'],
+  ])('and %s shows the contractor to the admin alone', async (mutation, rest) => {
     const { people } = byName('open');
     const selections = createSelections(schema);
     const selection = selections.of(schema.getType('Contractor')!, 3);
     for (const person of [null, ...PEOPLE.map((who) => people[who])]) {
       const answer = await app.graphql(
         `mutation { ` +
-          `verifyContractor(id: "${people.stranger.profileId}") { contractor ` +
+          `${mutation}(id: "${people.stranger.profileId}"${rest}) { contractor ` +
           `{ ${selection} } } }\n${usedIn(selections.fragments(), selection)}`,
         { token: person?.token },
       );
       expect(answer.errors === undefined).toBe(person === people.admin);
-      lookout.look(person, 'verifyContractor', { ...answer });
+      lookout.look(person, mutation, { ...answer });
     }
     expect(lookout.leaks).toEqual([]);
   });

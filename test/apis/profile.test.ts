@@ -351,7 +351,7 @@ describe('a contractor', () => {
     }
   });
 
-  it('is verified by an admin alone, once and for all', async () => {
+  it('is verified by an admin alone', async () => {
     const carl = await contractor(app, 'Carl');
     const ada = await admin(app);
     const verify = (person: Person, id = carl.profileId) =>
@@ -376,6 +376,52 @@ describe('a contractor', () => {
     expect((await me(carl)).contractor.verified).toBe(true);
   });
 
+  it('is verified no more when an admin says why, who is remembered with the reason', async () => {
+    const [ada, carl] = [await admin(app), await contractor(app, 'Carl')];
+    const acts = () => app.sql`select * from admin_actions where user_id = ${carl.userId} order by created_at`;
+    const listed = async () =>
+      (await app.rest('GET', '/v1/contractors?verified=true', { token: carl.token })).body.data.map(
+        ({ id }: Json) => id,
+      );
+    const rest = (person: Person, body: object = { reason: 'The licence ran out.' }, headers = {}) =>
+      app.rest('POST', `/v1/contractors/${carl.profileId}/unverify`, { token: person.token, body, headers });
+    const UNVERIFY =
+      'mutation ($id: ID!, $input: UnverifyContractorInput!) { unverifyContractor(id: $id, input: $input) ' +
+      '{ contractor { id verified } } }';
+    const graphql = (person: Person) =>
+      app.graphql(UNVERIFY, {
+        token: person.token,
+        variables: { id: carl.profileId, input: { reason: 'A complaint.' } },
+      });
+
+    const before = await rest(ada);
+    expect([before.status, before.body.verified]).toEqual([200, false]);
+    await app.rest('POST', `/v1/contractors/${carl.profileId}/verify`, { token: ada.token });
+    expect(await listed()).toContain(carl.profileId);
+    for (const person of [carl, await homeowner(app, 'Hanna')]) {
+      expect(byRest(await rest(person))).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
+      expect(byGraphql(await graphql(person))).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
+    }
+    for (const body of [{}, { reason: ' ' }]) expect(byRest(await rest(ada, body))).toEqual(invalid('reason'));
+    const dry = await rest(ada, undefined, { 'Dry-Run': 'true' });
+    expect([dry.body.verified, (await me(carl)).contractor.verified, await acts()]).toEqual([false, true, []]);
+
+    const once = { 'Idempotency-Key': `unverify ${carl.profileId}` };
+    const [first, again] = [await rest(ada, undefined, once), await rest(ada, undefined, once)];
+    expect(first.body).toMatchObject({ id: carl.profileId, verified: false });
+    expect(again.body).toEqual(first.body);
+    expect((await rest(ada)).body).toEqual(first.body);
+    expect((await me(carl)).contractor).toEqual(first.body);
+    expect(await listed()).not.toContain(carl.profileId);
+    const kept = { admin_id: ada.userId, action: 'unverifyContractor', user_id: carl.userId };
+    expect(await acts()).toMatchObject([{ ...kept, reason: 'The licence ran out.' }]);
+
+    await app.rest('POST', `/v1/contractors/${carl.profileId}/verify`, { token: ada.token });
+    const byField = await graphql(ada);
+    expect(byField.data.unverifyContractor.contractor).toEqual({ id: carl.profileId, verified: false });
+    expect(await acts()).toMatchObject([kept, { ...kept, reason: 'A complaint.', id: expect.stringMatching(/^act_/) }]);
+  });
+
   it('who does not exist is not found, however the id is spelled', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const ada = await admin(app);
@@ -395,6 +441,10 @@ describe('a contractor', () => {
     ]) {
       expect(byRest(await app.rest('GET', `/v1/contractors/${id}`, { token: hanna.token }))).toEqual(NOT_FOUND);
       expect(byRest(await app.rest('POST', `/v1/contractors/${id}/verify`, { token: ada.token }))).toEqual(NOT_FOUND);
+      const body = { reason: 'Why not.' };
+      expect(byRest(await app.rest('POST', `/v1/contractors/${id}/unverify`, { token: ada.token, body }))).toEqual(
+        NOT_FOUND,
+      );
       const byField = await app.graphql(READ, { token: hanna.token, variables: { id: decodeURIComponent(id) } });
       expect(byField.data).toEqual({ contractor: null });
       expect(byGraphql(byField)).toEqual(NOT_FOUND);

@@ -363,6 +363,19 @@ const FUNCTION_LEVEL: readonly Attack[] = [
       }),
     ]),
   ),
+  asUser('the mark of the verified taken from a rival', FORBIDDEN, ({ app, ours: { people } }) =>
+    alike([
+      app.rest('POST', `/v1/contractors/${people.awardee.profileId}/unverify`, {
+        token: people.stranger.token,
+        body: { reason: 'A rival.' },
+      }),
+      app.graphql(
+        `mutation { unverifyContractor(id: "${people.awardee.profileId}", input: { reason: "A rival." }) ` +
+          `{ contractor { id } } }`,
+        { token: people.stranger.token },
+      ),
+    ]),
+  ),
   asUser('a job posted by a contractor', FORBIDDEN, async ({ app, ours }) =>
     outcomeOf(await callRest(app, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
   ),

@@ -20,6 +20,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['webhookDelivery', 'dlv'],
   ['review', 'rev'],
   ['viewer', 'vwr'],
+  ['adminAction', 'act'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

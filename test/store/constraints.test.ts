@@ -96,6 +96,13 @@ const event = (tx: TransactionSql, more: object) =>
 const job = (tx: TransactionSql, id: string, change: object) =>
   tx`update jobs set ${tx({ ...change })} where id = ${id}`;
 
+/** An act of an admin, whose reason is then this. */
+async function actThen(tx: TransactionSql, reason: string | null) {
+  await tx`insert into admin_actions (id, admin_id, action, user_id, reason)
+    values ('act_1', ${ids.carl}, 'unverifyContractor', ${ids.carl}, 'A complaint.')`;
+  return tx`update admin_actions set reason = ${reason}`;
+}
+
 /** By the name of what refuses it; a name in capitals is Postgres' own word for the kind of refusal. */
 const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   [
@@ -241,6 +248,9 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ['a transfer that is rewritten', 'APPEND_ONLY', (tx) => tx`update token_transfers set amount = amount + 1`],
   ['a transfer that is removed', 'APPEND_ONLY', (tx) => tx`delete from token_transfers`],
   ['all transfers removed', 'APPEND_ONLY', (tx) => tx`truncate token_transfers cascade`],
+  ['an act of an admin that is rewritten', 'APPEND_ONLY', (tx) => tx`update admin_actions set action = 'x'`],
+  ['an act of an admin that is removed', 'APPEND_ONLY', (tx) => tx`delete from admin_actions`],
+  ['an act of an admin with another reason', 'APPEND_ONLY', (tx) => actThen(tx, 'Another.')],
   ['an event that is rewritten', 'APPEND_ONLY', (tx) => tx`update events set data = '{}'`],
   [
     'an event that becomes another’s',
@@ -321,6 +331,7 @@ it('the same rows are taken where nothing is wrong with them', async () => {
     (tx) => bid(tx, {}),
     (tx) => hold(tx, {}),
     (tx) => transfer(tx, {}),
+    (tx) => actThen(tx, null),
     (tx) => event(tx, {}),
     (tx) =>
       job(tx, ids.draft, { budget_min: 20, desired_start_date: '2026-07-01', desired_completion_date: '2026-07-01' }),

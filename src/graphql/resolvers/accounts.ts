@@ -5,6 +5,7 @@ import {
   contractorFilter,
   listContractors,
   readContractor,
+  unverifyContractor,
   verifyContractor,
 } from '../../operations/accounts/contractors.js';
 import { logIn, logOut, refreshSession } from '../../operations/accounts/log-in.js';
@@ -26,6 +27,7 @@ import {
   RefreshSessionPayload,
   SignUpContractorPayload,
   SignUpHomeownerPayload,
+  UnverifyContractorPayload,
   UpdateProfilePayload,
   VerifyContractorPayload,
 } from '../types/payloads.js';
@@ -43,6 +45,7 @@ const UpdateProfileInput = inputOf(
   updateProfile.input,
   'What to change: left out stays, null clears.',
 );
+const UnverifyContractorInput = inputOf('UnverifyContractorInput', unverifyContractor.input, 'Why.');
 const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all by default.');
 const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all by default.');
 
@@ -121,6 +124,15 @@ export class AccountResolver {
   @Mutation(() => VerifyContractorPayload, mutationOptions(verifyContractor))
   verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
     return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
+  }
+
+  @Mutation(() => UnverifyContractorPayload, mutationOptions(unverifyContractor))
+  unverifyContractor(
+    @Arg('id', () => ID, { description: 'The contractor.' }) id: string,
+    @Input(UnverifyContractorInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(unverifyContractor, Object.assign({}, input, { id }), caller).then((contractor) => ({ contractor }));
   }
 
   @Query(() => UserConnection, { ...queryOptions(listUsers), nullable: true })

@@ -84,6 +84,12 @@ export class VerifyContractorPayload extends Payload {
   contractor: Contractor | null;
 }
 
+@ObjectType({ description: 'What `unverifyContractor` answers.' })
+export class UnverifyContractorPayload extends Payload {
+  @Field(() => Contractor, fieldOptions('The contractor, who is not verified now.', 'nullable'))
+  contractor: Contractor | null;
+}
+
 @ObjectType({ description: 'What `createApiKey` answers.' })
 export class CreateApiKeyPayload extends Payload {
   @Field(() => ApiKey, fieldOptions(NEW_API_KEY.fields.apiKey.description, 'nullable'))

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
 import { TEXT } from '../../rules/limits.js';
-import { choice } from '../../rules/values.js';
-import { verifyContractor as markVerified } from '../../store/accounts.js';
+import { choice, requiredText } from '../../rules/values.js';
+import { lockContractor, setVerified } from '../../store/accounts.js';
+import { insertAdminAction } from '../../store/admin-actions.js';
 import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
+import { newId } from '../../store/new-id.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
@@ -32,10 +34,34 @@ export const verifyContractor = operation({
   budget: 'write',
   input,
   async run({ db, viewer }, { id }): Promise<ReadableContractor> {
-    const [contractor] = await markVerified(db, { id });
+    const [contractor] = await setVerified(db, { id, verified: true });
     if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
     return readableContractor(viewer, contractor);
   },
+});
+
+export const unverifyContractor = operation({
+  name: 'unverifyContractor',
+  description: 'Takes a contractor’s verification back, with the reason kept.',
+  allows: ['admin'],
+  budget: 'write',
+  input: z.strictObject({
+    ...input.shape,
+    reason: requiredText(TEXT.note).describe('Why; kept among the acts of admins.'),
+  }),
+  run: ({ db, viewer }, { id, reason }): Promise<ReadableContractor> =>
+    db.inTransaction(async (tx) => {
+      const [contractor] = await lockContractor(tx, { id });
+      if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+      if (!contractor.verified) return readableContractor(viewer, contractor);
+      const { userId } = contractor;
+      const act = { id: newId('adminAction'), adminId: viewer.userId, action: 'unverifyContractor', userId, reason };
+      const [[unverified = contractor]] = await tx.commitWith(
+        setVerified(tx, { id, verified: false }),
+        insertAdminAction(tx, act),
+      );
+      return readableContractor(viewer, unverified);
+    }),
 });
 
 export const contractorFilter = z.strictObject({

@@ -187,6 +187,10 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  unverifyContractor: ({ people }, dice) => ({
+    who: 'admin',
+    id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
+  }),
   adjustTokens: ({ people }, dice) => ({
     who: 'admin',
     known: { user_id: people[dice.pick(['other', 'stranger'] as const)].userId, amount: dice.int(1, 20) },
