@@ -126,6 +126,13 @@ const PROMISES: Readonly<Record<string, string>> = {
       order by job_id, sequence desc) e on e.job_id = j.id
     where e.to_status is distinct from j.status`,
 
+  'a job came to its state with the step that led there': `
+    select j.id as who, concat(j.status_changed_at, ', last step ', e.moved_at) as how
+    from jobs j left join (select job_id, max(occurred_at) as moved_at from events
+      where from_status is distinct from to_status group by job_id) e on e.job_id = j.id
+    where j.status_changed_at < j.created_at
+      or j.status_changed_at not between e.moved_at - interval '1 minute' and e.moved_at + interval '1 minute'`,
+
   'a job ends once': `
     select job_id as who, concat(count(*), ' endings') as how from events
     where type like 'job.%' and (to_status is null or to_status in ${listed(statesIn('end'))})

@@ -98,6 +98,7 @@ const JOBS_QUERY = [
   'homeownerId',
   'contractorId',
   'updatedSince',
+  'statusChangedBefore',
   'nearZip',
   'nearCity',
   'nearState',

@@ -16,6 +16,7 @@ import {
   inMarket,
   matchesSearch,
   scanJobs,
+  SCANNED_FIRST,
   SEARCH_FILTERS,
   searchJobs,
   searchJobsInOrder,
@@ -33,6 +34,7 @@ export interface JobFilter {
   /** Jobs in any of these states. */
   statuses?: readonly JobState[] | null | undefined;
   updatedSince?: Date | null | undefined;
+  statusChangedBefore?: Date | null | undefined;
   category?: string | null | undefined;
   urgency?: Urgency | null | undefined;
   homeownerId?: HomeownerId | null | undefined;
@@ -47,6 +49,7 @@ interface FilterValues extends ViewerIds, SearchValues {
   owner: HomeownerId | null;
   awardee: ContractorId | null;
   since: string | null;
+  before: string | null;
 }
 
 /** The SQL of each filter; a statement contains only the conditions of its filters. */
@@ -60,6 +63,10 @@ const FILTERS: {
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$('owner')}`,
   contractorId: ($) => sql`${jobs.awardedContractorId} = ${$('awardee')}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,
+  /** Such a job is older still, so that the list of the newest need not begin with those that are not. */
+  statusChangedBefore: ($) =>
+    sql`"jobs"."status_changed_at" < ${$('before')}::timestamptz
+      and "jobs"."created_at" < ${$('before')}::timestamptz`,
   /**
    * For a search that contains the separator: the index would also match a text that begins in the title and ends in
    * the description.
@@ -94,7 +101,7 @@ export async function listJobs(
     lists([role, order, ...statuses, ...names, ...searches, includeKey(include)].join(' '), () =>
       listOf(kind, include),
     );
-  const { search, category = null, urgency = null, updatedSince, near } = filter;
+  const { search, category = null, urgency = null, updatedSince, statusChangedBefore, near } = filter;
   const { homeownerId: owner = null, contractorId: awardee = null } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
@@ -104,6 +111,7 @@ export async function listJobs(
     owner,
     awardee,
     since: updatedSince?.toISOString() ?? null,
+    before: statusChangedBefore?.toISOString() ?? null,
     box,
     latitude,
     longitude,
@@ -133,8 +141,9 @@ interface ListKind {
 function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow> {
   const { role } = kind;
   const gatherRows = gatherFrom(kind);
-  const gatherForTotal = gatherFrom({ ...kind, order: DEFAULT_JOB_ORDER });
-  const { keys, direction, key } = JOB_LIST_ORDERS[kind.order];
+  const { keys, direction, key, isByState } = JOB_LIST_ORDERS[kind.order];
+  const isCountedInOrder = isByState && kind.searches.length === 0;
+  const gatherForTotal = isCountedInOrder ? gatherRows : gatherFrom({ ...kind, order: DEFAULT_JOB_ORDER });
   return pagedList({
     name: 'listJobs',
     keys,
@@ -202,10 +211,9 @@ function gatherFrom(kind: ListKind): GatherRows | undefined {
   // An index-only scan of a trade's index finds the next jobs, which keeps the planner from scanning all trades for a
   // rare one; some states are so rare that the whole list would be read.
   const isOfTrade = role !== 'homeowner' && names.includes('category');
-  const isOfStates = role === 'admin' && statuses.length > 1;
-  if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates) return undefined;
+  if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates(kind)) return undefined;
 
-  const market = searches.length > 0 ? gatherMatches(kind) : isOfStates ? ofEachState(kind) : firstOf(kind);
+  const market = searches.length > 0 ? gatherMatches(kind) : firstInMarket(kind);
   const parts = [...(place === 'own' ? [] : [market]), ...(place === 'open' ? [] : [ownJobs(kind)])];
   return ($, scan) => union(parts.map((part) => part($, scan)));
 }
@@ -218,10 +226,12 @@ const union = (parts: readonly SQL[]) =>
 
 function gatherMatches(kind: ListKind): GatherRows {
   const { searches, order } = kind;
-  return ($, scan) =>
-    isNewestFirst(order, scan)
-      ? searchJobs($, searches, marketOf(kind, $), scan)
-      : searchJobsInOrder($, searches, order, marketOf(kind, $), scan);
+  return ($, scan) => {
+    const market = marketOf(kind, $);
+    if (isNewestFirst(order, scan)) return searchJobs($, searches, market, scan);
+    const firstJobs = firstInMarket(kind)($, { ...scan, atMost: SCANNED_FIRST });
+    return searchJobsInOrder($, searches, order, firstJobs, market, scan);
+  };
 }
 
 /** The order of creation is searched best from its newest end. */
@@ -229,14 +239,19 @@ function isNewestFirst(order: JobOrder, { direction }: ScanLimit): boolean {
   return JOB_LIST_ORDERS[order].key === 'createdAt' && direction === 'desc';
 }
 
-/** The first jobs of each state, by the index of the states. */
-function ofEachState(kind: ListKind): GatherRows {
-  const each = kind.statuses.map((status) => firstOf({ ...kind, statuses: [status] }));
-  return ($, scan) => union(each.map((first) => first($, scan)));
+/** Whether the first jobs are found by an index of each state. One homeowner’s are few enough to sort. */
+function isOfStates({ role, order, names, statuses }: ListKind): boolean {
+  if (role !== 'admin') return false;
+  if (statuses.length > 0) return statuses.length > 1;
+  return JOB_LIST_ORDERS[order].isByState && !names.includes('homeownerId');
 }
 
-function firstOf(kind: ListKind): GatherRows {
-  return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
+/** The first jobs without the search: of each state, or by one index. */
+function firstInMarket(kind: ListKind): GatherRows {
+  if (!isOfStates(kind)) return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
+  const states = kind.statuses.length > 0 ? kind.statuses : JOB_STATES;
+  const each = states.map((status) => firstInMarket({ ...kind, statuses: [status] }));
+  return ($, scan) => union(each.map((first) => first($, scan)));
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */

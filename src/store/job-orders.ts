@@ -4,18 +4,30 @@ import type { JobOrder } from '../rules/job-orders.js';
 import type { Direction } from './keyset.js';
 import { jobs } from './tables/jobs.js';
 
-const BY_CREATION = {
-  keys: { createdAt: jobs.createdAt, id: jobs.id },
-  key: 'createdAt',
-  column: 'created_at',
-} as const;
-const BY_UPDATE = { keys: { updatedAt: jobs.updatedAt, id: jobs.id }, key: 'updatedAt', column: 'updated_at' } as const;
+const { id, createdAt, updatedAt, statusChangedAt } = jobs;
+const BY_CREATION = { keys: { createdAt, id }, key: 'createdAt', column: 'created_at', isByState: false } as const;
 
-/** For each order the keys that make a position, and the column that comes before the identifier. */
+/**
+ * For each order the keys that make a position, and the column that comes before the identifier. Where an order has an
+ * index of each state alone, a list of all jobs is gathered from these.
+ */
 export const JOB_LIST_ORDERS = {
   newest: { ...BY_CREATION, direction: 'desc' },
   oldest: { ...BY_CREATION, direction: 'asc' },
-  recently_updated: { ...BY_UPDATE, direction: 'desc' },
+  recently_updated: {
+    keys: { updatedAt, id },
+    key: 'updatedAt',
+    column: 'updated_at',
+    isByState: false,
+    direction: 'desc',
+  },
+  longest_unchanged: {
+    keys: { statusChangedAt, id },
+    key: 'statusChangedAt',
+    column: 'status_changed_at',
+    isByState: true,
+    direction: 'asc',
+  },
 } as const satisfies Record<JobOrder, object>;
 
 /** The `order by` of a table or an alias, in the direction of the page. */

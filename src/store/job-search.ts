@@ -147,26 +147,27 @@ export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[
 }
 
 /** So many of the first jobs are scanned before an index is asked. */
-const SCANNED_FIRST = 5_000;
+export const SCANNED_FIRST = 5_000;
 
 /**
  * The same in an order that the indexes of texts and places do not know: among the first jobs of the list, which fill
- * the page where many match, and else by an index, which leads to few.
+ * the page where many match, and else by an index, which leads to few. The first jobs may come from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,
   filters: readonly SearchFilter[],
   order: JobOrder,
+  firstJobs: SQL,
   market: Market,
   { atMost, positionCondition, direction }: ScanLimit,
 ): SQL {
   const table = tableOf(market);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
   const listCondition = allOf([...inMarket(market), positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
-  const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listCondition}
-      order by ${inOrder(order, 'jobs', direction)}`;
+  const list = sql`select * from (${firstJobs}) g
+      order by ${inOrder(order, 'g', direction)} limit ${SCANNED_FIRST}`;
   return sql`with scanned as materialized (
-      select l.id, l.${key} from ${withSearchRow(sql`${list} limit ${SCANNED_FIRST}`, table)}
+      select l.id, l.${key} from ${withSearchRow(list, table)}
       where ${matchesAll($, filters)} limit ${atMost}
     ), enough as materialized (
       select (select count(*) from scanned) >= ${atMost} as is_enough

@@ -169,12 +169,13 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
     .where(eq(jobSearch.jobId, $('id'))),
 );
 
-/** What changes in the row of a job. A change that has a new version has a new time, too. */
-export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt'>>;
+/** What changes in the row of a job. A change that has a new version has a new time, too, and so has a new state. */
+export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt'>>;
 
 type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<{ updatedAt: Date }[]>;
 
 const updates = cachedByKey<UpdateJob>();
+const NOW = sql`clock_timestamp()`;
 
 /** Changes a job that is locked; the statement has only the columns that change. */
 export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
@@ -185,7 +186,11 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
       statement('updateJob', { updatedAt: jobs.updatedAt }, ($: Placeholders<JobRow>, fields) =>
         builder
           .update(jobs)
-          .set({ ...columns($, names), ...(names.includes('version') && { updatedAt: sql`clock_timestamp()` }) })
+          .set({
+            ...columns($, names),
+            ...(names.includes('version') && { updatedAt: NOW }),
+            ...(names.includes('status') && { statusChangedAt: NOW }),
+          })
           .where(eq(jobs.id, $('id')))
           .returning(fields),
       ) as UpdateJob,

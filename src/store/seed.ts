@@ -221,7 +221,7 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
     insert into jobs (id, homeowner_id, status, title, description, category, budget_min, budget_max, urgency,
       address_line1, city, state, zip_code, country, latitude, longitude, desired_start_date, desired_completion_date,
       requirements, awarded_bid_id, awarded_contractor_id, rating, review, version, created_at, updated_at,
-      highest_budget_min, highest_budget_max, most_tokens_paid, completion_date_at_check_in,
+      status_changed_at, highest_budget_min, highest_budget_max, most_tokens_paid, completion_date_at_check_in,
       event_count, bid_count, live_bid_count, bids_ever)
     select job.job_id, job.homeowner_id, job.status,
       (array['Mend', 'Clean', 'Replace', 'Move', 'Inspect'])[1 + job.n / 5 % 5] || ' the ' ||
@@ -233,6 +233,7 @@ function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
       job.zip_code, 'US', job.latitude, job.longitude, '2030-06-01', '2030-06-15', 'Bring a ladder.',
       winner.bid_id, winner.contractor_id, job.rating, job.review,
       job.steps + 1, job.made, job.made,
+      job.made + (job.steps + job.bids * greatest(0, least(job.steps, 3) - 1)) * interval '1 hour',
       case when job.steps > 0 then 150 + job.n % 100 end, case when job.steps > 0 then 400.5 + job.n % 500 end,
       job.paid, case when job.steps > 2 then date '2030-06-15' end,
       job.steps + 1 + job.bids * least(job.steps, 2), job.bids, case when job.status = 'open' then job.bids else 0 end,

@@ -4,12 +4,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callRest } from '../calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
-import { gather, givenJob, type People } from '../journey.js';
+import { DRAFT, gather, givenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
 
 let app: TestApp;
 let people: People;
 const SINCE = '2026-04-01T00:00:00.000Z';
+const BEFORE = '2026-02-10T00:00:00.000Z';
 
 beforeAll(async () => {
   app = await openTestApp();
@@ -20,6 +21,7 @@ beforeAll(async () => {
   await app.sql`with placed as (select id, row_number() over (order by md5(id)) as n from jobs),
       moved as (update jobs set created_at = timestamptz '2026-01-01' + n % 7 * interval '1 day',
         updated_at = timestamptz '2026-03-01' + (n * 7919) % 50 * interval '1 day',
+        status_changed_at = timestamptz '2026-02-01' + (n * 31) % 17 * interval '1 day',
         title = 'Sink ' || n, category = case when n % 2 = 0 then 'plumbing' else 'roofing' end
         from placed where placed.id = jobs.id returning jobs.id, jobs.created_at)
     update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
@@ -32,7 +34,8 @@ const ORDERS = {
   OLDEST: 'created_at, id',
   RECENTLY_UPDATED: 'updated_at desc, id desc',
 } as const;
-type Order = keyof typeof ORDERS;
+const ADMINS_ORDERS = { ...ORDERS, LONGEST_UNCHANGED: 'status_changed_at, id' } as const;
+const ordersOf = (who: (typeof READERS)[number]) => Object.entries(who === 'admin' ? ADMINS_ORDERS : ORDERS);
 
 const FILTERS: [name: string, query: string, filter: string, where: string][] = [
   ['everything', '', '', 'true'],
@@ -88,9 +91,9 @@ async function expectInEveryOrder(
   [query, filter, where]: readonly [query: string, filter: string, where: string],
 ): Promise<void> {
   const { token } = people[who];
-  for (const order of Object.keys(ORDERS) as Order[]) {
+  for (const [order, inSql] of ordersOf(who)) {
     const expected = (
-      await app.sql.unsafe(`select id from jobs where ${seenBy(who)} and ${where} order by ${ORDERS[order]}`)
+      await app.sql.unsafe(`select id from jobs where ${seenBy(who)} and ${where} order by ${inSql}`)
     ).map(({ id }) => String(id));
     const inOrder = `${query}&order_by=${order.toLowerCase()}`;
     expect(await byLinks(token, inOrder, 7), order).toEqual(expected);
@@ -137,6 +140,75 @@ describe('the jobs that a contractor was awarded', () => {
   });
 });
 
+describe('jobs that have not moved for long', () => {
+  const before = [`status_changed_before=${BEFORE}`, `statusChangedBefore: "${BEFORE}"`] as const;
+  test.each([
+    ['of all states', '', '', 'true'],
+    [
+      'of several states',
+      '&statuses=draft,in_review',
+      ', statuses: [DRAFT, IN_REVIEW]',
+      `status in ('draft', 'in_review')`,
+    ],
+    [
+      'of a trade and a state',
+      '&category=roofing&status=open',
+      ', category: "roofing", status: OPEN',
+      `category = 'roofing' and status = 'open'`,
+    ],
+    ['that hold a word', '&search=sink%201', ', search: "sink 1"', `title ilike '%sink 1%'`],
+  ])('are listed for an admin, %s', async (_, query, filter, where) => {
+    await expectInEveryOrder('admin', [
+      before[0] + query,
+      before[1] + filter,
+      `status_changed_at < '${BEFORE}' and ${where}`,
+    ]);
+  });
+
+  test('are those of one homeowner, if an admin asks for these', async () => {
+    const { profileId } = people.owner;
+    const where = `status_changed_at < '${BEFORE}' and homeowner_id = '${profileId}'`;
+    await expectInEveryOrder('admin', [
+      `${before[0]}&homeowner_id=${profileId}`,
+      `${before[1]}, homeownerId: "${profileId}"`,
+      where,
+    ]);
+  });
+
+  test.each(['owner', 'awardee', 'stranger'] as const)('are not listed for the %s', async (who) => {
+    const { token } = people[who];
+    for (const query of [before[0], 'order_by=longest_unchanged']) {
+      const { status, body } = await app.rest('GET', `/v1/jobs?${query}`, { token });
+      expect([query, status, body.details.code]).toEqual([query, 403, 'FORBIDDEN']);
+    }
+    for (const list of [`filter: { ${before[1]} }`, 'orderBy: LONGEST_UNCHANGED']) {
+      const { errors } = await app.graphql(`{ jobs(${list}) { totalCount } }`, { token });
+      expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    }
+  });
+
+  test('move to the end of the list by a publication, and stay where they are by an edit and a bid', async () => {
+    const { owner, stranger, admin } = people;
+    const category = 'waiting';
+    const [first = '', second = ''] = [
+      await callRest(app, 'create', { by: owner, body: { ...DRAFT, category } }),
+      await callRest(app, 'create', { by: owner, body: { ...DRAFT, category } }),
+    ].map(({ body }) => body.id as string);
+    const listed = async () =>
+      (await byLinks(admin.token, `order_by=longest_unchanged&category=${category}`, 100)).map((id) =>
+        id === first ? 'first' : 'second',
+      );
+    const put = await app.rest('PUT', `/v1/jobs/${first}`, { token: owner.token, body: { title: 'Another' } });
+    expect([put.body.title, await listed()]).toEqual(['Another', ['first', 'second']]);
+    await callRest(app, 'publish', { by: owner, job: first });
+    expect(await listed()).toEqual(['second', 'first']);
+    await callRest(app, 'publish', { by: owner, job: second });
+    expect(await listed()).toEqual(['first', 'second']);
+    await callRest(app, 'submitBid', { by: stranger, job: first, body: { amount: 5 } });
+    expect(await listed()).toEqual(['first', 'second']);
+  });
+});
+
 test('the contractor’s list in no order is the newest first', async () => {
   const { token } = people.awardee;
   expect(await byLinks(token, '', 100)).toEqual(await byLinks(token, 'order_by=newest', 100));
@@ -165,7 +237,12 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ['statuses=open,lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
   ['status=open&status=lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
   ['updated_since=yesterday', 'updatedSince: "yesterday"', { updated_since: expect.stringContaining('time zone') }],
-  ['order_by=best', undefined, { order_by: 'must be one of newest, oldest, recently_updated' }],
+  ['order_by=best', undefined, { order_by: 'must be one of newest, oldest, recently_updated, longest_unchanged' }],
+  [
+    'status_changed_before=long%20ago',
+    'statusChangedBefore: "long ago"',
+    { status_changed_before: expect.stringContaining('time zone') },
+  ],
   ['near_zip=78701', undefined, { within_miles: 'is required with a place' }],
   [
     'near_city=Austin&within_miles=9000',

@@ -263,6 +263,24 @@ export const QUERIES: readonly Query[] = [
     list(`jobs of a busy contractor, ${orderBy}`, 'busy contractor', '', { orderBy }),
     list(`jobs of a busy homeowner, ${orderBy}`, 'busy homeowner', '', { orderBy }),
   ]),
+  ...[
+    '',
+    'status: IN_REVIEW',
+    'statuses: [APPEALED, IN_REVIEW]',
+    'category: "roofing"',
+    search(WORDS.middling),
+  ].flatMap((filter) => {
+    const long = `${filter}${filter && ', '}statusChangedBefore: "${new Date(Date.now() - 250 * 86_400_000).toJSON()}"`;
+    return [
+      list(`all jobs by their last change of state {${filter}}`, 'admin', filter, { orderBy: 'LONGEST_UNCHANGED' }),
+      list(`all jobs unchanged for long {${filter}}`, 'admin', long, { orderBy: 'LONGEST_UNCHANGED' }),
+      list(`all jobs unchanged for long {${filter}}, counted`, 'admin', long, {
+        orderBy: 'LONGEST_UNCHANGED',
+        fields: counted,
+      }),
+      list(`the newest unchanged for long {${filter}}`, 'admin', long),
+    ];
+  }),
   list('what changed since a moment', 'admin', 'updatedSince: "2020-01-01T00:00:00.000Z"', {
     orderBy: 'RECENTLY_UPDATED',
   }),

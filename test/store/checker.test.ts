@@ -192,6 +192,16 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update jobs set status = 'in_progress' where id = ${ids.awarded!}`,
   ],
   [
+    'a job that seems to wait since before its last step',
+    'a job came to its state with the step that led there',
+    (tx) => tx`update jobs set status_changed_at = created_at - interval '1 hour' where id = ${ids.awarded!}`,
+  ],
+  [
+    'a job that seems to have moved since its last step',
+    'a job came to its state with the step that led there',
+    (tx) => tx`update jobs set status_changed_at = now() + interval '1 hour' where id = ${ids.awarded!}`,
+  ],
+  [
     'a second ending',
     'a job ends once',
     (tx) =>

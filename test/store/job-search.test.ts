@@ -158,6 +158,7 @@ async function fill(dice: Dice): Promise<void> {
 }
 
 function jobOf(dice: Dice, n: number) {
+  const made = Date.UTC(2030, 0, 1) + dice.int(1, JOBS) * 60_000;
   const description = (texts: readonly string[]) =>
     texts.map((text) => ` ${dice.percent(20) ? text.toUpperCase() : text}`);
   const held = TEXTS.filter(([perThousand]) => dice.int(1, 1_000) <= perThousand).map(([, text]) => text);
@@ -184,7 +185,8 @@ function jobOf(dice: Dice, n: number) {
     ]),
     state: 'TX',
     // Often at the same moment, so that the identifiers decide.
-    created_at: new Date(Date.UTC(2030, 0, 1) + dice.int(1, JOBS) * 60_000),
+    created_at: new Date(made),
+    status_changed_at: new Date(made + ((n * 7_919) % JOBS) * 60_000),
   };
 }
 
@@ -212,6 +214,7 @@ const ORDERS: Readonly<Record<JobOrder, string>> = {
   newest: 'j.created_at desc, j.id desc',
   oldest: 'j.created_at, j.id',
   recently_updated: 'j.updated_at desc, j.id desc',
+  longest_unchanged: 'j.status_changed_at, j.id',
 };
 
 function asked(dice: Dice): Asked {
@@ -223,16 +226,18 @@ function asked(dice: Dice): Asked {
   const order = dice.percent(50) ? 'newest' : dice.pick(JOB_ORDERS);
   const category = dice.percent(20) ? 'roofing' : null;
   const urgency = dice.percent(20) ? 'urgent' : null;
+  const statusChangedBefore = dice.percent(20) ? new Date(Date.UTC(2030, 0, dice.int(2, 9))) : null;
   const conditions = [
     search !== null && `(position(lower($1) in lower(j.title)) > 0 or position(lower($1) in lower(j.description)) > 0)`,
     near && `j.city = '${near}'`,
     statuses && `j.status in (${statuses.map((state) => `'${state}'`).join(', ')})`,
     category && `j.category = '${category}'`,
     urgency && `j.urgency = '${urgency}'`,
+    statusChangedBefore && `j.status_changed_at < '${statusChangedBefore.toISOString()}'`,
   ];
   const where = conditions.filter((condition) => typeof condition === 'string').join(' and ');
   return {
-    filter: { search, near: near && NEAR[near], statuses, category, urgency },
+    filter: { search, near: near && NEAR[near], statuses, category, urgency, statusChangedBefore },
     order,
     where,
     text: search ?? '',

@@ -67,6 +67,18 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
     }
   });
 
+  it('says since when each job is in its state, by the events', async () => {
+    const { token } = await logIn(TOWNS_ADMIN.email);
+    const movedAt = (jobId: string) =>
+      rowsOf('events')
+        .filter((event) => event.job_id === jobId && event.from_status !== event.to_status)
+        .map(({ occurred_at }) => Date.parse(occurred_at))
+        .reduce((one, other) => Math.max(one, other), 0);
+    const expected = rowsOf('jobs').toSorted((one, other) => movedAt(one.id) - movedAt(other.id));
+    const { body } = await app.rest('GET', '/v1/jobs?per_page=100&order_by=longest_unchanged', { token });
+    expect(body.data.map(({ id }: Json) => id)).toEqual(expected.map(({ id }) => id));
+  });
+
   it('goes on: contractors find open jobs, and an award is followed by the work and its approval', async () => {
     const { token: admin } = await logIn(TOWNS_ADMIN.email);
     const [bid] = rowsOf('bids').filter(

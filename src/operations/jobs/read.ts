@@ -5,7 +5,7 @@ import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/timeline.js';
-import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
+import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/job-orders.js';
 import { JOB_STATES } from '../../rules/states.js';
 import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
 import { choice, idOf } from '../../rules/values.js';
@@ -58,6 +58,12 @@ export const jobFilter = z.strictObject({
         'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
         'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` have these changes too.',
     ),
+  statusChangedBefore: momentInBody
+    .nullish()
+    .describe(
+      'Jobs that came to their state before this moment, whatever was edited since; for admins. With ' +
+        '`LONGEST_UNCHANGED`, in REST `longest_unchanged`, those that have waited for longest come first.',
+    ),
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
 
@@ -79,12 +85,7 @@ export const listJobs = operation({
     }),
   ),
   async run({ db, viewer, include }, input): Promise<Page<ReadableJob>> {
-    if (input.homeownerId != null && viewer.role !== 'admin')
-      throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
-    if (input.contractorId != null && viewer.role !== 'admin' && input.contractorId !== viewer.contractorId)
-      throw refuse('FORBIDDEN', {
-        message: 'Only admins and the contractor themselves may list the jobs awarded to a contractor.',
-      });
+    assertMayList(viewer, input);
     const filter: JobFilter = Object.assign({}, input, {
       statuses: input.status == null ? input.statuses : [input.status],
       near: await boxAround(input),
@@ -94,6 +95,25 @@ export const listJobs = operation({
     return mapPage(page, (job) => readableJob(viewer, job));
   },
 });
+
+function assertMayList(
+  { role, contractorId: own }: Viewer,
+  {
+    homeownerId,
+    contractorId,
+    statusChangedBefore,
+    orderBy,
+  }: Omit<JobFilter, 'near'> & { orderBy?: JobOrder | null | undefined },
+): void {
+  if (role === 'admin') return;
+  if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
+  if (statusChangedBefore != null || orderBy === 'longest_unchanged')
+    throw refuse('FORBIDDEN', { message: 'Only admins may list jobs by their last change of state.' });
+  if (contractorId != null && contractorId !== own)
+    throw refuse('FORBIDDEN', {
+      message: 'Only admins and the contractor themselves may list the jobs awarded to a contractor.',
+    });
+}
 
 export const readJob = operation({
   name: 'job',

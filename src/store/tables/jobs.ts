@@ -68,6 +68,8 @@ export const jobs = pgTable(
     version: integer().notNull().default(1),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
+    /** When it came to the state that it is in; no edit changes that. */
+    statusChangedAt: moment().notNull().defaultNow(),
 
     highestBudgetMin: money(),
     highestBudgetMax: money(),
@@ -98,6 +100,8 @@ export const jobs = pgTable(
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
+    // For those that have not moved for long.
+    index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_awarded_to')
       .on(t.awardedContractorId, t.homeownerId)
       .where(sql`${t.awardedContractorId} is not null`),
