@@ -86,6 +86,7 @@ export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.'
   newest: 'The last written first.',
   oldest: 'The first written first.',
   recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
+  highest_budget: 'The highest `budgetMax` first; jobs without one come last.',
   longest_unchanged: 'Those that have been in their state for longest first; for admins.',
 });
 

@@ -1,6 +1,7 @@
 /** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
 import { z } from 'zod';
 import { PAGE, TEXT } from '../rules/limits.js';
+import { MONEY_MAX } from '../rules/values.js';
 import type { JobInclude } from '../store/job-parts.js';
 import type { KeyValue, Position } from '../store/keyset.js';
 import type { PageRequest, SamePageRequest } from '../store/page.js';
@@ -35,7 +36,7 @@ export const pageShape = {
 };
 
 /** The schema of a cursor, key by key. */
-export type PositionShape = readonly ('time' | 'text' | 'number' | 'flag')[];
+export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag')[];
 
 interface NestedPageInput {
   first?: number | null;
@@ -109,6 +110,7 @@ function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyV
   // Only values of the column's type, since the database would refuse others with an error.
   if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
   if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
+  if (kind === 'money') return typeof value === 'number' && Math.abs(value) <= MONEY_MAX ? value : undefined;
   if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
   return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
 }

@@ -4,7 +4,7 @@ import type { JobOrder } from '../rules/job-orders.js';
 import type { Direction } from './keyset.js';
 import { jobs } from './tables/jobs.js';
 
-const { id, createdAt, updatedAt, statusChangedAt } = jobs;
+const { id, createdAt, updatedAt, budgetRank, statusChangedAt } = jobs;
 const BY_CREATION = { keys: { createdAt, id }, key: 'createdAt', column: 'created_at', isByState: false } as const;
 
 /**
@@ -19,6 +19,13 @@ export const JOB_LIST_ORDERS = {
     key: 'updatedAt',
     column: 'updated_at',
     isByState: false,
+    direction: 'desc',
+  },
+  highest_budget: {
+    keys: { budgetRank, id },
+    key: 'budgetRank',
+    column: 'budget_rank',
+    isByState: true,
     direction: 'desc',
   },
   longest_unchanged: {

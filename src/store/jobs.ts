@@ -170,7 +170,7 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
 );
 
 /** What changes in the row of a job. A change that has a new version has a new time, too, and so has a new state. */
-export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt'>>;
+export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
 
 type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<{ updatedAt: Date }[]>;
 

@@ -22,6 +22,7 @@ beforeAll(async () => {
       moved as (update jobs set created_at = timestamptz '2026-01-01' + n % 7 * interval '1 day',
         updated_at = timestamptz '2026-03-01' + (n * 7919) % 50 * interval '1 day',
         status_changed_at = timestamptz '2026-02-01' + (n * 31) % 17 * interval '1 day',
+        budget_max = case when n % 4 > 0 then n * 7 % 5 * 100.25 end,
         title = 'Sink ' || n, category = case when n % 2 = 0 then 'plumbing' else 'roofing' end
         from placed where placed.id = jobs.id returning jobs.id, jobs.created_at)
     update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
@@ -33,6 +34,7 @@ const ORDERS = {
   NEWEST: 'created_at desc, id desc',
   OLDEST: 'created_at, id',
   RECENTLY_UPDATED: 'updated_at desc, id desc',
+  HIGHEST_BUDGET: 'budget_max desc nulls last, id desc',
 } as const;
 const ADMINS_ORDERS = { ...ORDERS, LONGEST_UNCHANGED: 'status_changed_at, id' } as const;
 const ordersOf = (who: (typeof READERS)[number]) => Object.entries(who === 'admin' ? ADMINS_ORDERS : ORDERS);
@@ -237,7 +239,11 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ['statuses=open,lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
   ['status=open&status=lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
   ['updated_since=yesterday', 'updatedSince: "yesterday"', { updated_since: expect.stringContaining('time zone') }],
-  ['order_by=best', undefined, { order_by: 'must be one of newest, oldest, recently_updated, longest_unchanged' }],
+  [
+    'order_by=best',
+    undefined,
+    { order_by: 'must be one of newest, oldest, recently_updated, highest_budget, longest_unchanged' },
+  ],
   [
     'status_changed_before=long%20ago',
     'statusChangedBefore: "long ago"',

@@ -44,7 +44,8 @@ export interface Query {
   readonly kind: Kind;
   /**
    * A search term of fewer than three letters has no trigram to be found by; where every second row counts, a scan that
-   * ends at the most that is counted costs as much as an index does; and an audit adds up all that there is.
+   * ends at the most that is counted costs as much as an index does; an audit adds up all there is; and a list that
+   * is sorted reads all jobs of the busy homeowner, who owns every fifth of the smallest market.
    */
   readonly mayScan?: true;
   readonly api: 'rest' | 'graphql';
@@ -255,13 +256,16 @@ export const QUERIES: readonly Query[] = [
   list('all jobs in a state and of a trade', 'admin', 'status: IN_PROGRESS, category: "roofing"'),
   list('all jobs in a state that none is in', 'admin', 'status: APPEALED'),
   list('all jobs in several states', 'admin', 'statuses: [APPEALED, ESCALATED, IN_REVIEW]'),
-  ...(['OLDEST', 'RECENTLY_UPDATED'] as const).flatMap((orderBy) => [
+  ...(['OLDEST', 'RECENTLY_UPDATED', 'HIGHEST_BUDGET'] as const).flatMap((orderBy) => [
     list(`all jobs, ${orderBy}`, 'admin', '', { orderBy }),
     list(`all jobs in several states, ${orderBy}`, 'admin', 'statuses: [APPEALED, IN_REVIEW]', { orderBy }),
     list(`all jobs of a trade, ${orderBy}`, 'admin', 'category: "roofing"', { orderBy }),
     list(`open jobs, ${orderBy}`, 'new contractor', 'status: OPEN', { orderBy }),
     list(`jobs of a busy contractor, ${orderBy}`, 'busy contractor', '', { orderBy }),
-    list(`jobs of a busy homeowner, ${orderBy}`, 'busy homeowner', '', { orderBy }),
+    {
+      ...list(`jobs of a busy homeowner, ${orderBy}`, 'busy homeowner', '', { orderBy }),
+      ...(orderBy === 'HIGHEST_BUDGET' && { mayScan: true as const }),
+    },
   ]),
   ...[
     '',

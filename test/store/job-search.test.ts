@@ -176,6 +176,7 @@ function jobOf(dice: Dice, n: number) {
     description: `It${description(held.filter((text) => !inTitle.includes(text))).join('')}.`,
     category: dice.pick(['roofing', 'plumbing']),
     urgency: dice.pick(['standard', 'urgent']),
+    budget_max: n % 3 === 0 ? null : ((n * 31) % 200) + 0.5,
     address_line1: '1 Elm St',
     city: dice.weighted<Town>([
       [80, 'Austin'],
@@ -214,6 +215,7 @@ const ORDERS: Readonly<Record<JobOrder, string>> = {
   newest: 'j.created_at desc, j.id desc',
   oldest: 'j.created_at, j.id',
   recently_updated: 'j.updated_at desc, j.id desc',
+  highest_budget: 'j.budget_max desc nulls last, j.id desc',
   longest_unchanged: 'j.status_changed_at, j.id',
 };
 

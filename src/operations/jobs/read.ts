@@ -21,7 +21,7 @@ import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { boxAround, contradictionsInPlace, nearInputs } from '../near.js';
 import { operation } from '../operation.js';
-import { pageRequest, pageShape } from '../paging.js';
+import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { withRule, idInPath, momentInBody, optionalText } from '../shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
@@ -29,8 +29,15 @@ import { readableJob, type ReadableJob } from './readable.js';
 const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
 
-/** The cursor of a job in a list of any order. */
 const TIME_AND_ID = ['time', 'text'] as const;
+/** What a cursor holds in each order. */
+const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
+  newest: TIME_AND_ID,
+  oldest: TIME_AND_ID,
+  recently_updated: TIME_AND_ID,
+  highest_budget: ['money', 'text'],
+  longest_unchanged: TIME_AND_ID,
+};
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
 /** The cursor of an event among those of its job. */
 export const IN_ORDER = ['number'] as const;
@@ -90,8 +97,9 @@ export const listJobs = operation({
       statuses: input.status == null ? input.statuses : [input.status],
       near: await boxAround(input),
     });
-    const request = pageRequest(input, TIME_AND_ID, include);
-    const page = await jobsInOrder(db, viewer, filter, request, include, input.orderBy ?? DEFAULT_JOB_ORDER);
+    const order = input.orderBy ?? DEFAULT_JOB_ORDER;
+    const request = pageRequest(input, POSITIONS[order], include);
+    const page = await jobsInOrder(db, viewer, filter, request, include, order);
     return mapPage(page, (job) => readableJob(viewer, job));
   },
 });

@@ -70,6 +70,10 @@ export const jobs = pgTable(
     updatedAt: updatedAt(),
     /** When it came to the state that it is in; no edit changes that. */
     statusChangedAt: moment().notNull().defaultNow(),
+    /** Lists are ordered by it: the highest budget, and less than any where there is none. */
+    budgetRank: money()
+      .notNull()
+      .generatedAlwaysAs(sql`coalesce(budget_max, -1)`),
 
     highestBudgetMin: money(),
     highestBudgetMax: money(),
@@ -100,8 +104,9 @@ export const jobs = pgTable(
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
-    // For those that have not moved for long.
+    // By state alone: lists of all jobs are gathered from the first of each state, which spares each write an entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
+    index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_awarded_to')
       .on(t.awardedContractorId, t.homeownerId)
       .where(sql`${t.awardedContractorId} is not null`),

@@ -1,0 +1,2 @@
+ALTER TABLE "jobs" ADD COLUMN "budget_rank" numeric(12, 2) GENERATED ALWAYS AS (coalesce(budget_max, -1)) STORED NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_in_state_by_budget" ON "jobs" USING btree ("status","budget_rank","id","category");
