@@ -51,7 +51,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     await call('POST', '/v1/tokens/adjustments', gift, admin);
     return { token, session };
   };
-  const homeowners: { token: string; address: { city: string } }[] = [];
+  const homeowners: { token: string; address: { city: string; state: string } }[] = [];
   for (const homeowner of HOMEOWNERS) {
     const { token } = await signUp('homeowner', homeowner);
     const address = { ...homeowner.lives, country: 'US' };
@@ -76,14 +76,14 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     const budget = { budget_min: Math.round(price * 0.8), budget_max: Math.round(price * 1.3) };
     const urgency = turn(['standard', 'standard', 'priority', 'urgent'], jobs);
     const { id } = await call('POST', '/v1/jobs', { ...work, ...address, ...budget, urgency }, owner);
-    return { id, owner, price, city: address.city, category: work.category };
+    return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
   /** Whoever works in the town and knows the trade bids, or else everybody who works there. */
   async function openJob() {
-    const { id, owner, price, city, category } = await draft();
+    const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
-    const near = contractors.filter(({ areas }) => areas.includes(city));
+    const near = contractors.filter(({ areas }) => areas.includes(town));
     const fitting = near.filter(({ trades }) => trades.includes(category));
     const bids = [];
     for (const [at, { token: by }] of (fitting.length > 0 ? fitting : near).entries()) {

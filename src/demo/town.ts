@@ -50,7 +50,7 @@ function contractor(
   since: number,
   line: string,
 ) {
-  const areas = towns.map(({ city }) => city);
+  const areas = towns.map(({ city, state }) => `${city}, ${state}`);
   return { ...person(first, last), company, trades, areas, since, phone: phone(towns[0].areaCode, line) };
 }
 

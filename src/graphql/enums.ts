@@ -147,6 +147,7 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors 
   best_rated:
     'Those with the best average of ratings, and of equal ones those with more ratings; the unrated come last.',
   most_completed: 'Those with the most completed jobs, and of equal ones the best rated.',
+  nearest: 'Those nearest to the place of the filter, and of equally near ones the best rated.',
 });
 
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {

@@ -9,7 +9,7 @@ import { BidResolver, HoldResolver, ViewerBidsResolver } from './resolvers/bids.
 import { JobEventResolver } from './resolvers/events.js';
 import { JobMutations } from './resolvers/job-mutations.js';
 import { DisputeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
-import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
+import { ContractorEdgeResolver, ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
@@ -45,6 +45,7 @@ export function createSchema(): GraphQLSchema {
         UserResolver,
         HomeownerResolver,
         ContractorResolver,
+        ContractorEdgeResolver,
         ApiKeyResolver,
         TokenResolver,
         TokenTransferResolver,

@@ -4,8 +4,9 @@
  */
 import { z } from 'zod';
 import { TEXT } from '../rules/limits.js';
+import type { ContractorFilter } from '../store/contractor-lists.js';
 import type { JobFilter } from '../store/job-lists.js';
-import { cityPlace, postalPlace } from './jobs/places.js';
+import { cityPlace, knownAreas, postalPlace } from './jobs/places.js';
 import { optionalText } from './shapes.js';
 import { invalidField } from './validation.js';
 
@@ -82,7 +83,7 @@ interface Around {
 }
 
 /** Null where no place is given; one that we do not know is refused. */
-async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
+export async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;
   const { latitude, longitude } = await centreOf(place, near ? IN_OBJECT : IN_QUERY);
@@ -99,6 +100,34 @@ export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   const high = (miles + 1) / MILES_PER_DEGREE;
   const wide = high / Math.max(0.05, Math.cos(((Math.abs(latitude) + high) * Math.PI) / 180));
   return { ...around, box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})` };
+}
+
+/** The service areas whose centre lies near enough. */
+export async function areasAround({ latitude, longitude, miles }: Around): Promise<ContractorFilter['near']> {
+  const names: string[] = [];
+  const tenths: number[] = [];
+  const high = (miles + 1) / MILES_PER_DEGREE;
+  for (const area of await knownAreas()) {
+    // Most are left out by this alone.
+    if (Math.abs(area.latitude - latitude) > high) continue;
+    const distance = milesBetween(area, { latitude, longitude });
+    if (distance > miles) continue;
+    names.push(area.name);
+    tenths.push(Math.round(distance * 10));
+  }
+  return { names, tenths };
+}
+
+type Place = Pick<Around, 'latitude' | 'longitude'>;
+
+/** As `store/job-search.ts` computes it. */
+function milesBetween(one: Place, other: Place): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;
+  const chord =
+    half(one.latitude, other.latitude) +
+    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * half(one.longitude, other.longitude);
+  return 3958.8 * 2 * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
 async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {

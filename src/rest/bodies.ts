@@ -1,7 +1,7 @@
 /** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
 import { z } from 'zod';
 import { JOB_EVENT } from '../rules/entities/event.js';
-import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
+import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
 import { unredactedEntity, entity, type Entity, type Fields } from '../rules/entity.js';
 import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
@@ -43,6 +43,11 @@ export const SEEN_USER = entity(
   { ...USER.fields, ...PROFILES },
 );
 export const SEEN_HOMEOWNER = entity('SeenHomeowner', 'A homeowner’s profile, as others read it.', HOMEOWNER.fields);
+
+export const LISTED_CONTRACTOR = entity('ListedContractor', 'A contractor in a list, and how far away they work.', {
+  ...CONTRACTOR.fields,
+  distance: CONTRACTOR_DISTANCE,
+});
 
 /** One of several entities. */
 export interface Variants {

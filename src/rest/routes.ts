@@ -65,6 +65,7 @@ import {
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
+  LISTED_CONTRACTOR,
   LISTED_USER,
   PUBLICATION,
   REFRESHED_SESSION,
@@ -88,6 +89,8 @@ const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
 
+const NEAR_QUERY = ['nearZip', 'nearCity', 'nearState', 'withinMiles'];
+
 const JOBS_QUERY = [
   'orderBy',
   'search',
@@ -99,10 +102,7 @@ const JOBS_QUERY = [
   'contractorId',
   'updatedSince',
   'statusChangedBefore',
-  'nearZip',
-  'nearCity',
-  'nearState',
-  'withinMiles',
+  ...NEAR_QUERY,
 ];
 
 export const ROUTES: readonly Route[] = [
@@ -137,8 +137,8 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
   route('GET', '/lifecycle', readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
   route('GET', '/contractors', listContractors, {
-    query: [...PAGE_QUERY, 'search', 'specialty', 'serviceArea', 'verified', 'orderBy'],
-    shows: CONTRACTOR,
+    query: [...PAGE_QUERY, 'search', 'specialty', 'serviceArea', 'verified', 'orderBy', ...NEAR_QUERY],
+    shows: LISTED_CONTRACTOR,
   }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),

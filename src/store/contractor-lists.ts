@@ -1,7 +1,8 @@
 /** The directory of contractors, in one of its orders, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import { integer, pgTable, type PgColumn } from 'drizzle-orm/pg-core';
 import type { ContractorOrder } from '../rules/entities/people.js';
+import { PAGE } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import { contractorShape, type Contractor } from './accounts.js';
 import type { Db } from './database.js';
@@ -9,7 +10,7 @@ import { firstMatches } from './first-matches.js';
 import { likePattern } from './job-lists.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { CLIENT } from './people.js';
-import { builder, cachedByKey, type Placeholders } from './statement.js';
+import { asArray, builder, cachedByKey, type Placeholders } from './statement.js';
 import { contractors, contractorTerms } from './tables/accounts.js';
 import { idsOf, type ViewerIds } from './visibility.js';
 
@@ -18,27 +19,37 @@ export interface ContractorFilter {
   specialty?: string | null | undefined;
   serviceArea?: string | null | undefined;
   verified?: boolean | null | undefined;
+  /** Service areas in small letters, each with its distance in tenths of a mile. */
+  near?: { readonly names: readonly string[]; readonly tenths: readonly number[] } | null | undefined;
 }
 
-/** A contractor, and whether they have bid on a job of the viewer's, which decides what the viewer may read of them. */
 export interface ListedContractor {
   readonly contractor: Contractor;
+  /** Whether they have bid on a job of the viewer's, which decides what the viewer may read of them. */
   readonly client: boolean;
+  /** How far the nearest of their service areas is, in tenths of a mile; null where no place was asked for. */
+  readonly tenths: number | null;
 }
 
 interface FilterValues extends ViewerIds {
   search: string | null;
   specialty: string | null;
   serviceArea: string | null;
+  areas: string | null;
+  tenths: string | null;
 }
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
+
+/** What `nearBy` selects: a column to sort by, which is in no table. */
+const { nearness } = pgTable('near_by', { nearness: integer() });
 
 /** The column of each order, always descending. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },
   most_completed: { completedJobs, ratingRank, ratingCount, id },
+  nearest: { nearness, ratingRank, ratingCount, createdAt, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, PgColumn>>>;
 
 /** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
@@ -60,6 +71,7 @@ interface ContractorQuery {
   readonly order: ContractorOrder;
   readonly terms: readonly Term[];
   readonly verified: boolean | null;
+  readonly isNear: boolean;
 }
 
 const lists = cachedByKey<List<FilterValues, ListedContractor>>();
@@ -67,24 +79,33 @@ const lists = cachedByKey<List<FilterValues, ListedContractor>>();
 export function listContractors(
   db: Db,
   viewer: Viewer,
-  { search = null, specialty = null, serviceArea = null, verified = null }: ContractorFilter,
+  { search = null, specialty = null, serviceArea = null, verified = null, near }: ContractorFilter,
   order: ContractorOrder,
   request: PageRequest,
 ): Promise<Page<ListedContractor>> {
-  const values = { search: search === null ? null : likePattern(search), specialty, serviceArea, ...idsOf(viewer) };
+  const values = {
+    search: search === null ? null : likePattern(search),
+    specialty,
+    serviceArea,
+    areas: near ? asArray(near.names) : null,
+    tenths: near ? `{${near.tenths.join()}}` : null,
+    ...idsOf(viewer),
+  };
   const query: ContractorQuery = {
     role: viewer.role,
     order,
     terms: TERM_NAMES.filter((name) => values[name] !== null),
     verified,
+    isNear: near != null,
   };
-  return lists(JSON.stringify(query), () => listOf(query))(db, values, request);
+  const on = near ? (db.forLong?.() ?? db) : db;
+  return lists(JSON.stringify(query), () => listOf(query))(on, values, request);
 }
 
-function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterValues, ListedContractor> {
+function listOf(query: ContractorQuery): List<FilterValues, ListedContractor> {
+  const { role, order, terms, isNear } = query;
   const keys = KEYS[order];
-  const isOfThose = verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
-  const matchesFilter = ($: Placeholders<FilterValues>) => and(...terms.map((name) => TERMS[name]($)));
+  const gatherRows = isNear ? ($: Placeholders<FilterValues>, scan: ScanLimit) => nearBy($, query, scan) : undefined;
   return pagedList({
     name: 'listContractors',
     keys,
@@ -92,26 +113,62 @@ function listOf({ role, order, terms, verified }: ContractorQuery): List<FilterV
     fields: ($: Placeholders<FilterValues>) => ({
       contractor: contractorShape,
       client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
+      tenths: sql<number | null>`${isNear ? sql`-${nearness}` : sql`null::int`}`.as('tenths'),
     }),
-    keyObject: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
+    keyObject: ({ contractor, tenths }) =>
+      Object.assign({ ratingRank: rankOf(contractor), nearness: -(tenths ?? 0) }, contractor),
     rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
-      const listCondition = and(isOfThose, condition);
-      const fits = matchesFilter($);
-      return builder
-        .select(fields)
-        .from(contractors)
-        .where(
-          fits
-            ? isAmong(firstMatches({ table: sql`contractors`, keys: Object.values(keys), listCondition, fits }, scan))
-            : listCondition,
-        )
-        .$dynamic();
+      const rows = builder.select(fields).from(contractors);
+      if (gatherRows)
+        return rows
+          .innerJoin(sql`(${scan.gatheredRows ?? gatherRows($, scan)}) near_by`, sql`near_by.id = ${id}`)
+          .$dynamic();
+      const listCondition = and(isOfThose(query), condition);
+      const fits = matchesFilter($, query);
+      const matches = fits && { table: sql`contractors`, keys: Object.values(keys), listCondition, fits };
+      return rows.where(matches ? isAmong(firstMatches(matches, scan)) : listCondition).$dynamic();
     },
-    ...(terms.length > 0 && {
-      rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>
-        sql`select from contractors where ${and(matchesFilter($), isOfThose)} limit ${sql.raw(String(atMost))}`,
+    ...(gatherRows && { gatherRows, exactTotalMax: PAGE.exactSearchTotalMax }),
+    ...((isNear || terms.length > 0) && {
+      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) =>
+        gatherRows
+          ? sql`select from (${gatherRows($, scan)}) near_by`
+          : sql`select from contractors where ${and(matchesFilter($, query), isOfThose(query))}
+              limit ${sql.raw(String(scan.atMost))}`,
     }),
   });
+}
+
+function isOfThose({ verified }: ContractorQuery): SQL | undefined {
+  return verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
+}
+
+function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery): SQL | undefined {
+  return and(...terms.map((name) => TERMS[name]($)));
+}
+
+/**
+ * The first contractors near by. Their index is asked for one area after the other: to find all of them at once, it
+ * would compare each contractor with thousands.
+ */
+function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
+  const { atMost, direction, positionCondition } = scan;
+  const distance = sql`-min(area.tenths)`;
+  const columns = Object.values<PgColumn>(KEYS[query.order]).filter((column) => column !== nearness);
+  const keys = [...(query.order === 'nearest' ? [distance] : []), ...columns.map((column) => sql`${column}`)];
+  const list = (columns: readonly (SQL | PgColumn)[]) =>
+    sql.join(
+      columns.map((column) => sql`${column}`),
+      sql`, `,
+    );
+  const hasArea = sql`${contractorTerms.serviceAreas(contractors)} @> array[area.name]`;
+  // The sub-select bears the name of its table, so that the keys are named alike.
+  return sql`select ${id}, ${distance} as nearness
+    from unnest(${$('areas')}::text[], ${$('tenths')}::int[]) area (name, tenths) cross join lateral (
+      select ${list(columns)} from contractors
+      where ${and(hasArea, matchesFilter($, query), isOfThose(query))} offset 0) contractors
+    group by ${list(columns)} having ${positionCondition(keys) ?? sql`true`}
+    order by ${list(keys.map((key) => sql`${key} ${sql.raw(direction)}`))} limit ${sql.raw(String(atMost))}`;
 }
 
 /** Whether the contractor is in the result of a query. */

@@ -22,7 +22,7 @@ export const TOWNS = {
   seattle: town('Seattle', 'WA', '98101', [47.6114, -122.3305], '206', 'Tacoma'),
   nashville: town('Nashville', 'TN', '37201', [36.1657, -86.7781], '615', 'Franklin'),
   newYork: town('New York', 'NY', '10001', [40.7484, -73.9967], '212', 'Yonkers'),
-  minneapolis: town('Minneapolis', 'MN', '55401', [44.9835, -93.2683], '612', 'Edina'),
+  minneapolis: town('Minneapolis', 'MN', '55401', [44.9835, -93.2683], '612', 'Saint Paul'),
   losAngeles: town('Los Angeles', 'CA', '90012', [34.0614, -118.2385], '213', 'Pasadena'),
 };
 

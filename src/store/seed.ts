@@ -117,7 +117,8 @@ export async function addPeople(
       ${people} where n % 2 = 1`);
     await tx.unsafe(`insert /* seedContractors */ into contractors (id, user_id, company_name, business_type,
         license_number, license_state, years_in_business, service_areas, specialties, bio, updated_at)
-      select ${contractor}, ${user}, 'Craft & Sons ' || n, 'llc', 'M-' || n, town_state, n % 30, array[city, neighbour],
+      select ${contractor}, ${user}, 'Craft & Sons ' || n, 'llc', 'M-' || n, town_state, n % 30,
+        array[city || ', ' || town_state, neighbour || ', ' || town_state],
         '{plumbing,roofing}', 'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${openedAt}
       ${people} where n % 2 = 0`);
     await tx.unsafe(`insert /* seedSessions */ into sessions (id, user_id, created_at, ends_at)

@@ -138,7 +138,10 @@ const MIDDLE_OF_CONTRACTORS = {
   NEWEST: JSON.stringify(cursorOf([new Date(Date.now() - 590 * 24 * 3_600_000), 'z'])),
   BEST_RATED: JSON.stringify(cursorOf([400, 4, 'z'])),
   MOST_COMPLETED: JSON.stringify(cursorOf([4, 400, 4, 'z'])),
+  NEAREST: JSON.stringify(cursorOf([0, 400, 4, new Date(), 'z'])),
 } as const;
+
+const NEAR_AUSTIN = 'near: { zipCode: "78704", withinMiles: 100 }';
 
 function directory(name: string, order: keyof typeof MIDDLE_OF_CONTRACTORS, filter: string, more = ''): Query {
   const narrowed = filter === '' ? '' : `, filter: { ${filter} }`;
@@ -422,7 +425,7 @@ export const QUERIES: readonly Query[] = [
     directory(`verified contractors, ${order}`, order, 'verified: true'),
     directory(`contractors of the specialty that all have, ${order}`, order, 'specialty: "roofing"'),
     directory(`contractors of a specialty that nobody has, ${order}`, order, 'specialty: "thatching"'),
-    directory(`contractors of a place that all serve, ${order}`, order, 'serviceArea: "austin"'),
+    directory(`contractors of a place that all serve, ${order}`, order, 'serviceArea: "austin, tx"'),
     directory(`contractors of a place that nobody serves, ${order}`, order, 'serviceArea: "nome"'),
     directory(`contractors who are not verified, by a name, ${order}`, order, 'verified: false, search: "moss 1234"'),
     directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
@@ -430,6 +433,23 @@ export const QUERIES: readonly Query[] = [
     directory(`contractors by a name that one has, ${order}`, order, 'search: "moss 1234"'),
     directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
   ]),
+  ...(['NEWEST', 'NEAREST'] as const).flatMap((order) => [
+    directory(`contractors near a town that all serve, ${order}`, order, NEAR_AUSTIN),
+    directory(
+      `contractors near a town that all serve, ${order}, from the middle`,
+      order,
+      NEAR_AUSTIN,
+      `, after: ${MIDDLE_OF_CONTRACTORS[order]}`,
+    ),
+    directory(
+      `contractors near a town that nobody serves, ${order}`,
+      order,
+      'near: { zipCode: "99762", withinMiles: 9 }',
+    ),
+  ]),
+  graphql('contractors near a town that all serve, counted', 'new contractor', () => {
+    return `{ contractors(filter: { ${NEAR_AUSTIN} }) { totalCount } }`;
+  }),
   graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),
   {
     ...graphql(

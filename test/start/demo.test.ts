@@ -29,7 +29,7 @@ it('has people who can log in, and jobs in every state; a second start leaves it
     const listed = await fetch(`${url}/v1/jobs?per_page=100`, {
       headers: { authorization: `Bearer ${String(body.token)}` },
     });
-    const near = await fetch(`${url}/v1/contractors?service_area=Austin`, {
+    const near = await fetch(`${url}/v1/contractors?near_zip=78704&within_miles=50&order_by=nearest`, {
       headers: { authorization: `Bearer ${String(body.token)}` },
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);

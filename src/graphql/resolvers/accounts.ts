@@ -112,7 +112,7 @@ export class AccountResolver {
     filter: object | undefined,
     @Arg('orderBy', () => ContractorOrderEnum, {
       nullable: true,
-      description: 'Who comes first; the newest by default.',
+      description: 'Who comes first; the newest by default. `NEAREST` goes with a place.',
     })
     orderBy: ContractorOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,

@@ -1,11 +1,13 @@
-import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Float, Resolver, Root } from 'type-graphql';
+import { CONTRACTOR_DISTANCE } from '../../rules/entities/people.js';
+import type { ListedContractor } from '../../operations/accounts/contractors.js';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../store/people.js';
 import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
 import { nestedPage } from '../../operations/paging.js';
 import { TRANSFERS_NEWEST_FIRST } from '../../operations/tokens/tokens.js';
 import type { Context } from '../context.js';
-import { Contractor, Homeowner, ReviewConnection, User } from '../types/account.js';
-import { Connection, PageArgs } from '../types/connection.js';
+import { Contractor, ContractorConnection, Homeowner, ReviewConnection, User } from '../types/account.js';
+import { Connection, PageArgs, type Edge } from '../types/connection.js';
 import { TokenBalance, TokenTransferConnection } from '../types/tokens.js';
 
 const ACCOUNT =
@@ -68,5 +70,13 @@ export class ContractorResolver {
     const page = await loaders.reviewsOf(id, nestedPage(pageArgs, REVIEWS_NEWEST_FIRST));
     if (!page) throw new Error('A contractor who was asked for has no list of reviews.');
     return new Connection(page);
+  }
+}
+
+@Resolver(() => ContractorConnection.Edge)
+export class ContractorEdgeResolver {
+  @FieldResolver(() => Float, { nullable: true, description: CONTRACTOR_DISTANCE.description })
+  distance(@Root() { node }: Edge<ListedContractor>) {
+    return node.distance;
   }
 }

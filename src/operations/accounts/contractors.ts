@@ -1,17 +1,19 @@
-/** Contractors as other users see them, and their verification by an admin. */
+/** Contractors as other users see them, and their verification by admins. */
 import { z } from 'zod';
 import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
-import { TEXT } from '../../rules/limits.js';
+import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
 import { choice, requiredText } from '../../rules/values.js';
 import { lockContractor, setVerified } from '../../store/accounts.js';
 import { insertAdminAction } from '../../store/admin-actions.js';
 import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
 import { newId } from '../../store/new-id.js';
 import { mapPage, type Page } from '../../store/page.js';
+import { areasAround, contradictionsInPlace, nearInputs, placeAround } from '../near.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
-import { idInPath, optionalText } from '../shapes.js';
+import { idInPath, optionalText, withRule } from '../shapes.js';
+import { invalidField } from '../validation.js';
 import { findPerson } from './directory.js';
 import type { ReadableContractor } from '../../store/people.js';
 import { readableContractor } from './people.js';
@@ -64,6 +66,12 @@ export const unverifyContractor = operation({
     }),
 });
 
+const { place: nearPlace, fields: nearFields } = nearInputs('Contractors', NEAR_MILES_MAX.contractors);
+
+const FOUND_BY_DISTANCE =
+  'Service areas that are a postal code (`78704`) or a town with its state (`Austin, TX`) have a place, that of ' +
+  'their centre; others are not found by distance.';
+
 export const contractorFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
     'Text that the person’s name, the company’s name or its presentation of itself contains, whatever the case.',
@@ -74,6 +82,7 @@ export const contractorFilter = z.strictObject({
       '`Austin, TX`.',
   ),
   verified: z.boolean().nullish().describe('Only those whom an admin has verified, or only the others.'),
+  near: nearPlace.nullish().describe(`Contractors of whom a service area lies near a place. ${FOUND_BY_DISTANCE}`),
 });
 
 /**
@@ -84,22 +93,38 @@ const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],
   best_rated: ['number', 'number', 'text'],
   most_completed: ['number', 'number', 'number', 'text'],
+  nearest: ['number', 'number', 'number', 'time', 'text'],
 };
+
+/** A contractor in a list. */
+export type ListedContractor = ReadableContractor & { readonly distance: number | null };
 
 export const listContractors = operation({
   name: 'contractors',
   description: 'Lists contractors, whom anyone signed in may look up. The newest come first by default.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject({
-    ...contractorFilter.shape,
-    orderBy: choice(CONTRACTOR_ORDERS, 'ContractorOrder').nullish().describe('Who comes first; the newest by default.'),
-    ...pageShape,
-  }),
-  async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ReadableContractor>> {
+  input: withRule(
+    z.strictObject({
+      ...contractorFilter.shape,
+      ...nearFields,
+      orderBy: choice(CONTRACTOR_ORDERS, 'ContractorOrder')
+        .nullish()
+        .describe('Who comes first; the newest by default. By distance only with a place.'),
+      ...pageShape,
+    }),
+    ['near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
+    ({ near, ...rest }) => contradictionsInPlace(near, rest),
+  ),
+  async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ListedContractor>> {
     const order = orderBy ?? 'newest';
+    const around = await placeAround(input);
+    if (order === 'nearest' && !around) throw invalidField('orderBy', 'can be by distance only with a place');
     const request = pageRequest(input, POSITIONS[order], include);
-    const page = await contractorsInOrder(db, viewer, input, order, request);
-    return mapPage(page, ({ contractor, client }) => readableContractor(viewer, contractor, client));
+    const near = around && (await areasAround(around));
+    const page = await contractorsInOrder(db, viewer, Object.assign({}, input, { near }), order, request);
+    return mapPage(page, ({ contractor, client, tenths }) =>
+      Object.assign(readableContractor(viewer, contractor, client), { distance: tenths === null ? null : tenths / 10 }),
+    );
   },
 });

@@ -8,11 +8,15 @@ import type { Places } from '../../store/jobs.js';
 
 type Address = Pick<JobFields, 'zipCode' | 'city' | 'state'>;
 
-let set: Promise<typeof import('zipcodes')> | undefined;
+let set: ReturnType<typeof load> | undefined;
 
-async function places() {
-  set ??= import('zipcodes');
-  return (await set).default;
+function places() {
+  return (set ??= load());
+}
+
+async function load() {
+  const { lookup, lookupByName, codes } = (await import('zipcodes')).default;
+  return { lookup, lookupByName, areas: areasOf(Object.values(codes)) };
 }
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
@@ -54,18 +58,52 @@ export async function cityPlace(
   const { lookupByName } = await places();
   for (const name of new Set([city, city.replace(/^St\.? /i, 'Saint ')])) {
     const places = lookupByName(name, state).filter((place) => real(place));
-    if (places.length > 0)
-      return {
-        latitude: mean(places.map((place) => place.latitude)),
-        longitude: mean(places.map((place) => place.longitude)),
-      };
+    if (places.length > 0) return middleOf(places);
   }
   return undefined;
+}
+
+/** What a contractor may name as a service area: a postal code, or a town with its state; in small letters. */
+interface KnownArea {
+  readonly name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** All of them, in the order of the set. */
+export async function knownAreas(): Promise<readonly KnownArea[]> {
+  return (await places()).areas;
+}
+
+function areasOf(places: readonly ZipCode[]): KnownArea[] {
+  const known = places.filter((place) => real(place));
+  const towns = new Map<string, ZipCode[]>();
+  for (const place of known) {
+    const town = `${place.city}, ${place.state}`.toLowerCase();
+    const inTown = towns.get(town);
+    if (inTown) inTown.push(place);
+    else towns.set(town, [place]);
+  }
+  return [
+    ...known.map(({ zip, latitude, longitude }) => ({ name: zip.toLowerCase(), latitude, longitude })),
+    ...[...towns].flatMap(([town, inTown]) => spellingsOf(town).map((name) => ({ name, ...middleOf(inTown) }))),
+  ];
+}
+
+function spellingsOf(town: string): string[] {
+  return [town, ...(town.startsWith('saint ') ? ['st. ', 'st '].map((saint) => town.replace('saint ', saint)) : [])];
 }
 
 /** Postal codes of the military and of single firms have the coordinates 0, 0. */
 function real(place: ZipCode | undefined): ZipCode | undefined {
   return place && Number.isFinite(place.latitude) && place.latitude !== 0 && place.longitude !== 0 ? place : undefined;
+}
+
+function middleOf(places: readonly ZipCode[]) {
+  return {
+    latitude: mean(places.map((place) => place.latitude)),
+    longitude: mean(places.map((place) => place.longitude)),
+  };
 }
 
 function mean(values: readonly number[]): number {

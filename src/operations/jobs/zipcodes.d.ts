@@ -8,6 +8,7 @@ declare module 'zipcodes' {
     country: string;
   }
   interface ZipCodes {
+    codes: Readonly<Record<string, ZipCode>>;
     lookup(zip: string): ZipCode | undefined;
     lookupByName(city: string, state: string): ZipCode[];
   }

@@ -79,7 +79,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
 });
 
 /** The orders of the directory of contractors; where two are equal, the newest comes first. */
-export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed'] as const;
+export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed', 'nearest'] as const;
 export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 
 const listOf = (entry: string) => z.array(requiredText(TEXT.listItem).describe(entry)).max(TEXT.listItems);
@@ -134,8 +134,10 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   },
   serviceAreas: {
     type: listOf('A place.'),
-    description: 'Where the contractor works.',
-    example: ['Austin'],
+    description:
+      'Where the contractor works. What is a postal code or a town with its state, such as `Austin, TX`, is found by ' +
+      'distance.',
+    example: ['Austin, TX'],
     written: true,
   },
   specialties: {
@@ -167,3 +169,10 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   createdAt: { type: moment, description: 'When the profile was made.' },
   updatedAt: { type: moment, description: 'When the profile last changed.' },
 });
+
+/** Of a contractor in a list: it belongs to the search, and not to them. */
+export const CONTRACTOR_DISTANCE = {
+  type: z.number().min(0).nullable(),
+  description: 'How many miles away the nearest of their service areas is; null where no place was asked for.',
+  example: null,
+} as const;

@@ -134,8 +134,9 @@ export const contractors = pgTable(
       'gin',
       sql`${contractorTerms.words(t)} gin_trgm_ops`,
       contractorTerms.specialties(t),
-      contractorTerms.serviceAreas(t),
     ),
+    // A search near a place asks it thousands of times, each of which would read the list of what is not merged yet.
+    index('contractors_service_areas').using('gin', contractorTerms.serviceAreas(t)).with({ fastupdate: false }),
     check(
       'contractors_counts_are_sound',
       sql.join(
