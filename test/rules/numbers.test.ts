@@ -85,7 +85,7 @@ describe('limits', () => {
     expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
   });
 
-  test('of a GraphQL operation: every bound is there, one log-in at most, and 3,000 points', () => {
+  test('of a GraphQL operation: every bound is there, one log-in at most, and 10,000 points', () => {
     expect(Object.keys(GRAPHQL_LIMITS).sort()).toEqual([
       'aliases',
       'cost',
@@ -101,7 +101,7 @@ describe('limits', () => {
       'selections',
       'tokens',
     ]);
-    expect(GRAPHQL_LIMITS).toMatchObject({ entries: 1, cost: 3_000 });
+    expect(GRAPHQL_LIMITS).toMatchObject({ entries: 1, cost: 10_000 });
   });
 
   test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string]>([
