@@ -4,6 +4,7 @@
  */
 import DataLoader from 'dataloader';
 import type { Caller } from '../operations/caller.js';
+import { bidsOfContractors, jobsOfContractors } from '../operations/accounts/contractor-work.js';
 import { visibleBids } from '../operations/bids/read.js';
 import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
@@ -75,6 +76,22 @@ export class Loaders {
   reviewsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Review> | undefined> {
     const loader = this.#loader<ContractorId, Page<Review>>(`reviews ${JSON.stringify(page)}`, (db, _viewer, ids) =>
       reviewsOfMany(db, ids, page),
+    );
+    return loader.load(contractor);
+  }
+
+  /** A page of the jobs that a contractor was awarded, if the viewer may see it. */
+  jobsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<ReadableJob> | undefined> {
+    const loader = this.#loader<ContractorId, Page<ReadableJob>>(`jobs ${JSON.stringify(page)}`, (db, viewer, ids) =>
+      jobsOfContractors(db, viewer, ids, page),
+    );
+    return loader.load(contractor);
+  }
+
+  /** A page of the bids of a contractor, if the viewer may see it. */
+  bidsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Bid> | undefined> {
+    const loader = this.#loader<ContractorId, Page<Bid>>(`bids ${JSON.stringify(page)}`, (db, viewer, ids) =>
+      bidsOfContractors(db, viewer, ids, page),
     );
     return loader.load(contractor);
   }

@@ -1,6 +1,7 @@
 /** All operations. Both APIs, the contracts and the tests use this one list. */
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
+import { listContractorBids, listContractorJobs } from './accounts/contractor-work.js';
 import { listContractors, readContractor, unverifyContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
@@ -59,6 +60,8 @@ export const OPERATIONS = {
   readContractor,
   listContractors,
   listReviews,
+  listContractorJobs,
+  listContractorBids,
   verifyContractor,
   unverifyContractor,
   listUsers,

@@ -19,6 +19,8 @@ const OWN_REFUSALS: Readonly<Record<string, readonly ErrorCode[]>> = {
   changePassword: ['INVALID_CREDENTIALS'],
   adjustTokens: ['INSUFFICIENT_TOKENS'],
   jobs: ['FORBIDDEN'],
+  contractorJobs: ['FORBIDDEN'],
+  contractorBids: ['FORBIDDEN'],
   tokens: ['FORBIDDEN'],
   tokenTransactions: ['FORBIDDEN'],
   updateJob: CODES_OF_LIMITS,

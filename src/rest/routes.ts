@@ -1,6 +1,7 @@
 /** All REST routes, in the order of the documents. */
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
+import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
 import {
   listContractors,
   readContractor,
@@ -142,6 +143,8 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
+  route('GET', '/contractors/{id}/jobs', listContractorJobs, { query: PAGE_QUERY, shows: JOB }),
+  route('GET', '/contractors/{id}/bids', listContractorBids, { query: PAGE_QUERY, shows: BID }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),

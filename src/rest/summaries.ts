@@ -18,6 +18,8 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   contractors: 'List contractors',
   contractor: 'Read a contractor',
   contractorReviews: 'List a contractor’s reviews',
+  contractorJobs: 'List a contractor’s jobs',
+  contractorBids: 'List a contractor’s bids',
   verifyContractor: 'Verify a contractor',
   unverifyContractor: 'Take a verification back',
   users: 'List accounts',

@@ -39,6 +39,8 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Job.bids': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Job.timeline': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Contractor.reviews': ['owner', (list) => `contractor(id: "${ids.contractor}") { ${list} }`],
+  'Contractor.jobs': ['awardee', (list) => `contractor(id: "${ids.contractor}") { ${list} }`],
+  'Contractor.bids': ['admin', (list) => `contractor(id: "${ids.contractor}") { ${list} }`],
   'WebhookEndpoint.deliveries': ['owner', (list) => `webhookEndpoint(id: "${ids.endpoint}") { ${list} }`],
 };
 

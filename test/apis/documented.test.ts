@@ -105,6 +105,8 @@ describe('Every address answers as documented', () => {
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/users/${carl.userId}`);
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/homeowners/${hanna.profileId}`);
     await ok(cora, 'GET', `/contractors/${carl.profileId}/reviews`);
+    for (const list of ['jobs', 'bids'])
+      for (const person of [carl, ada]) await ok(person, 'GET', `/contractors/${carl.profileId}/${list}`);
   });
 
   it('about webhooks and what is sent to them', async () => {

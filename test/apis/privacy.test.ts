@@ -316,7 +316,7 @@ describe('a field that somebody may not read', () => {
   const RESOLVED: Record<RedactedEntity, readonly string[]> = {
     user: ['homeowner', 'contractor', 'tokens', 'tokenTransactions'],
     homeowner: ['user'],
-    contractor: ['user', 'reviews'],
+    contractor: ['user', 'reviews', 'jobs', 'bids'],
     job: ['homeowner', 'bids', 'bidCount', 'myBid', 'awardedBid', 'dispute', 'timeline', 'availableActions'],
   };
 

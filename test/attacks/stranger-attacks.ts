@@ -155,6 +155,18 @@ const READS: readonly Attack[] = [
     stranger,
   ),
   rest(
+    'the jobs of a contractor, by their profile',
+    FORBIDDEN,
+    ({ people }) => `/v1/contractors/${people.awardee.profileId}/jobs`,
+    owner,
+  ),
+  rest(
+    'the bids of a rival, by their profile',
+    FORBIDDEN,
+    ({ people }) => `/v1/contractors/${people.awardee.profileId}/bids`,
+    stranger,
+  ),
+  rest(
     'another’s transfers, by a query',
     '403 FORBIDDEN',
     ({ people }) => `/v1/tokens/transactions?user_id=${people.owner.userId}`,

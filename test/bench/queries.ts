@@ -91,6 +91,9 @@ const MIDDLES = {
   deliveriesOfBusyHomeowner: (market: Market) => row('webhook_deliveries', `endpoint_id = '${busyEndpoint(market)}'`),
 } satisfies Record<string, (market: Market) => string>;
 
+const workOf = ({ market }: Ground, list: string) =>
+  `/v1/contractors/${seededId('ctr', busyContractor(market))}/${list}`;
+
 const deliveries = (market: Market) => `/v1/webhooks/${busyEndpoint(market)}/deliveries`;
 
 const FIELDS = 'nodes { id title status category city createdAt bidCount } pageInfo { hasNextPage endCursor }';
@@ -482,6 +485,22 @@ export const QUERIES: readonly Query[] = [
       `{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id
         reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName
           } } } } }`,
+  ),
+  ...(['admin', 'busy contractor'] as const).flatMap((who) =>
+    (['jobs', 'bids'] as const).flatMap((list) => [
+      rest(`${list} of the busy contractor, read by the ${who}`, who, (ground) => workOf(ground, list)),
+      rest(`${list} of the busy contractor, read by the ${who}, from the middle`, who, (ground) =>
+        workOf(ground, `${list}?after=${ground.middle[list === 'jobs' ? 'all' : 'bidsOfBusyContractor']}`),
+      ),
+    ]),
+  ),
+  graphql(
+    'contractors with their jobs and bids, from the middle',
+    'admin',
+    ({ middle }) =>
+      `{ contractors(first: 50, orderBy: MOST_COMPLETED) { nodes { id
+        jobs(first: 5, after: "${middle.all}") { totalCount nodes { title } }
+        bids(first: 5, after: "${middle.bidsOfBusyContractor}") { totalCount nodes { amount } } } } }`,
   ),
   graphql('contractors with their users, read by the busy homeowner', 'busy homeowner', () => {
     return '{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id licenseNumber user { email } } } }';

@@ -205,6 +205,16 @@ const PEOPLE_READS: readonly PeopleRead[] = [
     graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
     seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
   },
+  ...(['jobs', 'bids'] as const).map((list) => ({
+    title: `READ THE AWARDEE’S ${list.toUpperCase()}`,
+    description:
+      list === 'jobs'
+        ? 'The jobs that the awardee got. GraphQL answers null where REST refuses.'
+        : 'The bids that the awardee made. GraphQL answers null where REST refuses.',
+    rest: `/v1/contractors/{awardee}/${list}`,
+    graphql: `contractor(id: $id) { ${list} { totalCount } }`,
+    seen: (answer: Json) => (answer[list] === null ? 'FORBIDDEN' : 'ok'),
+  })),
   {
     title: 'FIND THE AWARDEE AMONG ALL USERS',
     description: 'Whether the list of every account may be read.',

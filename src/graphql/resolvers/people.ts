@@ -2,12 +2,15 @@ import { Args, Ctx, FieldResolver, Float, Resolver, Root } from 'type-graphql';
 import { CONTRACTOR_DISTANCE } from '../../rules/entities/people.js';
 import type { ListedContractor } from '../../operations/accounts/contractors.js';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../store/people.js';
+import { WORK_NEWEST_FIRST } from '../../operations/accounts/contractor-work.js';
 import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
 import { nestedPage } from '../../operations/paging.js';
 import { TRANSFERS_NEWEST_FIRST } from '../../operations/tokens/tokens.js';
 import type { Context } from '../context.js';
 import { Contractor, ContractorConnection, Homeowner, ReviewConnection, User } from '../types/account.js';
 import { Connection, PageArgs, type Edge } from '../types/connection.js';
+import { BidConnection } from '../types/bids.js';
+import { JobConnection } from '../types/jobs.js';
 import { TokenBalance, TokenTransferConnection } from '../types/tokens.js';
 
 const ACCOUNT =
@@ -70,6 +73,32 @@ export class ContractorResolver {
     const page = await loaders.reviewsOf(id, nestedPage(pageArgs, REVIEWS_NEWEST_FIRST));
     if (!page) throw new Error('A contractor who was asked for has no list of reviews.');
     return new Connection(page);
+  }
+
+  @FieldResolver(() => JobConnection, {
+    nullable: true,
+    description: `The jobs that they were awarded, the newest first; ${FOR_THEMSELVES}`,
+  })
+  async jobs(
+    @Args(() => PageArgs) pageArgs: PageArgs,
+    @Root() { id }: ReadableContractor,
+    @Ctx() { loaders }: Context,
+  ) {
+    const page = await loaders.jobsOf(id, nestedPage(pageArgs, WORK_NEWEST_FIRST));
+    return page && new Connection(page);
+  }
+
+  @FieldResolver(() => BidConnection, {
+    nullable: true,
+    description: `The bids that they have made, the newest first; ${FOR_THEMSELVES}`,
+  })
+  async bids(
+    @Args(() => PageArgs) pageArgs: PageArgs,
+    @Root() { id }: ReadableContractor,
+    @Ctx() { loaders }: Context,
+  ) {
+    const page = await loaders.bidsOf(id, nestedPage(pageArgs, WORK_NEWEST_FIRST));
+    return page && new Connection(page);
   }
 }
 

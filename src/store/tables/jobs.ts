@@ -107,6 +107,9 @@ export const jobs = pgTable(
     // By state alone: lists of all jobs are gathered from the first of each state, which spares each write an entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
+    index('jobs_of_awardee')
+      .on(t.awardedContractorId, t.createdAt, t.id)
+      .where(sql`${t.awardedContractorId} is not null`),
     index('jobs_awarded_to')
       .on(t.awardedContractorId, t.homeownerId)
       .where(sql`${t.awardedContractorId} is not null`),

@@ -107,6 +107,11 @@ const lookingAt =
 
 const lookingAtBid: NeedOf = ({ stakedBid }, dice) => ({ who: dice.pick(['bidder', 'admin']), id: stakedBid });
 
+const workOfContractor: NeedOf = ({ people }, dice) => ({
+  who: dice.pick(['awardee', 'admin'] as const),
+  id: people.awardee.profileId,
+});
+
 const newUser: NeedOf = (stock, dice) => ({
   token: undefined,
   known: {
@@ -173,6 +178,8 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: dice.pick(EVERYBODY),
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  contractorJobs: workOfContractor,
+  contractorBids: workOfContractor,
   contractorReviews: ({ people }, dice) => ({
     who: dice.pick(EVERYBODY),
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,

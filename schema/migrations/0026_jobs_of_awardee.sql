@@ -1,0 +1,1 @@
+CREATE INDEX "jobs_of_awardee" ON "jobs" USING btree ("awarded_contractor_id","created_at","id") WHERE "jobs"."awarded_contractor_id" is not null;
