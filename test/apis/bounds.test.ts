@@ -213,8 +213,8 @@ describe('REST', () => {
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
-      // In a list, users have the identifiers of their profiles besides.
-      const texts = TEXT_CHARACTERS[row === 'ListedUser' ? 'User' : row] as Record<string, number>;
+      // In a list, users have the identifiers of their profiles besides, and contractors their distance.
+      const texts = TEXT_CHARACTERS[row.replace(/^Listed/, '')] as Record<string, number>;
       const characters = Object.values(texts).reduce((total, one) => total + one, 0);
       // Six bytes for each character, and a thousand for all that is short, a hundred times.
       expect([row, (characters * 6 + 2_000) * 100 <= ANSWER_BYTES_MAX]).toEqual([row, true]);
