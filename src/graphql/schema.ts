@@ -8,7 +8,7 @@ import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, HoldResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobEventResolver } from './resolvers/events.js';
 import { JobMutations } from './resolvers/job-mutations.js';
-import { DisputeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
+import { DisputeResolver, JobEdgeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorEdgeResolver, ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { StreamResolver } from './resolvers/streams.js';
@@ -56,6 +56,7 @@ export function createSchema(): GraphQLSchema {
         BidResolver,
         HoldResolver,
         ViewerBidsResolver,
+        JobEdgeResolver,
         ViewerJobsResolver,
         ReferenceResolver,
         StreamResolver,

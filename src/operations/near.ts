@@ -3,9 +3,9 @@
  * object, and REST, whose queries are flat, in fields of their own.
  */
 import { z } from 'zod';
-import { TEXT } from '../rules/limits.js';
+import { NEAREST_MILES_MAX, TEXT } from '../rules/limits.js';
 import type { ContractorFilter } from '../store/contractor-lists.js';
-import type { JobFilter } from '../store/job-lists.js';
+import type { JobFilter } from '../store/job-filters.js';
 import { cityPlace, knownAreas, postalPlace } from './jobs/places.js';
 import { optionalText } from './shapes.js';
 import { invalidField } from './validation.js';
@@ -62,6 +62,15 @@ function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | 
 export function contradictionsInPlace(near: Near | null | undefined, flat: Flat): Record<string, string> {
   const fromQuery = flatPlace(flat);
   return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
+}
+
+/** The problems of a list that begins with the nearest. */
+export function contradictionsInNearest(near: Near | null | undefined, flat: Flat): Record<string, string> {
+  const place = near ?? flatPlace(flat);
+  if (!place) return { orderBy: 'needs a place that the jobs are near to' };
+  if ((place.withinMiles ?? 0) <= NEAREST_MILES_MAX) return {};
+  const { withinMiles } = near ? IN_OBJECT : IN_QUERY;
+  return { [withinMiles]: `must be at most ${NEAREST_MILES_MAX} where the nearest come first` };
 }
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {

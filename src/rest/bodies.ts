@@ -1,6 +1,7 @@
 /** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
 import { z } from 'zod';
 import { JOB_EVENT } from '../rules/entities/event.js';
+import { JOB, JOB_DISTANCE } from '../rules/entities/job.js';
 import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
 import { unredactedEntity, entity, type Entity, type Fields } from '../rules/entity.js';
@@ -37,6 +38,11 @@ export const LISTED_USER = entity('ListedUser', 'A person with an account, and w
   ...OWN_USER.fields,
   ...PROFILES,
 });
+export const LISTED_JOB = entity('ListedJob', 'A job, and how far away it is.', {
+  ...JOB.fields,
+  distance: JOB_DISTANCE,
+});
+
 export const SEEN_USER = entity(
   'SeenUser',
   'A person with an account, as others read them, and which profile is theirs.',

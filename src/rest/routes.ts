@@ -67,6 +67,7 @@ import {
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
   LISTED_CONTRACTOR,
+  LISTED_JOB,
   LISTED_USER,
   PUBLICATION,
   REFRESHED_SESSION,
@@ -163,7 +164,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/jobs', listJobs, {
     query: [...PAGE_QUERY, ...JOBS_QUERY],
     several: { status: 'statuses' },
-    shows: JOB,
+    shows: LISTED_JOB,
   }),
   route('POST', '/jobs', createJob, {
     status: 201,

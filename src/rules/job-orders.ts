@@ -1,4 +1,11 @@
 /** The orders in which jobs are listed. */
-export const JOB_ORDERS = ['newest', 'oldest', 'recently_updated', 'highest_budget', 'longest_unchanged'] as const;
+export const JOB_ORDERS = [
+  'newest',
+  'oldest',
+  'recently_updated',
+  'highest_budget',
+  'longest_unchanged',
+  'nearest',
+] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 export const DEFAULT_JOB_ORDER = 'newest' satisfies JobOrder;

@@ -41,6 +41,8 @@ export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharacters
 
 /** How far around a place a list may be asked for. */
 export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
+/** Of a list that begins with the nearest: all that lies near the place is sorted for it. */
+export const NEAREST_MILES_MAX = 100;
 
 /** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
 export const GRAPHQL_LIMITS = {

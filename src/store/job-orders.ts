@@ -1,15 +1,18 @@
 /** The orders of the lists of jobs in SQL; `rules/job-orders.ts` defines their names. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../rules/job-orders.js';
+import { closenessOfJob, type PlaceValues } from './distance.js';
 import type { Direction } from './keyset.js';
+import type { Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
 
+const $ = sql.placeholder as Placeholders<PlaceValues>;
 const { id, createdAt, updatedAt, budgetRank, statusChangedAt } = jobs;
 const BY_CREATION = { keys: { createdAt, id }, key: 'createdAt', column: 'created_at', isByState: false } as const;
 
 /**
- * For each order the keys that make a position, and the column that comes before the identifier. Where an order has an
- * index of each state alone, a list of all jobs is gathered from these.
+ * For each order the keys that make a position, the field that holds the first of them, and its column. Where an order
+ * has an index of each state alone, a list of all jobs is gathered from these.
  */
 export const JOB_LIST_ORDERS = {
   newest: { ...BY_CREATION, direction: 'desc' },
@@ -35,10 +38,17 @@ export const JOB_LIST_ORDERS = {
     isByState: true,
     direction: 'asc',
   },
+  nearest: {
+    keys: { closeness: { getSQL: () => closenessOfJob($), getSQLType: () => 'integer' }, id },
+    key: 'id',
+    column: 'closeness',
+    isByState: false,
+    direction: 'desc',
+  },
 } as const satisfies Record<JobOrder, object>;
 
 /** The `order by` of a table or an alias, in the direction of the page. */
-export function inOrder(order: JobOrder, of: 'jobs' | 'g', direction: Direction): SQL {
+export function inOrder(order: JobOrder, of: 'jobs' | 'g' | 'l', direction: Direction): SQL {
   const { column } = JOB_LIST_ORDERS[order];
   return sql.raw(`"${of}"."${column}" ${direction}, "${of}"."id" ${direction}`);
 }

@@ -9,19 +9,16 @@
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { JobOrder } from '../rules/job-orders.js';
+import { closenessOf, milesAway, type PlaceValues } from './distance.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import type { ScanLimit } from './page.js';
 import type { Placeholders } from './statement.js';
 import { jobSearch, openJobSearch } from './tables/jobs.js';
 import { isOpenToBids } from './visibility.js';
 
-export interface SearchValues {
+export interface SearchValues extends PlaceValues {
   /** For `like`, in any case. */
   pattern: string | null;
-  box: string | null;
-  latitude: number | null;
-  longitude: number | null;
-  miles: number | null;
 }
 
 type Search = Placeholders<SearchValues>;
@@ -30,10 +27,12 @@ type Conditions = readonly (SQL | undefined)[];
 /** Separates title and description in `job_search.words`, where both are searched as one text. */
 export const SEPARATOR = '\u0001';
 
+const isInBox = ($: Search) => sql`s.town <@ ${$('box')}::box`;
+
 /** What a row `s` of `job_search` must be. The sub-select keeps the planner from guessing how many rows match. */
 const MATCHES = {
   search: ($: Search) => sql`s.words like (select lower(${$('pattern')}::text))`,
-  near: ($: Search) => sql`s.town <@ ${$('box')}::box and ${milesAway($)} <= ${$('miles')}::float8`,
+  near: ($: Search) => sql`${isInBox($)} and ${milesAway($)} <= ${$('miles')}::float8`,
 };
 
 export type SearchFilter = keyof typeof MATCHES;
@@ -51,11 +50,6 @@ export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [...(areOpen
 
 const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
 const tableName = (table: PgTable) => sql.raw(getTableName(table));
-
-const milesAway = ($: Search) => sql`3958.8 * 2 * asin(least(1, sqrt(
-  power(sin(radians(s.town[1] - ${$('latitude')}::float8) / 2), 2)
-  + cos(radians(${$('latitude')}::float8)) * cos(radians(s.town[1]))
-    * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;
 
 const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
@@ -142,7 +136,8 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
 
 /** What a row of `jobs` must be, where its list is short. */
 export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[] {
-  const matches = sql`exists (select from job_search s where s.job_id = "jobs"."id" and ${matchesAll($, filters)})`;
+  // No `exists`, for which the planner would look for all that lies near the place once for each job.
+  const matches = sql`(select ${matchesAll($, filters)} from job_search s where s.job_id = "jobs"."id")`;
   return filters.length > 0 ? [matches] : [];
 }
 
@@ -177,4 +172,27 @@ export function searchJobsInOrder(
     (select * from scanned where (select is_enough from enough)) union all
     (select "jobs"."id", "jobs".${key} from matches join jobs on "jobs"."id" = matches.job_id
       where ${listCondition} order by ${inOrder(order, 'jobs', direction)} limit ${atMost})`;
+}
+
+/**
+ * The nearest matches: every town in the box is measured, and what matches is sorted. What else is asked of the jobs is
+ * then looked up in that order, until enough are found. That they are open the table says.
+ */
+export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {
+  const { atMost, positionCondition, direction } = scan;
+  const others = matchesAll(
+    $,
+    filters.filter((by) => by !== 'near'),
+  );
+  const key = closenessOf(sql`s.away`);
+  const inBox = sql`select *, ${milesAway($)} as away from ${tableName(tableOf(market))} s
+    where ${isInBox($)} offset 0`;
+  const order = (of: 'g' | 'l') => sql`order by ${inOrder('nearest', of, direction)}`;
+  const matches = sql`select * from (select s.job_id as id, ${key} as closeness from (${inBox}) s
+      where ${allOf([sql`s.away <= ${$('miles')}::float8`, others, positionCondition([key, sql`s.job_id`])])}) g
+    ${order('g')}`;
+  if (market.conditions.length === 0) return sql`${matches} limit ${atMost}`;
+  const isListed = allOf([sql`"jobs"."id" = l.id`, ...market.conditions]);
+  return sql`select l.* from (${matches} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
+    ${order('l')} limit ${atMost}`;
 }

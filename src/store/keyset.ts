@@ -1,17 +1,21 @@
 /** Positions in an ordered list: the values of the ordering's keys in a row, and the rows behind them. */
-import { gt, lt, sql, type SQL } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { Placeholders } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
+
+/** A column that a list is sorted by, or an expression that says its type as columns do. */
+export interface OrderKey extends SQLWrapper {
+  getSQLType(): string;
+}
 
 /** How all keys of a list are sorted. */
 export type Direction = 'asc' | 'desc';
 
 /** The rows behind the position in this direction; `positionValues` gives its parameters. */
 export function positionCondition<V>(
-  columns: readonly PgColumn[],
+  columns: readonly OrderKey[],
   keyColumns: readonly SQL[],
   direction: Direction,
   $: Placeholders<V>,

@@ -6,7 +6,15 @@ import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { positionCondition, positionValues, reversed, type Direction, type KeyValue, type Position } from './keyset.js';
+import {
+  positionCondition,
+  positionValues,
+  reversed,
+  type Direction,
+  type KeyValue,
+  type OrderKey,
+  type Position,
+} from './keyset.js';
 import type { Fields, Row } from './rows.js';
 import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type Placeholders } from './statement.js';
 
@@ -74,7 +82,7 @@ interface ListDefinition<V extends object, F extends Fields> {
   readonly name: string;
   readonly fields: FieldsOf<V, F>;
   /** The columns of the ordering, of which the last makes it total, by their names in the row. */
-  readonly keys: Readonly<Record<string, PgColumn>>;
+  readonly keys: Readonly<Record<string, OrderKey>>;
   readonly direction: Direction;
   /**
    * The rows, without order and limit, of which `condition` leaves those behind a position. For the total, the fields
@@ -133,6 +141,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
+  // A list that is sorted by an expression is neither counted by it nor nested.
   const [key] = columns as [PgColumn];
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);

@@ -242,7 +242,13 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   [
     'order_by=best',
     undefined,
-    { order_by: 'must be one of newest, oldest, recently_updated, highest_budget, longest_unchanged' },
+    { order_by: 'must be one of newest, oldest, recently_updated, highest_budget, longest_unchanged, nearest' },
+  ],
+  ['order_by=nearest', undefined, { order_by: 'needs a place that the jobs are near to' }],
+  [
+    'order_by=nearest&near_zip=78701&within_miles=101',
+    undefined,
+    { within_miles: 'must be at most 100 where the nearest come first' },
   ],
   [
     'status_changed_before=long%20ago',
@@ -303,3 +309,123 @@ test('jobs near a place are found by its postal code and by its city, through bo
       expect(data.jobs.nodes).toEqual([{ title: titles[1] }]);
     }
 });
+
+describe('how far jobs are from a place', () => {
+  const category = 'measured';
+  const PLACES = ['San Marcos', 'Austin', 'Round Rock', 'San Marcos', 'Chicago'] as const;
+  /** From Austin: of those that are equally far the newest comes first. */
+  const NEAREST_FIRST = [1, 2, 3, 0];
+  let ids: string[];
+  let nearest: { id: string; distance: number }[];
+
+  beforeAll(async () => {
+    const made: string[] = [];
+    for (const city of PLACES) {
+      const body = { ...DRAFT, category, city, state: city === 'Chicago' ? 'IL' : 'TX', zip_code: '99501' };
+      const { id } = (await callRest(app, 'create', { by: people.owner, body })).body;
+      await app.sql`update jobs set status = 'open' where id = ${id}`;
+      made.push(id);
+    }
+    ids = await putInOrder(made);
+    const towns = await app.sql<{ id: string; x: number; y: number }[]>`
+      select job_id as id, town[0] as x, town[1] as y from job_search where job_id in ${app.sql(ids)}`;
+    const townOf = (at: number) => towns.find(({ id }) => id === ids[at])!;
+    nearest = NEAREST_FIRST.map((at) => {
+      const miles = milesBetween(townOf(1), townOf(at));
+      return { id: ids[at]!, distance: Math.round(miles * 10) / 10 };
+    });
+  });
+
+  const place = 'near: { city: "Austin", state: "TX", withinMiles: 60 }';
+  const query = 'near_city=Austin&near_state=TX&within_miles=60';
+
+  test('is measured between the centres of the towns, whatever the address', () => {
+    const [austin = 0, roundRock = 0, ...sanMarcos] = nearest.map(({ distance }) => distance);
+    expect([austin, new Set(sanMarcos).size]).toEqual([0, 1]);
+    expect([roundRock > 10 && roundRock < 25, sanMarcos[0]! > 25 && sanMarcos[0]! < 40]).toEqual([true, true]);
+  });
+
+  test.each(['stranger', 'owner', 'admin'] as const)('is the order in which the %s reads them', async (who) => {
+    const { token } = people[who];
+    expect(await byLinks(token, `category=${category}&order_by=nearest&${query}`, 2)).toEqual(
+      nearest.map(({ id }) => id),
+    );
+    const read = async (page: string) => {
+      const filter = `filter: { category: "${category}", ${place} }, orderBy: NEAREST`;
+      const { data, errors } = await app.graphql(
+        `{ jobs(${filter}, ${page}) { totalCount pageInfo { startCursor } edges { distance node { id } } } }`,
+        { token },
+      );
+      expect([errors, data.jobs.totalCount]).toEqual([undefined, 4]);
+      return {
+        before: data.jobs.pageInfo.startCursor as string,
+        jobs: data.jobs.edges.map(({ distance, node }: Json) => ({ id: node.id, distance })) as typeof nearest,
+      };
+    };
+    expect((await read('first: 10')).jobs).toEqual(nearest);
+    const { before, jobs } = await read('last: 1');
+    expect([...(await read(`last: 3, before: "${before}"`)).jobs, ...jobs]).toEqual(nearest);
+  });
+
+  test('stands beside each job of a list with a place, in any order, and nowhere else', async () => {
+    const { token } = people.stranger;
+    const list = async (more: string): Promise<typeof nearest> =>
+      (await app.rest('GET', `/v1/jobs?category=${category}${more}`, { token })).body.data;
+    const oldestFirst = await list(`&${query}&order_by=oldest`);
+    expect(oldestFirst.map(({ id, distance }) => ({ id, distance }))).toEqual(
+      nearest.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id)),
+    );
+    expect((await list('')).map(({ distance }) => distance)).toEqual(PLACES.map(() => null));
+    expect((await app.rest('GET', `/v1/jobs/${ids[0]}`, { token })).body).not.toHaveProperty('distance');
+    const { data } = await app.graphql('{ jobs(first: 1) { edges { distance } } }', { token });
+    expect(data.jobs.edges).toEqual([{ distance: null }]);
+    const made = await app.graphql(
+      'mutation { createJob(input: { title: "A", description: "B" }) { jobEdge { distance } } }',
+      { token: people.owner.token },
+    );
+    expect([made.errors, made.data.createJob.jobEdge]).toEqual([undefined, { distance: null }]);
+  });
+
+  test('orders nothing without a place, or with one of more than a hundred miles', async () => {
+    for (const [filter, fields] of [
+      ['', { orderBy: expect.stringContaining('place') }],
+      [`filter: { ${place.replace('60', '101')} }, `, { 'near.withinMiles': expect.stringContaining('at most 100') }],
+    ] as const) {
+      const { errors } = await app.graphql(`{ jobs(${filter}orderBy: NEAREST) { totalCount } }`, {
+        token: people.stranger.token,
+      });
+      expect(errors?.[0]?.extensions).toMatchObject({ code: 'VALIDATION_FAILED', fields });
+    }
+  });
+});
+
+/** Gives jobs identifiers in their own order: those of one second are in none. */
+async function putInOrder(made: readonly string[]): Promise<string[]> {
+  const ordered = made.map((id, at) => `${made[0]!.slice(0, 8)}${at}${id.slice(9)}`);
+  await app.sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    for (const [at, id] of made.entries()) {
+      await tx`update jobs set id = ${ordered[at]!}, created_at = created_at + ${at} * interval '1 second'
+        where id = ${id}`;
+      for (const table of ['events', 'job_search', 'open_job_search'])
+        await tx`update ${tx(table)} set job_id = ${ordered[at]!} where job_id = ${id}`;
+    }
+    await tx`update job_search set created_at = jobs.created_at from jobs where jobs.id = job_id`;
+    await tx`update open_job_search set created_at = jobs.created_at from jobs where jobs.id = job_id`;
+  });
+  return ordered;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** By the angle between two directions from the centre of the Earth. */
+function milesBetween(one: Point, other: Point): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const [here, there] = [radians(one.y), radians(other.y)];
+  const cosine =
+    Math.sin(here) * Math.sin(there) + Math.cos(here) * Math.cos(there) * Math.cos(radians(other.x - one.x));
+  return 3958.8 * Math.acos(Math.min(1, cosine));
+}

@@ -380,6 +380,13 @@ export const QUERIES: readonly Query[] = [
   rest('near a small city, all', 'admin', `/v1/jobs?${NEAR_SMALL_CITY}`),
   list('near a large town', 'new contractor', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a large town, all', 'admin', NEAR_LARGE_TOWN, { kind: 'broad' }),
+  ...(['new contractor', 'busy contractor', 'homeowner', 'admin'] as const).flatMap((who) => [
+    list(`the nearest to a small town, for the ${who}`, who, NEAR_SMALL_TOWN, { orderBy: 'NEAREST' }),
+    list(`the nearest to a small town of a trade, for the ${who}`, who, `${NEAR_SMALL_TOWN}, category: "roofing"`, {
+      orderBy: 'NEAREST',
+    }),
+    list(`the nearest to a large town, for the ${who}`, who, NEAR_LARGE_TOWN, { orderBy: 'NEAREST', kind: 'broad' }),
+  ]),
   list('near a small town with a common word', 'new contractor', `${NEAR_SMALL_TOWN}, ${search(WORDS.common)}`),
 
   ...(['admin', 'busy homeowner', 'busy contractor'] as const).flatMap((who) => [

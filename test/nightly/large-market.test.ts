@@ -94,6 +94,55 @@ describe.each(Object.keys(SEES) as Who[])('what the %s lists', (who) => {
   });
 });
 
+/** An order in GraphQL with its filter, the same in SQL, and whether it is for admins alone. */
+const ORDERED: readonly (readonly [list: string, where: string, order: string, isForAdmins?: true])[] = [
+  ['orderBy: HIGHEST_BUDGET', 'true', 'j.budget_max desc nulls last, j.id desc'],
+  [
+    'orderBy: HIGHEST_BUDGET, filter: { status: OPEN, category: "roofing" }',
+    `j.status = 'open' and j.category = 'roofing'`,
+    'j.budget_max desc nulls last, j.id desc',
+  ],
+  [
+    `orderBy: HIGHEST_BUDGET, filter: { search: "${WORDS.sparse}" }`,
+    description(WORDS.sparse),
+    'j.budget_max desc nulls last, j.id desc',
+  ],
+  // All jobs of a town are equally far, and those of others are too far.
+  [`orderBy: NEAREST, filter: { ${NEAR_SMALL_TOWN} }`, `j.city = '${SMALL_TOWN.city}'`, 'j.id desc'],
+  ['orderBy: LONGEST_UNCHANGED', 'true', 'j.status_changed_at, j.id', true],
+  [
+    'orderBy: LONGEST_UNCHANGED, filter: { statuses: [IN_REVIEW, AWARDED] }',
+    `j.status in ('in_review', 'awarded')`,
+    'j.status_changed_at, j.id',
+    true,
+  ],
+];
+
+describe.each(Object.keys(SEES) as Who[])('what the %s lists in an order', (who) => {
+  const lists = ORDERED.filter(([, , , isForAdmins]) => who === 'admin' || !isForAdmins).map(
+    ([list, where, order]) => [list, where, order] as const,
+  );
+  it.each(lists)('(%s) is what a look at every job finds, from both ends', async (list, where, order) => {
+    const page = async (size: string) =>
+      (
+        (await listener.ask(who, {
+          graphql: `{ jobs(${list}, ${size}) { totalCount nodes { id } pageInfo { endCursor } } }`,
+        })) as Listed
+      ).data.jobs;
+    const all = (
+      await sql.unsafe<{ id: string }[]>(
+        `select j.id from jobs j where ${SEES[who]?.(market)} and ${where} order by ${order}`,
+      )
+    ).map(({ id }) => id);
+    const first = await page('first: 20');
+    const second = first.pageInfo.endCursor ? await page(`first: 20, after: "${first.pageInfo.endCursor}"`) : undefined;
+    expect([...first.nodes, ...(second?.nodes ?? [])].map(({ id }) => id)).toEqual(all.slice(0, 40));
+    expect((await page('last: 20')).nodes.map(({ id }) => id)).toEqual(all.slice(-20));
+    const exactMax = /search|near/.test(list) ? EXACT_SEARCH_TOTAL_MAX : EXACT_TOTAL_MAX;
+    expect(first.totalCount).toBe(Math.min(all.length, exactMax));
+  });
+});
+
 /** A query of the list by number in REST, and the same in SQL. */
 const NUMBERED: Readonly<Record<string, string>> = {
   'page=3': 'true',

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { connect, type Database } from '../../src/store/database.js';
 import { SEPARATOR } from '../../src/store/job-search.js';
-import { listJobs, type JobFilter } from '../../src/store/job-lists.js';
+import type { JobFilter } from '../../src/store/job-filters.js';
+import { listJobs } from '../../src/store/job-lists.js';
 import type { Position } from '../../src/store/keyset.js';
 import type { PageRequest } from '../../src/store/page.js';
 import { diceOf, type Dice } from '../dice.js';
@@ -67,6 +68,7 @@ type Town = keyof typeof TOWNS;
 const NEAR = {
   Austin: { box: '(-97,31),(-98.5,29.5)', latitude: 30.27, longitude: -97.74, miles: 40 },
   Marfa: { box: '(-103,31),(-105,29)', latitude: 30.3, longitude: -104, miles: 40 },
+  Texas: { box: '(-96,32),(-106,28)', latitude: 30.3, longitude: -101, miles: 250 },
 } as const;
 const STATES = ['draft', 'open', 'completed', 'cancelled'] as const;
 
@@ -217,21 +219,24 @@ const ORDERS: Readonly<Record<JobOrder, string>> = {
   recently_updated: 'j.updated_at desc, j.id desc',
   highest_budget: 'j.budget_max desc nulls last, j.id desc',
   longest_unchanged: 'j.status_changed_at, j.id',
+  // Of the two towns in Texas, Marfa is the nearer to where both are asked for.
+  nearest: `j.city = 'Marfa' desc, j.id desc`,
 };
 
 function asked(dice: Dice): Asked {
   const search = dice.percent(85) ? dice.pick(SEARCHED) : null;
-  const near = search === null || dice.percent(20) ? dice.pick(['Austin', 'Marfa'] as const) : null;
+  const near = search === null || dice.percent(20) ? dice.pick(['Austin', 'Marfa', 'Texas'] as const) : null;
   const statuses = dice.percent(40)
     ? [...new Set(dice.percent(50) ? [dice.pick(STATES)] : [dice.pick(STATES), dice.pick(STATES)])]
     : null;
-  const order = dice.percent(50) ? 'newest' : dice.pick(JOB_ORDERS);
+  const anyOrder = dice.percent(50) ? 'newest' : dice.pick(JOB_ORDERS);
+  const order = anyOrder === 'nearest' && near === null ? 'newest' : anyOrder;
   const category = dice.percent(20) ? 'roofing' : null;
   const urgency = dice.percent(20) ? 'urgent' : null;
   const statusChangedBefore = dice.percent(20) ? new Date(Date.UTC(2030, 0, dice.int(2, 9))) : null;
   const conditions = [
     search !== null && `(position(lower($1) in lower(j.title)) > 0 or position(lower($1) in lower(j.description)) > 0)`,
-    near && `j.city = '${near}'`,
+    near && (near === 'Texas' ? `j.city in ('Austin', 'Marfa')` : `j.city = '${near}'`),
     statuses && `j.status in (${statuses.map((state) => `'${state}'`).join(', ')})`,
     category && `j.category = '${category}'`,
     urgency && `j.urgency = '${urgency}'`,

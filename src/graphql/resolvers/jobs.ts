@@ -1,7 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Float, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { countOwnJobs } from '../../operations/jobs/actions.js';
-import { IN_ORDER, jobFilter, listJobs, readJob, WHO_READS_EVENTS } from '../../operations/jobs/read.js';
+import {
+  IN_ORDER,
+  jobFilter,
+  listJobs,
+  readJob,
+  WHO_READS_EVENTS,
+  type ListedJob,
+} from '../../operations/jobs/read.js';
 import { readNode } from '../../operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
@@ -9,6 +16,7 @@ import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions } from '../../rules/available-actions.js';
+import { JOB_DISTANCE } from '../../rules/entities/job.js';
 import { DISPUTE, type Dispute as DisputeRow } from '../../rules/entities/dispute.js';
 import type { JobOrder } from '../../rules/job-orders.js';
 import type { BidState } from '../../rules/states.js';
@@ -19,7 +27,7 @@ import { inputOf } from '../inputs.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../look-ahead.js';
 import { Homeowner, User } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
-import { Connection, PageArgs } from '../types/connection.js';
+import { Connection, PageArgs, type Edge } from '../types/connection.js';
 import { Dispute } from '../types/disputes.js';
 import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
 import { Node } from '../types/node.js';
@@ -131,6 +139,14 @@ export class JobResolver {
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const facts = await loaders.factsOf(job);
     return facts ? availableActions(await caller.viewer(), { ...facts, job, liveBids: job.liveBidCount }) : [];
+  }
+}
+
+@Resolver(() => JobConnection.Edge)
+export class JobEdgeResolver {
+  @FieldResolver(() => Float, { nullable: true, description: JOB_DISTANCE.description })
+  distance(@Root() { node }: Edge<Partial<ListedJob>>) {
+    return node.distance;
   }
 }
 

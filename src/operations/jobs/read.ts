@@ -1,25 +1,27 @@
 /** Reads jobs: one, lists, and the events of one. */
 import { z } from 'zod';
 import type { Dispute } from '../../rules/disputes.js';
+import type { RedactedRow } from '../../rules/audiences.js';
 import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/job-orders.js';
 import { JOB_STATES } from '../../rules/states.js';
-import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
+import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
 import { choice, idOf } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
-import { listJobs as jobsInOrder, type JobFilter } from '../../store/job-lists.js';
+import type { JobFilter } from '../../store/job-filters.js';
+import { listJobs as jobsInOrder, type ListedJob as ListedRow } from '../../store/job-lists.js';
 import { selectVisibleJobs } from '../../store/jobs.js';
 import { partsOf } from '../../store/job-parts.js';
 import type { Position } from '../../store/keyset.js';
 import { mapPage, type Page, type PageRequest } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
-import { boxAround, contradictionsInPlace, nearInputs } from '../near.js';
+import { boxAround, contradictionsInNearest, contradictionsInPlace, nearInputs } from '../near.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { withRule, idInPath, momentInBody, optionalText } from '../shapes.js';
@@ -37,6 +39,7 @@ const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   recently_updated: TIME_AND_ID,
   highest_budget: ['money', 'text'],
   longest_unchanged: TIME_AND_ID,
+  nearest: ['number', 'text'],
 };
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
 /** The cursor of an event among those of its job. */
@@ -71,10 +74,17 @@ export const jobFilter = z.strictObject({
       'Jobs that came to their state before this moment, whatever was edited since; for admins. With ' +
         '`LONGEST_UNCHANGED`, in REST `longest_unchanged`, those that have waited for longest come first.',
     ),
-  near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
+  near: nearPlace.nullish().describe('Jobs in towns near a place, measured to the centre of the job’s city.'),
 });
 
-export const jobOrder = choice(JOB_ORDERS, 'JobOrder').nullish().describe('The order: the newest first by default.');
+export const jobOrder = choice(JOB_ORDERS, 'JobOrder')
+  .nullish()
+  .describe(
+    'The order: the newest first by default. The nearest come first only with a place, of at most ' +
+      `${NEAREST_MILES_MAX} miles; those that have been in their state for longest only for admins.`,
+  );
+
+export type ListedJob = RedactedRow<'job', ListedRow>;
 
 export const listJobs = operation({
   name: 'jobs',
@@ -85,13 +95,14 @@ export const listJobs = operation({
   budget: 'read',
   input: withRule(
     z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
-    ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
-    ({ status, statuses, near, ...rest }): Record<string, string> => ({
+    ['status', 'statuses', 'orderBy', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
+    ({ status, statuses, orderBy, near, ...rest }): Record<string, string> => ({
+      ...(orderBy === 'nearest' && contradictionsInNearest(near, rest)),
       ...(status != null && statuses != null && { status: 'cannot be sent together with several states' }),
       ...contradictionsInPlace(near, rest),
     }),
   ),
-  async run({ db, viewer, include }, input): Promise<Page<ReadableJob>> {
+  async run({ db, viewer, include }, input): Promise<Page<ListedJob>> {
     assertMayList(viewer, input);
     const filter: JobFilter = Object.assign({}, input, {
       statuses: input.status == null ? input.statuses : [input.status],

@@ -6,6 +6,6 @@ import type { JobRow } from '../../store/jobs.js';
 
 export type ReadableJob = RedactedRow<'job', JobRow>;
 
-export function readableJob(viewer: Viewer, job: JobRow): ReadableJob {
+export function readableJob<Row extends JobRow>(viewer: Viewer, job: Row): RedactedRow<'job', Row> {
   return redact('job', job, () => relationsToJob(viewer, job));
 }

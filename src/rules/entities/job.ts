@@ -7,6 +7,15 @@ import { URGENCIES } from '../publishing.js';
 import { PARTIES_AND_ADMINS } from '../readers.js';
 import { choice, idOf, moment, money, nullableDay, nullableText, rating, requiredText, whole } from '../values.js';
 
+/** Of a job in a list, and no field of the job: another list asks for another place. */
+export const JOB_DISTANCE = {
+  type: z.number().min(0).nullable(),
+  description:
+    'How far the centre of the job’s city is from the place that the list asks for, in miles to a tenth; null where ' +
+    'it asks for none.',
+  example: 4.2,
+};
+
 export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
   id: identifier('job'),
   title: {
