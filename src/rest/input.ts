@@ -120,7 +120,7 @@ function readText(value: string, kind: ShapeKind): unknown {
   // In a query an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
   if (kind.is === 'moment') return value.replace(/ (?=\d\d:\d\d$)/, '+');
   if (kind.is === 'whole number' && /^-?(0|[1-9]\d*)$/.test(value)) return Number(value);
-  if (kind.is === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  if (kind.is === 'number' && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value)) return Number(value);
   if (kind.is === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }

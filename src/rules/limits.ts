@@ -55,7 +55,7 @@ export const GRAPHQL_LIMITS = {
   depth: 12,
   /** The standard introspection query is 15 levels deep. */
   introspectionDepth: 16,
-  introspectionAliases: 3,
+  introspectionAliases: 1,
   aliases: 15,
   rootMutations: 5,
   /** Log-ins and sign-ups: a hundred aliases of a log-in would be a hundred guesses in one request. */

@@ -213,7 +213,7 @@ describe('REST', () => {
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
-      // In a list, users have the identifiers of their profiles besides, and contractors their distance.
+      // What a list has besides is short.
       const texts = TEXT_CHARACTERS[row.replace(/^Listed/, '')] as Record<string, number>;
       const characters = Object.values(texts).reduce((total, one) => total + one, 0);
       // Six bytes for each character, and a thousand for all that is short, a hundred times.

@@ -224,6 +224,8 @@ describe('the cost of an operation', () => {
     ],
     [62, 'ten thousand characters under two names', '{ job(id: "job_x") { description again: description } }'],
     [2, 'a short value under another name', '{ job(id: "job_x") { id again: id } }'],
+    [2, 'the name of a type under another name', '{ viewer { __typename again: __typename } }'],
+    [9, 'edges under another name', '{ jobs(first: 7) { nodes { id } again: edges { cursor } } }'],
     [6_540, 'a full page of jobs with all their texts', `{ jobs(first: 100) { nodes { ${PLAIN_FIELDS_OF_JOB} } } }`],
     [
       31,

@@ -155,14 +155,14 @@ function walk(
     const [{ field, parent }] = merged as [Selection];
     const introspection = INTROSPECTION.get(field.name.value);
     const definition = introspection ?? (isUnionType(parent) ? undefined : parent.getFields()[field.name.value]);
-    // Of all other fields `__typename` alone is not among those of its type.
-    if (!definition) return [];
     const selections = merged.map(({ conditions }) => conditions);
+    const renamed = field.alias ? COST_BYTES.renamedField : 0;
+    // Of all other fields `__typename` alone is not among those of its type.
+    if (!definition) return costOfValue(renamed, selections);
     const type = getNamedType(definition.type);
     if (!isCompositeType(type)) {
       const characters = TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0;
-      const own = characters * COST_BYTES.textCharacter + (field.alias ? COST_BYTES.renamedField : 0);
-      return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
+      return costOfValue(characters * COST_BYTES.textCharacter + renamed, selections);
     }
     const parts = merged.flatMap(({ field: { selectionSet }, conditions }) =>
       selectionSet ? [{ selectionSet, parent: type, conditions }] : [],
@@ -175,11 +175,16 @@ function walk(
     if (below.limit === 'introspectionDepth') return [];
     if (type.name.endsWith('Connection'))
       return [{ times: pageLengthOf(field), own: 0, least: COST_BYTES.point, fields, selections }];
-    if (isPartOfPage(type) || type.name === 'PageInfo') return [{ times: 1, own: 0, least: 0, fields, selections }];
+    if (isPartOfPage(type) || type.name === 'PageInfo')
+      return [{ times: 1, own: renamed, least: 0, fields, selections }];
     // The connection has counted the length of its list of nodes already.
     const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);
     return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: COST_BYTES.point, least: 0, fields, selections }];
   }
+}
+
+function costOfValue(own: number, selections: FieldCost['selections']): FieldCost[] {
+  return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
 }
 
 /** The names in a valid document that the schema does not have, aliases apart. */

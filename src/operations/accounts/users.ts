@@ -17,8 +17,8 @@ const NEWEST_FIRST = ['time', 'text'] as const;
 
 export const userFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
-    'Text that the full name, the email or the phone contains, whatever the case. Seven digits or more, however they ' +
-      'are written, find every way of writing that phone number.',
+    'Text that the full name, the email or the phone contains, whatever the case. Seven digits or more find a phone ' +
+      'number however it is punctuated, and with the 1 of North America or without it.',
   ),
   userType: USER.schema.shape.userType.nullish().describe('Accounts of this kind.'),
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
