@@ -4,7 +4,7 @@ import { PAGE, TEXT } from '../rules/limits.js';
 import { MONEY_MAX } from '../rules/values.js';
 import type { JobInclude } from '../store/job-parts.js';
 import type { KeyValue, Position } from '../store/keyset.js';
-import type { PageRequest, SamePageRequest } from '../store/page.js';
+import type { Page, PageRequest, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
 /** The largest integer of GraphQL, of most clients and of the database's integer columns. */
@@ -35,8 +35,18 @@ export const pageShape = {
   before: z.string().nullish().describe('The cursor of the entry to read backwards from.'),
 };
 
-/** The schema of a cursor, key by key. */
-export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag')[];
+/** The schema of a cursor, key by key. Where two orders have keys of the same kinds, each begins with its name. */
+export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag' | OrderName)[];
+
+interface OrderName {
+  readonly order: string;
+}
+
+/** The page with the order's name in its cursors. */
+export function withOrderName<Row>(order: string, page: Page<Row>): Page<Row> {
+  const { positionOf } = page;
+  return Object.assign(page, { positionOf: (row: Row) => [order, ...positionOf(row)] });
+}
 
 interface NestedPageInput {
   first?: number | null;
@@ -90,7 +100,7 @@ function readCursorOf(shape: PositionShape): ReadCursor {
     const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
     if (position.length === 0 || position.includes(undefined))
       throw invalidField(field, 'is not a cursor of this list; use one that it returned');
-    return position as Position;
+    return (position as Position).filter((_, at) => typeof shape[at] !== 'object');
   };
 }
 
@@ -112,6 +122,7 @@ function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyV
   if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
   if (kind === 'money') return typeof value === 'number' && Math.abs(value) <= MONEY_MAX ? value : undefined;
   if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
+  if (typeof kind === 'object') return value === kind.order ? kind.order : undefined;
   return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
 }
 

@@ -429,3 +429,25 @@ function milesBetween(one: Point, other: Point): number {
     Math.sin(here) * Math.sin(there) + Math.cos(here) * Math.cos(there) * Math.cos(radians(other.x - one.x));
   return 3958.8 * Math.acos(Math.min(1, cosine));
 }
+
+test('a cursor of one order is refused by the others, but that newest and oldest are one order from either end', async () => {
+  const orders = Object.keys(ADMINS_ORDERS);
+  const ask = (order: string, after = '') =>
+    app.graphql(`{ jobs(orderBy: ${order}, first: 2${after && `, after: "${after}"`}) { pageInfo { endCursor } } }`, {
+      token: people.admin.token,
+    });
+  for (const from of orders) {
+    const { endCursor } = (await ask(from)).data.jobs.pageInfo;
+    const taken: string[] = [];
+    for (const by of orders) {
+      const { errors } = await ask(by, endCursor);
+      if (errors)
+        expect(errors[0]?.extensions).toMatchObject({
+          code: 'VALIDATION_FAILED',
+          fields: { after: expect.any(String) },
+        });
+      else taken.push(by);
+    }
+    expect(taken).toEqual(['NEWEST', 'OLDEST'].includes(from) ? ['NEWEST', 'OLDEST'] : [from]);
+  }
+});

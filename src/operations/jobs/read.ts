@@ -23,7 +23,7 @@ import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { boxAround, contradictionsInNearest, contradictionsInPlace, nearInputs } from '../near.js';
 import { operation } from '../operation.js';
-import { pageRequest, pageShape, type PositionShape } from '../paging.js';
+import { pageRequest, pageShape, withOrderName, type PositionShape } from '../paging.js';
 import { withRule, idInPath, momentInBody, optionalText } from '../shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
@@ -32,14 +32,14 @@ const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
-/** What a cursor holds in each order. */
+/** What a cursor holds in each order. The newest job and the oldest have the same place, from either end. */
 const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   newest: TIME_AND_ID,
   oldest: TIME_AND_ID,
-  recently_updated: TIME_AND_ID,
-  highest_budget: ['money', 'text'],
-  longest_unchanged: TIME_AND_ID,
-  nearest: ['number', 'text'],
+  recently_updated: [{ order: 'recently_updated' }, ...TIME_AND_ID],
+  highest_budget: [{ order: 'highest_budget' }, 'money', 'text'],
+  longest_unchanged: [{ order: 'longest_unchanged' }, ...TIME_AND_ID],
+  nearest: [{ order: 'nearest' }, 'number', 'text'],
 };
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
 /** The cursor of an event among those of its job. */
@@ -111,7 +111,8 @@ export const listJobs = operation({
     const order = input.orderBy ?? DEFAULT_JOB_ORDER;
     const request = pageRequest(input, POSITIONS[order], include);
     const page = await jobsInOrder(db, viewer, filter, request, include, order);
-    return mapPage(page, (job) => readableJob(viewer, job));
+    const jobs = mapPage(page, (job) => readableJob(viewer, job));
+    return POSITIONS[order] === TIME_AND_ID ? jobs : withOrderName(order, jobs);
   },
 });
 
