@@ -430,7 +430,7 @@ function milesBetween(one: Point, other: Point): number {
   return 3958.8 * Math.acos(Math.min(1, cosine));
 }
 
-test('a cursor of one order is refused by the others, but that newest and oldest are one order from either end', async () => {
+test('a cursor of one order is refused by the others, but newest and oldest are one from either end', async () => {
   const orders = Object.keys(ADMINS_ORDERS);
   const ask = (order: string, after = '') =>
     app.graphql(`{ jobs(orderBy: ${order}, first: 2${after && `, after: "${after}"`}) { pageInfo { endCursor } } }`, {
