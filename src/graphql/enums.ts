@@ -88,7 +88,7 @@ export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.'
   recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
   highest_budget: 'The highest `budgetMax` first; jobs without one come last.',
   longest_unchanged: 'Those that have been in their state for longest first; for admins.',
-  nearest: 'The nearest to the place that is asked for first, and of equally near ones the newest.',
+  nearest: 'Those nearest to the place of the filter, within 100 miles of it, and of equally near ones the newest.',
 });
 
 export const BidStatus = choice('BidStatus', 'The state of a bid.', BID_STATES, {

@@ -1,10 +1,11 @@
 /**
- * The place that a list is asked to lie near of, by a postal code or by a city with its state. GraphQL names it in one
- * object, and REST, whose queries are flat, in fields of their own.
+ * The input `near` of a list: a postal code, or a city with its state, and how many miles around it. GraphQL sends one
+ * object, and REST, whose queries are flat, four fields.
  */
 import { z } from 'zod';
 import { NEAREST_MILES_MAX, TEXT } from '../rules/limits.js';
 import type { ContractorFilter } from '../store/contractor-lists.js';
+import { EARTH_RADIUS_MILES } from '../store/distance.js';
 import type { JobFilter } from '../store/job-filters.js';
 import { cityPlace, knownAreas, postalPlace } from './jobs/places.js';
 import { optionalText } from './shapes.js';
@@ -16,7 +17,8 @@ const cityOrState = optionalText(TEXT.line);
 /** The inputs of a list, in both forms. `listed` begins their descriptions: what lies near the place. */
 export function nearInputs(listed: string, milesMax: number) {
   const miles = z.number().min(1).max(milesMax);
-  const howFar = `How far away at most, in miles: 1 to ${milesMax}.`;
+  const nearest = milesMax > NEAREST_MILES_MAX ? `, and to ${NEAREST_MILES_MAX} where the nearest come first` : '';
+  const howFar = `How far away at most, in miles: 1 to ${milesMax}${nearest}.`;
   return {
     place: z.strictObject({
       zipCode: zipCode.describe('A US postal code.'),
@@ -43,7 +45,7 @@ interface Flat {
 
 type Near = Partial<z.infer<ReturnType<typeof nearInputs>['place']>>;
 
-interface NearInput extends Flat {
+export interface NearInput extends Flat {
   readonly near?: Near | null | undefined;
 }
 
@@ -52,8 +54,8 @@ const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.sta
 const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
 
 function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | undefined {
-  const isNearGiven = [nearZip, nearCity, nearState, withinMiles].some((value) => value != null);
-  return isNearGiven
+  const hasPlace = [nearZip, nearCity, nearState, withinMiles].some((value) => value != null);
+  return hasPlace
     ? { zipCode: nearZip, city: nearCity, state: nearState, ...(withinMiles != null && { withinMiles }) }
     : undefined;
 }
@@ -64,13 +66,12 @@ export function contradictionsInPlace(near: Near | null | undefined, flat: Flat)
   return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
 }
 
-/** The problems of a list that begins with the nearest. */
-export function contradictionsInNearest(near: Near | null | undefined, flat: Flat): Record<string, string> {
-  const place = near ?? flatPlace(flat);
-  if (!place) return { orderBy: 'needs a place that the jobs are near to' };
-  if ((place.withinMiles ?? 0) <= NEAREST_MILES_MAX) return {};
+/** Throws where a list cannot begin with the nearest: without a place, or so far around it that too many are near. */
+export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'miles'> | null | undefined): void {
+  if (!around) throw invalidField('orderBy', 'needs a place, and within how many miles');
+  if (around.miles <= NEAREST_MILES_MAX) return;
   const { withinMiles } = near ? IN_OBJECT : IN_QUERY;
-  return { [withinMiles]: `must be at most ${NEAREST_MILES_MAX} where the nearest come first` };
+  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} where the nearest come first`);
 }
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
@@ -127,16 +128,16 @@ export async function areasAround({ latitude, longitude, miles }: Around): Promi
   return { names, tenths };
 }
 
-type Place = Pick<Around, 'latitude' | 'longitude'>;
+type Point = Pick<Around, 'latitude' | 'longitude'>;
 
-/** As `store/job-search.ts` computes it. */
-function milesBetween(one: Place, other: Place): number {
+/** As `milesAway` of `store/distance.ts` computes it. */
+function milesBetween(one: Point, other: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;
   const chord =
     half(one.latitude, other.latitude) +
     Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * half(one.longitude, other.longitude);
-  return 3958.8 * 2 * Math.asin(Math.min(1, Math.sqrt(chord)));
+  return EARTH_RADIUS_MILES * 2 * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
 async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {

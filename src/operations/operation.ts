@@ -45,6 +45,8 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
   readonly description: string;
   readonly allows: A;
   readonly budget: OperationBudget;
+  /** The codes of its own rules, beside those that follow from its input and from the lifecycle. */
+  readonly refusals?: readonly ErrorCode[];
   readonly input: z.ZodType<Input>;
   /** True for operations that open or end a session: they ignore `Idempotency-Key` and `Dry-Run`. */
   readonly ignoresKeyAndDryRun?: boolean;

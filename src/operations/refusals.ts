@@ -1,6 +1,5 @@
 /** Whom each operation is for, and which codes it can be refused with: both APIs’ documents are printed from here. */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
-import { CODES_OF_LIMITS } from '../rules/editing.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS } from '../rules/lifecycle.js';
@@ -11,28 +10,13 @@ import { kindOf, metaOf } from './shape-kinds.js';
 
 type AnyOperation = Operation<unknown, unknown>;
 
-const OWN_REFUSALS: Readonly<Record<string, readonly ErrorCode[]>> = {
-  signUpHomeowner: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
-  signUpContractor: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
-  logIn: ['INVALID_CREDENTIALS'],
-  refreshSession: ['INVALID_REFRESH_TOKEN'],
-  changePassword: ['INVALID_CREDENTIALS'],
-  adjustTokens: ['INSUFFICIENT_TOKENS'],
-  jobs: ['FORBIDDEN'],
-  contractorJobs: ['FORBIDDEN'],
-  contractorBids: ['FORBIDDEN'],
-  tokens: ['FORBIDDEN'],
-  tokenTransactions: ['FORBIDDEN'],
-  updateJob: CODES_OF_LIMITS,
-};
-
 /** In the order of the list of codes. */
 export function refusalCodesOf(operation: AnyOperation): ErrorCode[] {
   const codes = new Set([
     ...OF_EVERY_CALL,
     ...ofItsKind(operation),
     ...ofState(operation),
-    ...(OWN_REFUSALS[operation.name] ?? []),
+    ...(operation.refusals ?? []),
   ]);
   return ERROR_CODES.filter((code) => codes.has(code));
 }

@@ -161,16 +161,23 @@ const WITH_SECRET = ' `Idempotency-Key` has no effect here, and `Dry-Run: true` 
 function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
   const row = ofJob ?? BID_TRANSITION_LIST.find((one) => one.operation === operation.name);
-  if (!row) return `For ${OF_A_JOB.includes(path) ? WHO_SEES_THE_JOB : audienceOf(operation)}.`;
+  if (!row) return `For ${READERS[path] ?? audienceOf(operation)}.`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
   const to = ofJob && !isTransition(ofJob) ? '' : ` to \`${row.to}\``;
   return `For ${audienceOf(operation)}. From ${states(row.from)}${to}.${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 
-const OF_A_JOB = ['/jobs/{id}', '/jobs/{id}/actions', '/jobs/{id}/events'];
 const WHO_SEES_THE_JOB =
   'those who see the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and ' +
   'admins';
+const THEMSELVES = 'admins and the contractor';
+const READERS: Readonly<Record<string, string>> = {
+  '/jobs/{id}': WHO_SEES_THE_JOB,
+  '/jobs/{id}/actions': WHO_SEES_THE_JOB,
+  '/jobs/{id}/events': WHO_SEES_THE_JOB,
+  '/contractors/{id}/jobs': THEMSELVES,
+  '/contractors/{id}/bids': THEMSELVES,
+};
 
 const JOB_FIELDS_AGREE =
   ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';

@@ -1,4 +1,4 @@
-/** How far it is from a place, in miles on the globe. */
+/** Distances between a place and the town of a job, in SQL. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Placeholders } from './statement.js';
 
@@ -9,8 +9,12 @@ export interface PlaceValues {
   miles: number | null;
 }
 
+export const EARTH_RADIUS_MILES = 3958.8;
+
 /** From the place to the town of a row of `job_search`, which is named `s`. */
-export const milesAway = ($: Placeholders<PlaceValues>): SQL => sql`3958.8 * 2 * asin(least(1, sqrt(
+export const milesAway = (
+  $: Placeholders<PlaceValues>,
+): SQL => sql`${sql.raw(String(EARTH_RADIUS_MILES))} * 2 * asin(least(1, sqrt(
   power(sin(radians(s.town[1] - ${$('latitude')}::float8) / 2), 2)
   + cos(radians(${$('latitude')}::float8)) * cos(radians(s.town[1]))
     * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;

@@ -45,7 +45,7 @@ export const FILTERS: {
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$('owner')}`,
   contractorId: ($) => sql`${jobs.awardedContractorId} = ${$('awardee')}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,
-  /** Such a job is older still, so that the list of the newest need not begin with those that are not. */
+  /** A job is as old as its state at least: by its creation the index of the newest is read from that moment on. */
   statusChangedBefore: ($) =>
     sql`"jobs"."status_changed_at" < ${$('before')}::timestamptz
       and "jobs"."created_at" < ${$('before')}::timestamptz`,

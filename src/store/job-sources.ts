@@ -112,7 +112,7 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
 
 type Condition = ($: Placeholders<FilterValues>) => SQL;
 
-/** What leaves the jobs of one person, where no index has these in the order of the list. */
+/** The condition that selects the jobs of one person. They are few: all are read, and then sorted. */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
   if (names.includes('contractorId')) return FILTERS.contractorId;
   if (order !== 'nearest') return undefined;

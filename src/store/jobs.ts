@@ -172,7 +172,13 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
 /** What changes in the row of a job. A change that has a new version has a new time, too, and so has a new state. */
 export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
 
-type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<{ updatedAt: Date }[]>;
+const SET_BY_CHANGES = {
+  updatedAt: jobs.updatedAt,
+  statusChangedAt: jobs.statusChangedAt,
+  budgetRank: jobs.budgetRank,
+};
+
+type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<Pick<JobRow, keyof typeof SET_BY_CHANGES>[]>;
 
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
@@ -183,7 +189,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   const update = updates(
     names.join(' '),
     () =>
-      statement('updateJob', { updatedAt: jobs.updatedAt }, ($: Placeholders<JobRow>, fields) =>
+      statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow>, fields) =>
         builder
           .update(jobs)
           .set({
@@ -197,7 +203,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   );
   const [row] = await update(tx, { ...changes, id: job.id });
   if (!row) throw new Error('A job that was locked is not there.');
-  return { ...job, ...changes, updatedAt: row.updatedAt };
+  return { ...job, ...changes, ...row };
 }
 
 /** Deletes the draft; its events remain. */

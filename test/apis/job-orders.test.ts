@@ -244,7 +244,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { order_by: 'must be one of newest, oldest, recently_updated, highest_budget, longest_unchanged, nearest' },
   ],
-  ['order_by=nearest', undefined, { order_by: 'needs a place that the jobs are near to' }],
+  ['order_by=nearest', undefined, { order_by: 'needs a place, and within how many miles' }],
   [
     'order_by=nearest&near_zip=78701&within_miles=101',
     undefined,
@@ -281,6 +281,14 @@ test.each(REFUSED)('?%s is refused with all that is wrong with it', async (query
   if (filter === undefined) return;
   const { errors } = await app.graphql(`{ jobs(filter: { ${filter} }) { totalCount } }`, { token });
   expect(errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+});
+
+test('a radius out of range is one mistake, with the nearest first as well', async () => {
+  const { errors } = await app.graphql(
+    '{ jobs(orderBy: NEAREST, filter: { near: { zipCode: "78701", withinMiles: 501 } }) { totalCount } }',
+    { token: people.admin.token },
+  );
+  expect(Object.keys(errors?.[0]?.extensions.fields)).toEqual(['near.withinMiles']);
 });
 
 test('jobs near a place are found by its postal code and by its city, through both APIs', async () => {

@@ -24,6 +24,8 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
 
 const READERS = ['owner', 'admin', 'awardee', 'bidder'] as const;
 type Reader = (typeof READERS)[number];
+/** In the gate those who read by the most different statements. */
+const COUNTED_READERS = process.env.NESTED === 'whole' ? READERS : (['admin', 'awardee'] as const);
 
 let app: TestApp;
 let people: People;
@@ -214,7 +216,7 @@ describe('a way from one list to what is nested in it', () => {
     expect(WAYS.map(({ name }) => name)).toEqual(expect.arrayContaining(expected));
   });
 
-  test.each(READERS)('costs the %s as many statements for twenty parents as for one', async (who) => {
+  test.each(COUNTED_READERS)('costs the %s as many statements for twenty parents as for one', async (who) => {
     const more: string[] = [];
     // A session that is not cached in this process is checked in a separate statement.
     await ask(people[who], '{ viewer { referralCode } }');

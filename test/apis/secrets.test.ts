@@ -252,6 +252,7 @@ async function failuresOfTheDatabase(one: Confidant): Promise<void> {
   });
   await sql`alter table users drop constraint nobody_by_this_name`;
 
+  await sql`drop index users_words`;
   await sql`alter table users alter column phone type integer using null`;
   await join({ phone: secret('a private phone') });
   await join({ phone: `\n${secret('a private phone')}\n    at ${secret('a private phone')}\n` });

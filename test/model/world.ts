@@ -170,7 +170,11 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
       );
     case 'jobs':
       samePage(call, expected.page, data);
-      for (const [at, job] of expected.page.rows.entries()) sameJob(market, call.by!, job, data.data[at]);
+      for (const [at, job] of expected.page.rows.entries()) {
+        const { distance, ...row } = data.data[at];
+        if (call.api === 'rest') same('the distance in a list without a place', distance, null);
+        sameJob(market, call.by!, job, row);
+      }
       return;
     case 'bids':
       samePage(call, expected.page, data);

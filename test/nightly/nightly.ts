@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     ],
     env: { KILLS: '600' },
   },
-  lists: { files: ['test/nightly/large-market.test.ts'] },
+  lists: { files: ['test/nightly/large-market.test.ts', 'test/apis/nested-lists.test.ts'], env: { NESTED: 'whole' } },
   live: { files: ['test/nightly/faults/live.test.ts'], env: { LIVE: 'long' } },
   privacy: {
     files: ['test/apis/privacy.test.ts', 'test/contracts/drift.test.ts'],
@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   fuzz: { files: ['test/nightly/fuzz'], env: { FUZZ_REQUESTS: '50000', FUZZ_DOCUMENTS: '5000', FUZZ_SEED: 'random' } },
   random: { files: propertyTests(), env: { FC_SEED: 'random', REACH_RUNS: '25' } },
   clients: { files: ['test/nightly/clients'] },
-  browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY_ROUNDS: '2' } },
+  browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
   model: { files: ['test/model'], env: { MODEL_RUNS: '4000', MODEL_SEED: 'random' } },
   floods: { files: ['test/nightly/attacks/floods.test.ts'], env: { FLOODS: 'long' } },
   mutation: {

@@ -4,7 +4,7 @@
  * short value that an alias names by itself. The sum is rounded up.
  *
  * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not selected;
- * `edges` and `pageInfo` cost nothing. Selections that GraphQL merges under one name cost once.
+ * `edges` and `pageInfo` cost nothing but an alias. Selections that GraphQL merges under one name cost once.
  */
 import {
   Kind,

@@ -50,7 +50,10 @@ export class JobResolver {
   @Query(() => JobConnection, { ...queryOptions(listJobs), nullable: true })
   async jobs(
     @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
-    @Arg('orderBy', () => JobOrderEnum, { nullable: true, description: 'In which order; the newest first by default.' })
+    @Arg('orderBy', () => JobOrderEnum, {
+      nullable: true,
+      description: 'In which order; the newest first by default. `NEAREST` goes with a place.',
+    })
     orderBy: JobOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,

@@ -12,6 +12,7 @@ export const changePassword = operation({
   description: 'Sets a new password, and ends the account’s other sessions and its API keys.',
   allows: 'signed in',
   budget: 'write',
+  refusals: ['INVALID_CREDENTIALS'],
   needsSession: true,
   input: z.strictObject({
     currentPassword: passwordTried.describe('The password as it is now.'),

@@ -20,9 +20,10 @@ const input = z.strictObject({ id: idInPath('contractor').describe('The contract
 
 export const listContractorJobs = operation({
   name: 'contractorJobs',
-  description: 'Lists the jobs that a contractor was awarded, the newest first, for admins and the contractor.',
+  description: 'Lists the jobs that a contractor was awarded, the newest first.',
   allows: 'signed in',
   budget: 'read',
+  refusals: ['FORBIDDEN'],
   input,
   async run({ db, viewer, include }, { id, ...page }): Promise<Page<ReadableJob>> {
     const request = pageRequest(page, WORK_NEWEST_FIRST, include);
@@ -34,9 +35,10 @@ export const listContractorJobs = operation({
 
 export const listContractorBids = operation({
   name: 'contractorBids',
-  description: 'Lists the bids that a contractor has made, the newest first, for admins and the contractor.',
+  description: 'Lists the bids that a contractor has made, the newest first.',
   allows: 'signed in',
   budget: 'read',
+  refusals: ['FORBIDDEN'],
   input,
   async run({ db, viewer, include }, { id, ...page }): Promise<Page<Bid>> {
     const request = pageRequest(page, WORK_NEWEST_FIRST, include);

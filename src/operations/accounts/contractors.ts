@@ -9,11 +9,10 @@ import { insertAdminAction } from '../../store/admin-actions.js';
 import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
 import { newId } from '../../store/new-id.js';
 import { mapPage, type Page } from '../../store/page.js';
-import { areasAround, contradictionsInPlace, nearInputs, placeAround } from '../near.js';
+import { areasAround, assertCanBeNearest, contradictionsInPlace, nearInputs, placeAround } from '../near.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { idInPath, optionalText, withRule } from '../shapes.js';
-import { invalidField } from '../validation.js';
 import { findPerson } from './directory.js';
 import type { ReadableContractor } from '../../store/people.js';
 import { readableContractor } from './people.js';
@@ -49,7 +48,7 @@ export const unverifyContractor = operation({
   budget: 'write',
   input: z.strictObject({
     ...input.shape,
-    reason: requiredText(TEXT.note).describe('Why; kept among the acts of admins.'),
+    reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
   }),
   run: ({ db, viewer }, { id, reason }): Promise<ReadableContractor> =>
     db.inTransaction(async (tx) => {
@@ -119,7 +118,7 @@ export const listContractors = operation({
   async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ListedContractor>> {
     const order = orderBy ?? 'newest';
     const around = await placeAround(input);
-    if (order === 'nearest' && !around) throw invalidField('orderBy', 'can be by distance only with a place');
+    if (order === 'nearest') assertCanBeNearest(input, around);
     const request = pageRequest(input, POSITIONS[order], include);
     const near = around && (await areasAround(around));
     const page = await contractorsInOrder(db, viewer, Object.assign({}, input, { near }), order, request);

@@ -24,6 +24,7 @@ export const logIn = operation({
   description: 'Logs in with email and password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
+  refusals: ['INVALID_CREDENTIALS'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({
     email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
@@ -59,6 +60,7 @@ export const refreshSession = operation({
     `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
   allows: 'anyone',
   budget: 'own',
+  refusals: ['INVALID_REFRESH_TOKEN'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
   async run(call, { refreshToken }): Promise<Session> {

@@ -53,6 +53,7 @@ export const signUpHomeowner = operation({
   description: `Opens a homeowner’s account, credits ${SIGNUP_BONUS.homeowner} tokens and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
+  refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   ignoresKeyAndDryRun: true,
   input: whoJoins(shape),
   run: (call, input) =>
@@ -67,6 +68,7 @@ export const signUpContractor = operation({
   description: `Opens a contractor’s account, credits ${SIGNUP_BONUS.contractor} tokens and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
+  refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   ignoresKeyAndDryRun: true,
   input: whoJoins({ ...shape, companyName: contractorShape.companyName }),
   run: (call, input) =>

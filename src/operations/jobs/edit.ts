@@ -1,6 +1,6 @@
 /** Creates, edits and deletes jobs; `run-transition.ts` moves them from state to state. */
 import { z } from 'zod';
-import { checkEdit, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/editing.js';
+import { checkEdit, CODES_OF_LIMITS, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/editing.js';
 import type { JobFields, JobPatch, RequiredJobField } from '../../rules/editing.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
@@ -70,6 +70,7 @@ export const updateJob = operation({
   description: JOB_ACTIONS.update.description,
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
+  refusals: CODES_OF_LIMITS,
   input: withFieldRules(
     z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(READ_ONLY_FIELDS.filter((field) => field !== 'id')) }),
   ),

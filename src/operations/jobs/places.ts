@@ -8,15 +8,11 @@ import type { Places } from '../../store/jobs.js';
 
 type Address = Pick<JobFields, 'zipCode' | 'city' | 'state'>;
 
-let set: ReturnType<typeof load> | undefined;
+let set: Promise<typeof import('zipcodes')> | undefined;
 
-function places() {
-  return (set ??= load());
-}
-
-async function load() {
-  const { lookup, lookupByName, codes } = (await import('zipcodes')).default;
-  return { lookup, lookupByName, areas: areasOf(Object.values(codes)) };
+async function places() {
+  set ??= import('zipcodes');
+  return (await set).default;
 }
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
@@ -63,20 +59,23 @@ export async function cityPlace(
   return undefined;
 }
 
-/** What a contractor may name as a service area: a postal code, or a town with its state; in small letters. */
+/** A service area whose place is known: a postal code, or a town with its state; in small letters. */
 interface KnownArea {
   readonly name: string;
   readonly latitude: number;
   readonly longitude: number;
 }
 
-/** All of them, in the order of the set. */
+let areas: readonly KnownArea[] | undefined;
+
+/** All of them, in the order of the set. They are made at the first use, which takes a quarter of a second. */
 export async function knownAreas(): Promise<readonly KnownArea[]> {
-  return (await places()).areas;
+  const { codes } = await places();
+  return (areas ??= areasOf(Object.values(codes)));
 }
 
 function areasOf(places: readonly ZipCode[]): KnownArea[] {
-  const known = places.filter((place) => real(place));
+  const known = places.filter((place) => place.country === 'US' && real(place));
   const towns = new Map<string, ZipCode[]>();
   for (const place of known) {
     const town = `${place.city}, ${place.state}`.toLowerCase();
@@ -85,7 +84,7 @@ function areasOf(places: readonly ZipCode[]): KnownArea[] {
     else towns.set(town, [place]);
   }
   return [
-    ...known.map(({ zip, latitude, longitude }) => ({ name: zip.toLowerCase(), latitude, longitude })),
+    ...known.map(({ zip, latitude, longitude }) => ({ name: zip, latitude, longitude })),
     ...[...towns].flatMap(([town, inTown]) => spellingsOf(town).map((name) => ({ name, ...middleOf(inTown) }))),
   ];
 }

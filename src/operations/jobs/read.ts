@@ -21,7 +21,7 @@ import type { Position } from '../../store/keyset.js';
 import { mapPage, type Page, type PageRequest } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
-import { boxAround, contradictionsInNearest, contradictionsInPlace, nearInputs } from '../near.js';
+import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from '../near.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../paging.js';
 import { withRule, idInPath, momentInBody, optionalText } from '../shapes.js';
@@ -93,22 +93,22 @@ export const listJobs = operation({
     'those they bid on; all for admins.',
   allows: 'signed in',
   budget: 'read',
+  refusals: ['FORBIDDEN'],
   input: withRule(
     z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
-    ['status', 'statuses', 'orderBy', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
-    ({ status, statuses, orderBy, near, ...rest }): Record<string, string> => ({
-      ...(orderBy === 'nearest' && contradictionsInNearest(near, rest)),
+    ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
+    ({ status, statuses, near, ...rest }): Record<string, string> => ({
       ...(status != null && statuses != null && { status: 'cannot be sent together with several states' }),
       ...contradictionsInPlace(near, rest),
     }),
   ),
   async run({ db, viewer, include }, input): Promise<Page<ListedJob>> {
     assertMayList(viewer, input);
-    const filter: JobFilter = Object.assign({}, input, {
-      statuses: input.status == null ? input.statuses : [input.status],
-      near: await boxAround(input),
-    });
     const order = input.orderBy ?? DEFAULT_JOB_ORDER;
+    const near = await boxAround(input);
+    if (order === 'nearest') assertCanBeNearest(input, near);
+    const statuses = input.status == null ? input.statuses : [input.status];
+    const filter: JobFilter = Object.assign({}, input, { statuses, near });
     const request = pageRequest(input, POSITIONS[order], include);
     const page = await jobsInOrder(db, viewer, filter, request, include, order);
     const jobs = mapPage(page, (job) => readableJob(viewer, job));

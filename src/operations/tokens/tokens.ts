@@ -41,6 +41,7 @@ export const readTokens = operation({
   description: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend. Admins read anybody’s.',
   allows: 'signed in',
   budget: 'read',
+  refusals: ['FORBIDDEN'],
   input: z.strictObject(whose),
   async run({ db, viewer }, input): Promise<Balance> {
     const userId = ownerOf(viewer, input);
@@ -55,6 +56,7 @@ export const listTransfers = operation({
   description: 'Lists every movement of one’s tokens, newest first. Admins list anybody’s.',
   allows: 'signed in',
   budget: 'read',
+  refusals: ['FORBIDDEN'],
   input: z.strictObject({ ...whose, ...pageShape }),
   run: async ({ db, viewer, include }, input) =>
     transfersNewestFirst(db, { userId: ownerOf(viewer, input) }, pageRequest(input, TRANSFERS_NEWEST_FIRST, include)),
@@ -80,6 +82,7 @@ export const adjustTokens = operation({
   description: 'Credits or debits an account’s tokens, with the reason kept.',
   allows: ['admin'],
   budget: 'write',
+  refusals: ['INSUFFICIENT_TOKENS'],
   input: z.strictObject({
     userId: idOf('user').describe('Whose tokens.'),
     amount: z

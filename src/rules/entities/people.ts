@@ -173,6 +173,8 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
 /** Of a contractor in a list: it belongs to the search, and not to them. */
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
-  description: 'How many miles away the nearest of their service areas is; null where no place was asked for.',
-  example: null,
+  description:
+    'How far the nearest of their service areas is from the place that the list asks for, in miles to a tenth; null ' +
+    'where it asks for none.',
+  example: 4.2,
 } as const;
