@@ -128,13 +128,14 @@ const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventDa
   'job and own bid': notOfTheOwner,
   'own bid and changes': (event) => {
     if (event.bidderId !== null) return notOfTheOwner(event);
-    return event.type === EDIT_EVENT ? { fields: publicFields(event.data) } : forEveryone(event);
+    return event.type === EDIT_EVENT ? publicFieldsIn(event.data) : forEveryone(event);
   },
   'status changes': forEveryone,
 };
 
 const JOB_FIELDS: Readonly<Record<string, Field>> = JOB.fields;
 
-function publicFields({ fields }: EventData): string[] {
-  return (fields as string[]).filter((name) => JOB_FIELDS[name]?.readBy === undefined);
+/** Nothing where the event does not say them: to fail on one event would stop all that is sent to webhooks. */
+function publicFieldsIn({ fields }: EventData): EventData {
+  return Array.isArray(fields) ? { fields: fields.filter((name) => JOB_FIELDS[name]?.readBy === undefined) } : {};
 }

@@ -93,10 +93,11 @@ const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
  */
 export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   if (role !== 'contractor') return visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
-  // A contractor who has not bid reads no edit. All else that a bidder reads is a change of state, or their own bid's.
-  const isChangeOrHasBid = sql`(${HAS_MOVED} or not ${IS_EDIT} or exists (select from bids own
+  // Who has not bid reads what an onlooker reads.
+  const ofOnlooker = visibleEvents(eventVisibilityOf('onlooker'), contractor);
+  const isForOnlookerOrHasBid = sql`(${ofOnlooker} or exists (select from bids own
     where own.job_id = "events"."job_id" and own.contractor_id = ${contractor}::text))`;
-  return sql`(${visibleEventsOfBidder(contractor, isAwardedTo(contractor))} and ${isChangeOrHasBid})`;
+  return sql`(${visibleEventsOfBidder(contractor, isAwardedTo(contractor))} and ${isForOnlookerOrHasBid})`;
 }
 
 /**
