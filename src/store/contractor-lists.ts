@@ -1,12 +1,12 @@
 /** The directory of contractors, in one of its orders, with filters. */
-import { and, sql, type SQL } from 'drizzle-orm';
-import { integer, pgTable, type PgColumn } from 'drizzle-orm/pg-core';
+import { and, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { ContractorOrder } from '../rules/entities/people.js';
 import { PAGE } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import { contractorShape, type Contractor } from './accounts.js';
 import type { Db } from './database.js';
 import { firstMatches } from './first-matches.js';
+import { orderKey, type OrderKey } from './keyset.js';
 import { likePattern } from './job-lists.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { CLIENT } from './people.js';
@@ -42,7 +42,7 @@ interface FilterValues extends ViewerIds {
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
 /** What `nearBy` selects: a column to sort by, which is in no table. */
-const { nearness } = pgTable('near_by', { nearness: integer() });
+const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
 /** The column of each order, always descending. */
 const KEYS = {
@@ -50,7 +50,7 @@ const KEYS = {
   best_rated: { ratingRank, ratingCount, id },
   most_completed: { completedJobs, ratingRank, ratingCount, id },
   nearest: { nearness, ratingRank, ratingCount, createdAt, id },
-} as const satisfies Record<ContractorOrder, Readonly<Record<string, PgColumn>>>;
+} as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
 
 /** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
 const TERMS = {
@@ -154,9 +154,9 @@ function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery
 function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
   const distance = sql`-min(area.tenths)`;
-  const columns = Object.values<PgColumn>(KEYS[query.order]).filter((column) => column !== nearness);
+  const columns = Object.values<OrderKey>(KEYS[query.order]).filter((column) => column !== nearness);
   const keys = [...(query.order === 'nearest' ? [distance] : []), ...columns.map((column) => sql`${column}`)];
-  const list = (columns: readonly (SQL | PgColumn)[]) =>
+  const list = (columns: readonly SQLWrapper[]) =>
     sql.join(
       columns.map((column) => sql`${column}`),
       sql`, `,

@@ -4,7 +4,7 @@
  * is. So the first rows of the list are checked one by one, and the index is used only where they do not fill the page.
  */
 import { and, asc, desc, sql, type SQL } from 'drizzle-orm';
-import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { OrderKey } from './keyset.js';
 import type { ScanLimit } from './page.js';
 
 /** If these do not fill the largest page, at most one row in ten matches, so that the index finds few. */
@@ -14,7 +14,7 @@ interface MatchSource {
   /** The table of the list, which the conditions use. */
   readonly table: SQL;
   /** The keys of the list. The last is the identifier. */
-  readonly keys: readonly PgColumn[];
+  readonly keys: readonly OrderKey[];
   /** The conditions that an index in the list's order covers. */
   readonly listCondition: SQL | undefined;
   readonly fits: SQL;

@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../rules/job-orders.js';
 import { closenessOfJob, type PlaceValues } from './distance.js';
-import type { Direction } from './keyset.js';
+import { orderKey, type Direction } from './keyset.js';
 import type { Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
 
@@ -39,7 +39,7 @@ export const JOB_LIST_ORDERS = {
     direction: 'asc',
   },
   nearest: {
-    keys: { closeness: { getSQL: () => closenessOfJob($), getSQLType: () => 'integer' }, id },
+    keys: { closeness: orderKey(closenessOfJob($), 'integer'), id },
     key: 'id',
     column: 'closeness',
     isByState: false,

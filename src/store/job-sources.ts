@@ -90,9 +90,9 @@ function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = 
 /** The same of few jobs, in any order: for that of distance each is measured once. */
 function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Placeholders<FilterValues>, from: SQL) {
   const all = [...where, ...matchesSearch($, searches)];
+  if (order !== 'nearest') return (scan: ScanLimit) => inJobs(order, all, scan, from);
   const measured = sql`(select *, ${closenessOfJob($)} as closeness from ${from} where ${and(...all)} offset 0) jobs`;
-  return (scan: ScanLimit) =>
-    order === 'nearest' ? inJobs(order, [], scan, measured) : inJobs(order, all, scan, from);
+  return (scan: ScanLimit) => inJobs(order, [], scan, measured);
 }
 
 /** The part of the market that this viewer sees and these filters ask for, without the search. */
@@ -114,7 +114,8 @@ type Condition = ($: Placeholders<FilterValues>) => SQL;
 
 /** The condition that selects the jobs of one person. They are few: all are read, and then sorted. */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
-  if (names.includes('contractorId')) return FILTERS.contractorId;
+  // The operation refuses others; visibility is a condition all the same.
+  if (names.includes('contractorId')) return ($) => and(FILTERS.contractorId($), visibleJobs(role, $)) ?? sql`true`;
   if (order !== 'nearest') return undefined;
   if (role === 'homeowner') return ($) => visibleJobs(role, $);
   return names.includes('homeownerId') ? FILTERS.homeownerId : undefined;

@@ -10,6 +10,11 @@ export interface OrderKey extends SQLWrapper {
   getSQLType(): string;
 }
 
+/** A key that is an expression, and no column. */
+export function orderKey(expression: SQL, type: string): OrderKey {
+  return { getSQL: () => expression, getSQLType: () => type };
+}
+
 /** How all keys of a list are sorted. */
 export type Direction = 'asc' | 'desc';
 

@@ -6,15 +6,8 @@ import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import {
-  positionCondition,
-  positionValues,
-  reversed,
-  type Direction,
-  type KeyValue,
-  type OrderKey,
-  type Position,
-} from './keyset.js';
+import { positionCondition, positionValues, reversed } from './keyset.js';
+import type { Direction, KeyValue, OrderKey, Position } from './keyset.js';
 import type { Fields, Row } from './rows.js';
 import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type Placeholders } from './statement.js';
 
@@ -141,7 +134,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
-  // A list that is sorted by an expression is neither counted by it nor nested.
+  // Only `partOf` and counting by key use it, and no list that is sorted by an expression does either.
   const [key] = columns as [PgColumn];
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);

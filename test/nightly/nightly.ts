@@ -38,6 +38,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   races: { files: ['test/faults/races.test.ts'], env: { RACE_ROUNDS: '300', RACE_SEED: 'random' } },
   fuzz: { files: ['test/nightly/fuzz'], env: { FUZZ_REQUESTS: '50000', FUZZ_DOCUMENTS: '5000', FUZZ_SEED: 'random' } },
   random: { files: propertyTests(), env: { FC_SEED: 'random', REACH_RUNS: '25' } },
+  node24: { command: 'npm run test:node24 test/apis/parity test/apis/payloads test/apis/refusal-order test/streams' },
   clients: { files: ['test/nightly/clients'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
   model: { files: ['test/model'], env: { MODEL_RUNS: '4000', MODEL_SEED: 'random' } },

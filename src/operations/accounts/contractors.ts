@@ -56,10 +56,10 @@ export const unverifyContractor = operation({
       if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
       if (!contractor.verified) return readableContractor(viewer, contractor);
       const { userId } = contractor;
-      const act = { id: newId('adminAction'), adminId: viewer.userId, action: 'unverifyContractor', userId, reason };
+      const action = { id: newId('adminAction'), adminId: viewer.userId, action: 'unverifyContractor', userId, reason };
       const [[unverified = contractor]] = await tx.commitWith(
         setVerified(tx, { id, verified: false }),
-        insertAdminAction(tx, act),
+        insertAdminAction(tx, action),
       );
       return readableContractor(viewer, unverified);
     }),
