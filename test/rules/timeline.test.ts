@@ -124,3 +124,7 @@ test('what one party may not read is not taken from the event itself', () => {
   eventFor('stranger', published);
   expect(published.data).toEqual({ tokensCharged: 15, urgency: 'priority' });
 });
+
+test('an edit that does not say its fields is read by a bidder without them', () => {
+  expect(eventFor('bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
+});
