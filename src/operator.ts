@@ -4,7 +4,7 @@ import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
-import { isReady } from './store/readiness.js';
+import { unreadinessOf } from './store/readiness.js';
 import { BUSY_AFTER_REFUSAL_MS } from './rules/service-limits.js';
 
 export interface OperatorAddresses {
@@ -27,23 +27,28 @@ function guide({ playground }: Config) {
 }
 
 export function openOperatorAddresses(
-  { probe, metrics }: Services,
+  { probe, metrics, log }: Services,
   config: Config,
   isDraining: () => boolean,
 ): OperatorAddresses {
-  let looking: Promise<boolean> | undefined;
+  let looking: Promise<string | undefined> | undefined;
+  let logged: string | undefined;
   // Requests at the same time share one check.
-  const ready = () => (looking ??= isReady(probe).finally(() => (looking = undefined)));
+  const unreadiness = () => (looking ??= look().finally(() => (looking = undefined)));
+  const look = async () => {
+    const reason = await unreadinessOf(probe);
+    if (reason !== logged) {
+      if (reason === undefined) log.info('this server is ready again');
+      else log.warn({ reason }, 'this server is not ready');
+    }
+    return (logged = reason);
+  };
 
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/': (exchange) => exchange.sendJson(200, guide(config)),
     '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
     '/readyz': async (exchange) => {
-      const status = isDraining()
-        ? 'draining'
-        : (await ready())
-          ? 'ready'
-          : 'the database is not reachable or not migrated';
+      const status = isDraining() ? 'draining' : ((await unreadiness()) ?? 'ready');
       exchange.sendJson(status === 'ready' ? 200 : 503, {
         status,
         busy: metrics.msSinceBusy() < BUSY_AFTER_REFUSAL_MS,

@@ -33,9 +33,21 @@ export async function migrate(connection: Connection): Promise<void> {
   }
 }
 
-/** The time of the newest migration of this build; a database is ready once it has run that one. */
+/** The oldest schema that this build serves: its code makes no use of what later migrations have added. */
+const OLDEST_SCHEMA = '0026_jobs_of_awardee';
+
+export function oldestSchema(): number {
+  const migration = readJournal().find(({ tag }) => tag === OLDEST_SCHEMA);
+  if (!migration) throw new Error(`There is no migration ${OLDEST_SCHEMA}.`);
+  return migration.when;
+}
+
+/** The time of the newest migration that this build knows. */
 export function newestMigration(): number {
-  const list: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
-  const { entries } = list as { entries: { when: number }[] };
-  return Math.max(...entries.map((entry) => entry.when));
+  return Math.max(...readJournal().map(({ when }) => when));
+}
+
+function readJournal(): readonly { tag: string; when: number }[] {
+  const journal: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
+  return (journal as { entries: { tag: string; when: number }[] }).entries;
 }

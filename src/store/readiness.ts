@@ -1,8 +1,10 @@
-/** A database is ready if it answers and has run every migration of this build. */
+/** A server is ready if its database answers, and has a schema that this build can serve. */
 import { sql } from 'drizzle-orm';
+import { codeOf } from './database-errors.js';
 import type { Db } from './database.js';
-import { newestMigration } from './migrate.js';
+import { newestMigration, oldestSchema } from './migrate.js';
 import { builder, statement, type Placeholders } from './statement.js';
+import { oldestBuild } from './tables/oldest-build.js';
 
 const lastMigration = statement(
   'lastMigration',
@@ -10,12 +12,29 @@ const lastMigration = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(sql`drizzle.__drizzle_migrations`),
 );
 
-export async function isReady(db: Db): Promise<boolean> {
+const selectOldestBuild = statement(
+  'selectOldestBuild',
+  { at: oldestBuild.newestMigration },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
+);
+
+const UNREACHABLE = 'the database cannot be reached';
+export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
+const NEWER_SCHEMA = 'the schema is newer than this build can serve: replace this server by a newer release';
+
+const NEWEST = newestMigration();
+const OLDEST = oldestSchema();
+const UNDEFINED_TABLE = '42P01';
+
+/** Why the server is not ready; undefined if it is. */
+export async function unreadinessOf(db: Db): Promise<string | undefined> {
   try {
     const [last] = await lastMigration(db, {});
-    return last !== undefined && last.at >= newestMigration();
-  } catch {
-    // Not ready, for any reason; the log has the reason from the calls that were refused.
-    return false;
+    if (last === undefined || last.at < OLDEST) return OLDER_SCHEMA;
+    if (last.at <= NEWEST) return undefined;
+    const [oldest] = await selectOldestBuild(db, {});
+    return oldest !== undefined && oldest.at <= NEWEST ? undefined : NEWER_SCHEMA;
+  } catch (error) {
+    return codeOf(error) === UNDEFINED_TABLE ? OLDER_SCHEMA : UNREACHABLE;
   }
 }
