@@ -103,7 +103,7 @@ export function createMetrics(): Metrics {
   });
   const overloads = new Counter({
     name: 'overloads_total',
-    help: 'Requests refused with OVERLOADED, by why: database_away, database_slow, database_full, or beyond_capacity.',
+    help: `Requests refused with OVERLOADED, by why: ${OVERLOAD_CAUSES.join(', ')}.`,
     labelNames: ['cause'],
     registers,
   });
@@ -135,7 +135,7 @@ export function createMetrics(): Metrics {
   });
   const failures = new Counter({
     name: 'database_failures_total',
-    help: 'Calls that the database could not serve, by why: database_away, database_slow or database_full.',
+    help: 'Calls that the database could not serve, by why.',
     labelNames: ['cause'],
     registers,
   });

@@ -26,29 +26,36 @@ function guide({ playground }: Config) {
   };
 }
 
+const UNREADY = {
+  database_away: 'the database cannot be reached',
+  database_read_only: 'the database is read-only',
+} as const;
+
 export function openOperatorAddresses(
-  { probe, metrics, log }: Services,
+  { probe, databaseWatch, metrics, log }: Services,
   config: Config,
   isDraining: () => boolean,
 ): OperatorAddresses {
-  let looking: Promise<string | undefined> | undefined;
   let logged: string | undefined;
-  // Requests at the same time share one check.
-  const unreadiness = () => (looking ??= look().finally(() => (looking = undefined)));
-  const look = async () => {
+
+  async function readiness(): Promise<string> {
+    if (isDraining()) return 'draining';
+    await databaseWatch.look();
+    if (databaseWatch.problem) return UNREADY[databaseWatch.problem.because];
     const reason = await unreadinessOf(probe);
     if (reason !== logged) {
       if (reason === undefined) log.info('this server is ready again');
       else log.warn({ reason }, 'this server is not ready');
     }
-    return (logged = reason);
-  };
+    logged = reason;
+    return reason ?? 'ready';
+  }
 
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/': (exchange) => exchange.sendJson(200, guide(config)),
     '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
     '/readyz': async (exchange) => {
-      const status = isDraining() ? 'draining' : ((await unreadiness()) ?? 'ready');
+      const status = await readiness();
       exchange.sendJson(status === 'ready' ? 200 : 503, {
         status,
         busy: metrics.msSinceBusy() < BUSY_AFTER_REFUSAL_MS,

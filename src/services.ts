@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { SESSION } from './rules/limits.js';
-import { API_KEY_USES } from './rules/service-limits.js';
+import { API_KEY_USES, POOLS } from './rules/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from './live/live.js';
 import { createMetrics } from './metrics.js';
@@ -32,6 +32,17 @@ export interface OpenServices {
   close(): Promise<void>;
 }
 
+const DATABASE_LOG = {
+  database_away: {
+    begins: 'database unreachable: calls that need it are refused with 503 OVERLOADED',
+    ends: 'database reachable again',
+  },
+  database_read_only: {
+    begins: 'database read-only: calls that change anything are refused with 503 OVERLOADED',
+    ends: 'database takes changes again',
+  },
+} as const;
+
 export async function openServices(
   config: Config,
   log: Logger,
@@ -50,11 +61,10 @@ export async function openServices(
       'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
     );
   const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
-  const openProbe = (hooks: DatabaseHooks) => connect(connection, { poolSize: 1, preparedStatements }, hooks);
+  const openProbe = (hooks: DatabaseHooks) => connect(connection, { ...POOLS.probe, preparedStatements }, hooks);
   const databaseWatch = watchDatabase(openProbe, {
-    onAway: (since, error) =>
-      log.warn({ since, err: error }, 'database unreachable: calls that need it are refused with 503 OVERLOADED'),
-    onBack: (since, seconds) => log.info({ since, seconds }, 'database reachable again'),
+    onProblem: ({ because, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[because].begins),
+    onBack: ({ because, since }, seconds) => log.info({ since, seconds }, DATABASE_LOG[because].ends),
   });
   const observedHooks: DatabaseHooks = {
     ...hooks,
@@ -65,10 +75,10 @@ export async function openServices(
     },
     onOverload: ({ because }) => {
       metrics.recordDatabaseFailure(because);
-      if (because === 'database_away') databaseWatch.suspect();
+      if (because === 'database_away' || because === 'database_read_only') databaseWatch.suspect();
     },
     onRetry: metrics.recordRetry,
-    isAway: () => databaseWatch.awaySince !== undefined,
+    isAway: () => databaseWatch.problem !== undefined,
   };
   const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements, ...timeouts };
   const db = connect(connection, settings, observedHooks, { limits, events: metrics });

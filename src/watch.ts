@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
 import { countLockWaits, readFigures, readWebhookFigures, createCachedRead, type Figures } from './store/figures.js';
+import type { DatabaseProblem } from './store/database-watch.js';
 import { FIGURES } from './rules/service-limits.js';
 
 export function watchServices(services: Services): void {
@@ -42,11 +43,16 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
     FIGURES.lockWaitsEveryMs,
     FIGURES.databaseWaitMs,
   );
+  const secondsOf = (because: DatabaseProblem['because']) =>
+    databaseWatch.problem?.because === because ? (Date.now() - databaseWatch.problem.since.getTime()) / 1000 : 0;
   metrics.gauge('database_up', '1 while the database can be reached, 0 while it is away.', () =>
-    databaseWatch.awaySince ? 0 : 1,
+    databaseWatch.problem?.because === 'database_away' ? 0 : 1,
   );
   metrics.gauge('database_away_seconds', 'How long the database has been away; 0 while it can be reached.', () =>
-    databaseWatch.awaySince ? (Date.now() - databaseWatch.awaySince.getTime()) / 1000 : 0,
+    secondsOf('database_away'),
+  );
+  metrics.gauge('database_read_only_seconds', 'How long the database has taken no changes; 0 while it does.', () =>
+    secondsOf('database_read_only'),
   );
   metrics.gauge('database_lock_waits', 'Sessions of the database that wait for a lock.', lockWaits);
 }
@@ -54,8 +60,8 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
 const NO_FIGURES: Partial<Figures> = {};
 
 /** Every instance reports the same figures of the one market: a dashboard takes the greatest, not the sum. */
-function watchMarket({ metrics, probe, databaseWatch }: Services): void {
-  const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(probe));
+function watchMarket({ metrics, db, databaseWatch }: Services): void {
+  const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
@@ -80,8 +86,8 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
 const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Number.NaN };
 
 /** Of all instances together; every instance reports the same value. */
-function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
-  const read = unlessAway(databaseWatch, () => readWebhookFigures(probe));
+function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
+  const read = unlessAway(databaseWatch, () => readWebhookFigures(db.forLong()));
   const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauge(
     'webhook_deliveries_waiting',
@@ -99,7 +105,7 @@ function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
 /** Does not wait for a database that is known to be away. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
-    if (watch.awaySince) throw new Error('The database is away.');
+    if (watch.problem?.because === 'database_away') throw new Error('The database is away.');
     return read();
   };
 }

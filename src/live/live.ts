@@ -110,6 +110,7 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
       },
     },
   });
+  hooks.onOpen?.(listening.reconnect);
 
   return {
     wake: numbering.wake,

@@ -37,7 +37,7 @@ export interface Queue extends Repeated {
 interface QueueParts {
   readonly connection: Connection;
   readonly preparedStatements: boolean;
-  readonly databaseWatch: Pick<DatabaseWatch, 'awaySince' | 'onOpen'>;
+  readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly kinds: Readonly<Record<TaskKindName, TaskKind>>;
 }
@@ -47,7 +47,7 @@ export function openQueue({ connection, preparedStatements, databaseWatch, log, 
   const db = pool.of({ address: 'queue' });
   const workers = (Object.keys(kinds) as TaskKindName[]).map((name) =>
     openWorker(db, name, kinds[name], (error) => {
-      if (!databaseWatch.awaySince) log.warn({ err: error, kind: name }, 'running tasks failed; retrying');
+      if (!databaseWatch.problem) log.warn({ err: error, kind: name }, 'running tasks failed; retrying');
     }),
   );
   return {

@@ -102,7 +102,13 @@ export class Refusal extends Error {
 }
 
 /** Why there is no answer for anybody now. */
-export const OVERLOAD_CAUSES = ['database_away', 'database_slow', 'database_full', 'beyond_capacity'] as const;
+export const OVERLOAD_CAUSES = [
+  'database_away',
+  'database_read_only',
+  'database_slow',
+  'database_full',
+  'beyond_capacity',
+] as const;
 export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
 
 /** An OVERLOADED that is the database's doing. */

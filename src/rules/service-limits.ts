@@ -59,8 +59,9 @@ export const DATABASE = {
 
 /** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
 export const POOLS = {
+  probe: { poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },
   events: { poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
-  queue: { poolSize: 4, idleInTransactionTimeoutMs: 5_000 },
+  queue: { poolSize: 2, idleInTransactionTimeoutMs: 5_000 },
 } as const;
 
 /**
@@ -107,12 +108,15 @@ export const DRAINING = {
   acceptMs: 1_000,
 } as const;
 
-/** The probe. So many failures in a row count as away, since a single one may be the probe's own connection. */
+/**
+ * So many failures in a row count as away, since a single one may be the watch's own connection. A database that falls
+ * silent is noticed before the first call has waited in vain for a place at it (`queueTimeoutMs`).
+ */
 export const DATABASE_WATCH = {
-  lookEveryMs: 5_000,
+  lookEveryMs: 2_000,
   lookWhileAwayEveryMs: 500,
   lookAgainAfterMs: 100,
-  answerWithinMs: 2_000,
+  answerWithinMs: 1_250,
   failures: 2,
 } as const;
 

@@ -31,17 +31,19 @@ const TOO_SLOW = new Set([
 ]);
 
 /**
- * The database is away, full or too slow: the call is correct, and may succeed later. The first match counts; the
- * classes of SQLSTATE are those of connections, of an operator's intervention, and of resources and the disk.
+ * The database is away, read-only, full or slow: the call is correct, and may succeed later. The first match counts;
+ * the classes of SQLSTATE are those of connections, of an operator's intervention, and of resources and the disk.
  */
 const OVERLOADS: readonly (readonly [because: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
   ['database_away', (code) => UNREACHABLE.has(code) || /^(08|57P)/.test(code)],
+  ['database_read_only', (code) => code === '25006'],
   ['database_full', (code) => /^(53|58)/.test(code)],
 ];
 
 const SENTENCES: Readonly<Record<OverloadCause, string>> = {
   database_away: 'The database cannot be reached; try again shortly.',
+  database_read_only: 'The database takes no changes at the moment; try again shortly.',
   database_slow: 'The database took too long for this; try again shortly.',
   database_full: 'The database has no room or no connection left; try again shortly.',
   beyond_capacity: REFUSALS.OVERLOADED[1],

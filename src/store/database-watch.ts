@@ -1,26 +1,34 @@
 /**
- * Watches whether the database can be reached. It probes on a separate connection every few seconds, and at once when a
- * statement has lost its connection, since one lost connection does not mean a lost database. While other statements
- * are answered, only the probe's own connection has failed. Listeners are called once when the database is away, and
- * once when it is back.
+ * Watches whether the database can be reached and takes writes. It looks on a separate connection every few seconds,
+ * and at once when a statement has lost its connection or found the database read-only, since one lost connection does
+ * not mean a lost database. While other statements are answered, only the connection of the watch has failed. Listeners
+ * are called once when there is a problem, and once when it is over.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
+import { Overload } from '../rules/errors.js';
 import { DATABASE_WATCH } from '../rules/service-limits.js';
 
 type Reconnect = () => Promise<void>;
 
+export interface DatabaseProblem {
+  readonly because: 'database_away' | 'database_read_only';
+  readonly since: Date;
+}
+
 export interface DatabaseWatch {
-  /** The connection for the probes. */
+  /** The connection of the watch. */
   readonly probe: Database;
-  /** Since when the database cannot be reached; undefined while it can. */
-  readonly awaySince: Date | undefined;
-  /** Called when a connection was lost: probes at once. */
+  /** What keeps calls from being served. */
+  readonly problem: DatabaseProblem | undefined;
+  /** Looks now; resolves within `answerWithinMs`, whatever the database does. */
+  look(): Promise<void>;
+  /** Called when a call failed in a way that may mean a problem: looks at once. */
   suspect(): void;
   /** Called when any other statement was answered. */
   noteAnswer(): void;
-  /** For pools that must drop their connections when the database stops without closing them. */
+  /** For pools that must drop their connections, which a database that is silent or was demoted does not close. */
   onOpen(reconnect: Reconnect): void;
-  /** Stops probing; the connection closes once nothing is under way on it. */
+  /** Stops looking; the connection closes once nothing is under way on it. */
   close(): Promise<void>;
 }
 
@@ -28,67 +36,85 @@ export interface DatabaseWatch {
 class NoAnswer extends Error {}
 
 export interface WatchSettings {
-  onAway(since: Date, error: unknown): void;
-  onBack(since: Date, seconds: number): void;
+  onProblem(problem: DatabaseProblem, error: unknown): void;
+  onBack(problem: DatabaseProblem, seconds: number): void;
 }
 
 export function watchDatabase(
   openProbe: (hooks: DatabaseHooks) => Database,
-  { onAway, onBack }: WatchSettings,
+  { onProblem, onBack }: WatchSettings,
 ): DatabaseWatch {
   const reconnects: Reconnect[] = [];
   const onOpen = (reconnect: Reconnect) => void reconnects.push(reconnect);
-  const probe = openProbe({ onOpen });
-  let awaySince: Date | undefined;
+  let reconnectProbe: Reconnect | undefined;
+  const probe = openProbe({ onOpen: (reconnect) => (reconnectProbe = reconnect) });
+  let problem: DatabaseProblem | undefined;
   let failures = 0;
   let firstFailure = new Date();
   let isAnsweredSince = false;
-  let isLooking = false;
+  let mustReconnect = false;
+  let looking: Promise<void> | undefined;
   let isClosed = false;
   let next = setTimeout(look, DATABASE_WATCH.lookEveryMs).unref();
 
-  function look(): void {
-    if (isLooking || isClosed) return;
-    isLooking = true;
+  function look(): Promise<void> {
     clearTimeout(next);
-    void answerOf(probe).then(setReachable, noteMiss).finally(lookLater);
+    if (isClosed) return Promise.resolve();
+    return (looking ??= takesWrites(probe).then(noteAnswered, noteMiss).finally(lookLater));
   }
 
   function lookLater(): void {
-    isLooking = false;
+    looking = undefined;
     const failing = failures > 0 ? DATABASE_WATCH.lookAgainAfterMs : DATABASE_WATCH.lookEveryMs;
-    if (!isClosed) next = setTimeout(look, awaySince ? DATABASE_WATCH.lookWhileAwayEveryMs : failing).unref();
+    if (!isClosed) next = setTimeout(look, problem ? DATABASE_WATCH.lookWhileAwayEveryMs : failing).unref();
   }
 
-  function setReachable(): void {
+  function noteAnswered(isWritable: boolean): void {
     failures = 0;
-    if (!awaySince) return;
-    const since = awaySince;
-    awaySince = undefined;
-    onBack(since, (Date.now() - since.getTime()) / 1000);
+    if (isWritable) return setProblem(undefined, undefined);
+    setProblem({ because: 'database_read_only', since: new Date() }, undefined);
+    // The address may lead to another server meanwhile, to which only new connections go.
+    reconnect([reconnectProbe]);
   }
 
   function noteMiss(error: unknown): void {
-    if (isClosed) return;
+    // It refuses further connections and serves those that there are.
+    if (isClosed || (error instanceof Overload && error.because === 'database_full')) return;
     if (failures === 0 || isAnsweredSince) {
       firstFailure = new Date();
       failures = 0;
       isAnsweredSince = false;
     }
     failures += 1;
-    if (awaySince || failures < DATABASE_WATCH.failures) return;
-    awaySince = firstFailure;
-    onAway(awaySince, error);
-    if (error instanceof NoAnswer) for (const reconnect of reconnects) void reconnect();
+    const isSilent = error instanceof NoAnswer;
+    if (isSilent) reconnect([reconnectProbe]);
+    if (failures < DATABASE_WATCH.failures) return;
+    if (isSilent && problem?.because !== 'database_away') reconnect(reconnects);
+    setProblem({ because: 'database_away', since: firstFailure }, error);
+    mustReconnect ||= isSilent;
+  }
+
+  function setProblem(now: DatabaseProblem | undefined, error: unknown): void {
+    const before = problem;
+    if (before?.because === now?.because) return;
+    problem = now;
+    if (before) {
+      // Connections to a demoted server stay open, and those that were begun to a silent one wait for long.
+      if (mustReconnect || before.because === 'database_read_only') reconnect(reconnects);
+      mustReconnect = false;
+      onBack(before, (Date.now() - before.since.getTime()) / 1000);
+    }
+    if (now) onProblem(now, error);
   }
 
   return {
     probe,
-    get awaySince() {
-      return awaySince;
+    get problem() {
+      return problem;
     },
+    look,
     suspect: () => {
-      if (!awaySince) look();
+      if (!problem) void look();
     },
     noteAnswer: () => void (isAnsweredSince = true),
     onOpen,
@@ -100,9 +126,13 @@ export function watchDatabase(
   };
 }
 
-const PROBE = named('probe', 'select 1');
+function reconnect(which: readonly (Reconnect | undefined)[]): void {
+  for (const each of which) void each?.();
+}
 
-async function answerOf(probe: Db): Promise<void> {
+const PROBE = named('probe', `select current_setting('transaction_read_only')`);
+
+async function takesWrites(probe: Db): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -111,7 +141,8 @@ async function answerOf(probe: Db): Promise<void> {
     );
   });
   try {
-    await Promise.race([probe.send(PROBE, []), late]);
+    const [row] = await Promise.race([probe.send(PROBE, []), late]);
+    return row?.[0] === 'off';
   } finally {
     clearTimeout(timer);
   }

@@ -45,6 +45,7 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
 };
 
 export interface Database extends Db {
+  forLong(): Db;
   /** The same for one caller, counted in that caller's share of the queue. */
   of(holder: Holder): Db;
   /** How many statements and transactions are running and how many wait. */
@@ -163,7 +164,7 @@ export function connect(
     return refusal;
   }
 
-  function of(holder: Holder, kind?: Work): Db {
+  function of(holder: Holder, kind?: Work): Db & Pick<Database, 'forLong'> {
     return {
       isTransaction: false,
       afterCommit: (work) => work(),

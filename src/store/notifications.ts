@@ -9,6 +9,8 @@ export const EVENTS_CONNECTIONS = 'job-marketplace events';
 const BEGUN_WITHIN_MS = 1_000;
 
 export interface Listening {
+  /** Listens on a new connection, in place of one to a database that is silent or was demoted. */
+  reconnect(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,21 @@ export interface NotificationHandlers {
  * another connection forwards no notifications; so listeners must also poll from time to time.
  */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
+  let current = listenOnce(connection, channels);
+  return {
+    reconnect: () => {
+      const lost = current;
+      current = listenOnce(connection, channels);
+      return lost.close();
+    },
+    close: () => current.close(),
+  };
+}
+
+function listenOnce(
+  connection: Connection,
+  channels: Readonly<Record<string, NotificationHandlers>>,
+): Pick<Listening, 'close'> {
   const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
   const subscriptions = Object.entries(channels).map(([channel, { onNotification, onListening }]) =>
     // Retries the first LISTEN until it succeeds.

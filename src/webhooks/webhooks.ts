@@ -17,7 +17,7 @@ interface WebhookParts {
   readonly live: Pick<Live, 'onEvents'>;
   readonly sealer: Sealer;
   readonly log: Logger;
-  readonly databaseWatch: Pick<DatabaseWatch, 'awaySince'>;
+  readonly databaseWatch: Pick<DatabaseWatch, 'problem'>;
 }
 
 export async function openWebhooks({
@@ -47,7 +47,7 @@ export async function openWebhooks({
     },
     WEBHOOKS.lookEveryMs,
     (error) => {
-      if (!databaseWatch.awaySince) log.warn({ err: error }, 'queueing events for webhooks failed; retrying');
+      if (!databaseWatch.problem) log.warn({ err: error }, 'queueing events for webhooks failed; retrying');
     },
   );
   const stopHearing = live.onEvents(() => hasEndpoints && fanOut.wake());

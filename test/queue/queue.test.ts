@@ -47,7 +47,7 @@ function open(): Queue {
   const queue = openQueue({
     connection: database.connection,
     preparedStatements: true,
-    databaseWatch: { awaySince: undefined, onOpen: () => {} },
+    databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
     kinds: {
       webhook: { limits: LIMITS, retryAfterSeconds: RETRY_AFTER_SECONDS, run: (_, task, stop) => run(task, stop) },

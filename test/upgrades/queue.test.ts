@@ -103,7 +103,7 @@ it('moves what waits, of which nothing is lost and nothing is sent twice', async
   const queue = openQueue({
     connection: { url: database.url },
     preparedStatements: true,
-    databaseWatch: { awaySince: undefined, onOpen: () => {} },
+    databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
     kinds: {
       webhook: webhookTasks({

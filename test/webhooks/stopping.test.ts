@@ -37,7 +37,7 @@ it('ends with the step under way, and leaves the others to another instance', as
       live: { onEvents: () => () => {} },
       sealer: createSealer({ secret: 'a secret that only tests know, 32 bytes' }),
       log: pino({ level: 'silent' }),
-      databaseWatch: { awaySince: undefined },
+      databaseWatch: { problem: undefined },
     });
     await until(async () => {
       const held = await sql`select from pg_stat_activity where datname = current_database()
