@@ -10,6 +10,7 @@ export function assertDriverIsPatched(driver: object = postgres): void {
   if ('survivesDeadBackends' in driver && driver.survivesDeadBackends === true) return;
   throw new Error(
     'The Postgres driver lacks patches/postgres+3.4.9.patch, without which one lost connection ends this process. ' +
-      'Run: npx patch-package --error-on-fail (npm does so after an install, unless --ignore-scripts is set).',
+      'Run `npm ci` without --ignore-scripts; for production: ' +
+      'npm ci && npm run build && npm prune --omit=dev --omit=optional.',
   );
 }

@@ -1,9 +1,9 @@
 /**
  * What the Docker image runs, without Docker: its steps are done in a folder. The packages are those that
- * `npm ci --omit=dev --omit=optional` installs, taken from here by the lock, so that no network is needed.
+ * `npm prune --omit=dev --omit=optional` leaves, taken from here by the lock, so that no network is needed.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,6 +63,16 @@ function productionPackages(): string[] {
     .map(([path]) => path)
     .filter((path) => !isInside(path));
 }
+
+it('has the driver as it was patched, and nothing that patches', () => {
+  expect(existsSync(join(image.folder, 'node_modules/patch-package'))).toBe(false);
+  const driver = readFileSync(join(image.folder, 'node_modules/postgres/src/index.js'), 'utf8');
+  expect(driver).toContain('survivesDeadBackends');
+  const written = ['deploy/Dockerfile', 'schema/operating.md', 'README.md'].map((name) =>
+    readFileSync(join(PROJECT, name), 'utf8'),
+  );
+  for (const text of written) expect(text).toContain('npm run build && npm prune --omit=dev --omit=optional');
+});
 
 it('makes an admin by `npm run admin`, where there is no compiler', async () => {
   const command = ['npm', 'run', '--silent', 'admin', '--', 'create', 'ada@example.test'];

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +73,17 @@ describe('the Postgres driver', () => {
     const published: { default: object } = await import(
       /* @vite-ignore */ pathToFileURL(join(folder, 'node_modules/postgres/src/index.js')).href
     );
-    expect(() => assertDriverIsPatched(published.default)).toThrow(/npx patch-package --error-on-fail/);
+    expect(() => assertDriverIsPatched(published.default)).toThrow(
+      /Run `npm ci` without --ignore-scripts; .+ && npm prune --omit=dev/,
+    );
+  });
+
+  test('an installation without what applies the patch ends with the commands for production', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(process.cwd(), 'patches/apply.js')], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('npm ci && npm run build && npm prune --omit=dev --omit=optional');
+    expect(status).toBe(1);
   });
 });

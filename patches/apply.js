@@ -1,0 +1,15 @@
+/** Run after an install: patch-package is a package of development, without which the driver would stay as published. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const PROGRAM = 'node_modules/patch-package/index.js';
+
+if (existsSync(PROGRAM)) {
+  process.exitCode = spawnSync(process.execPath, [PROGRAM, '--error-on-fail'], { stdio: 'inherit' }).status ?? 1;
+} else {
+  process.stderr.write(
+    'patches/ cannot be applied without patch-package, which is a package of development. An installation for ' +
+      'production is:\n\n    npm ci && npm run build && npm prune --omit=dev --omit=optional\n',
+  );
+  process.exitCode = 1;
+}
