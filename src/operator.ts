@@ -6,6 +6,7 @@ import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
 import { unreadinessOf } from './store/readiness.js';
 import { BUSY_AFTER_REFUSAL_MS } from './rules/service-limits.js';
+import { VERSION } from './version.js';
 
 export interface OperatorAddresses {
   handles(path: string): boolean;
@@ -53,7 +54,7 @@ export function openOperatorAddresses(
 
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/': (exchange) => exchange.sendJson(200, guide(config)),
-    '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
+    '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok', version: VERSION }),
     '/readyz': async (exchange) => {
       const status = await readiness();
       exchange.sendJson(status === 'ready' ? 200 : 503, {

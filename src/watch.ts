@@ -1,16 +1,16 @@
 /** What the metrics show of the services, besides what they count call by call. */
-import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
 import { countLockWaits, readFigures, readWebhookFigures, createCachedRead, type Figures } from './store/figures.js';
 import type { DatabaseProblem } from './store/database-watch.js';
 import { FIGURES } from './rules/service-limits.js';
+import { VERSION } from './version.js';
 
 export function watchServices(services: Services): void {
   watchShares(services);
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
-  services.metrics.fact('build_info', 'What runs here.', { version: packageVersion(), node: process.version });
+  services.metrics.fact('build_info', 'What runs here.', { version: VERSION, node: process.version });
 }
 
 function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): void {
@@ -108,10 +108,4 @@ function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>)
     if (watch.problem?.because === 'database_away') throw new Error('The database is away.');
     return read();
   };
-}
-
-/** The same file from `src/` and from `dist/`. */
-function packageVersion(): string {
-  const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
-  return version;
 }

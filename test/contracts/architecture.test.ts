@@ -13,7 +13,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   shares: ['rules'],
   log: [],
   record: ['rules'],
-  watch: ['rules', 'operations', 'store'],
+  version: [],
+  watch: ['rules', 'operations', 'store', 'version'],
   config: ['rules', 'shares', 'http'],
   redis: ['rules'],
   security: ['rules', 'shares', 'redis'],
@@ -29,7 +30,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   queue: ['rules', 'store'],
   webhooks: ['rules', 'security', 'store', 'live', 'rest', 'queue', 'metrics'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
-  operator: ['rules', 'config', 'http', 'store', 'operations'],
+  operator: ['rules', 'config', 'http', 'store', 'operations', 'version'],
   server: [
     'rules',
     'config',

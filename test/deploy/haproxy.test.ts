@@ -69,7 +69,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     caller.send(
       head('GET', '/healthz', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAA']),
     );
-    expect(await caller.answer()).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await caller.answer()).toMatchObject({ status: 200, body: expect.stringContaining('"ok"') as string });
     caller.hangUp();
   });
 

@@ -10,6 +10,7 @@ import { givenJob, gather } from '../journey.js';
 import { metricsOf } from '../metrics.js';
 import { until } from '../security/until.js';
 import { STATES, STATES_IN_DISPUTE, statesIn } from '../specified.js';
+import { VERSION } from '../../src/version.js';
 
 let app: TestApp;
 let hanna: Person;
@@ -292,7 +293,7 @@ describe('the metrics', () => {
     const metrics = await metricsOf(app.url);
     for (const statement of ['insertUser', 'insertJob', 'selectActiveSession'])
       expect(metrics.value('database_statement_seconds_count', { statement })).toBeGreaterThan(0);
-    expect(metrics.value('build_info', { version: '1.0.0', node: process.version })).toBe(1);
+    expect(metrics.value('build_info', { version: VERSION, node: process.version })).toBe(1);
     expect(metrics.value('queue_wait_seconds_count', { queue: 'databaseQueue' })).not.toBeLessThan(0);
   });
 
