@@ -13,7 +13,7 @@ import { JWT_SECRET } from '../app.js';
 import { logIn } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';
-import { start, startServer, type Environment } from './processes.js';
+import { start, type Environment } from './processes.js';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const METRICS_TOKEN = 'sixteen-letters!';
@@ -107,8 +107,13 @@ it('starts by `npm start`, names no playground that is off, and guards its metri
   expect((await metrics('another token of its length')).status).toBe(403);
 });
 
-it('has the steps of the playground, where that is on', async () => {
-  const url = await startServer(image, { ...environment, GRAPHQL_PLAYGROUND: 'on' }).url;
+it('starts as the unit of systemd does, says its version, and has the playground where that is on', async () => {
+  const unit = readFileSync(join(PROJECT, 'deploy/marketplace@.service'), 'utf8');
+  const [program, ...args] = /^ExecStart=(.+)$/m.exec(unit)?.[1]?.split(' ') ?? [];
+  expect(program).toBe('/usr/bin/node');
+  const url = await start(image, [process.execPath, ...args], { ...environment, GRAPHQL_PLAYGROUND: 'on' }).url;
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+  expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok', version });
   expect(await (await fetch(`${url}/graphql/playground/start.js`)).text()).toContain('mutation SignUp(');
 });
 
