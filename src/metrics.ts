@@ -29,7 +29,7 @@ export interface Metrics extends ShareEvents {
   recordStreamEnd(channel: StreamChannel, end: StreamEnd): void;
   statement(name: string, seconds: number): void;
   /** The database could not serve a call. */
-  recordDatabaseFailure(because: OverloadCause): void;
+  recordDatabaseFailure(because: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
   /** A call was refused since a budget was spent. */
   recordRateLimit(budget: BudgetName): void;
@@ -135,8 +135,10 @@ export function createMetrics(): Metrics {
   });
   const failures = new Counter({
     name: 'database_failures_total',
-    help: 'Calls that the database could not serve, by why.',
-    labelNames: ['cause'],
+    help:
+      'Calls that the database could not serve, by why: database_away, database_read_only, database_slow or ' +
+      'database_full; and by the SQLSTATE that it gave, "none" where the connection failed.',
+    labelNames: ['cause', 'sqlstate'],
     registers,
   });
   const retries = new Counter({
@@ -226,7 +228,7 @@ export function createMetrics(): Metrics {
       streamEnds.inc({ channel, end });
     },
     statement: (name, seconds) => statements.observe({ statement: name }, seconds),
-    recordDatabaseFailure: (cause) => failures.inc({ cause }),
+    recordDatabaseFailure: (cause, sqlstate = 'none') => failures.inc({ cause, sqlstate }),
     recordRetry: (code) => retries.inc({ code }),
     recordRateLimit: (limit) => rateLimited.inc({ limit }),
     recordNumbering: (events, lagSeconds) => {

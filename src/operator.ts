@@ -11,7 +11,11 @@ import { VERSION } from './version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
+  /** Whether an answer says what it said before, and that all is well: otherwise probes would fill the log. */
+  isRoutine(path: string, status: number): boolean;
 }
+
+const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** The pages to look at first, without a playground that is off. */
 function guide({ playground }: Config) {
@@ -67,7 +71,13 @@ export function openOperatorAddresses(
       exchange.send(200, metrics.contentType, await metrics.print());
     },
   };
+  let lastStatus = 0;
   return {
+    isRoutine: (path, status) => {
+      const isChange = path === '/readyz' && status !== lastStatus;
+      if (isChange) lastStatus = status;
+      return PROBED.has(path) && status < 400 && !isChange;
+    },
     handles: (path) => Object.hasOwn(addresses, path),
     send: async (exchange) => {
       exchange.route = `GET ${exchange.path}`;

@@ -30,9 +30,11 @@ export class RequestRecord {
   /** The API key in place of a session, once it is known to be one. */
   apiKey: ApiKeyId | undefined;
   /** Why it was answered 401. */
-  reason: UnauthorizedReason | undefined;
+  reason: UnauthorizedReason | 'issued_in_future' | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
+  /** What PostgreSQL answered, where that is the cause. */
+  sqlstate: string | undefined;
   /** Which limit was reached first. */
   limit: string | undefined;
   /** The user of the account that a log-in is for; the client may be anyone. */
@@ -67,7 +69,9 @@ export class RequestRecord {
 
   /** The error of an operation; the API decides how to answer it. */
   noteOverload(error: unknown): void {
-    if (error instanceof Refusal && error.code === 'OVERLOADED') this.overload ??= causeOf(error);
+    if (!(error instanceof Refusal) || error.code !== 'OVERLOADED') return;
+    this.overload ??= causeOf(error);
+    if (error instanceof Overload) this.sqlstate ??= error.sqlstate;
   }
 }
 
@@ -78,7 +82,7 @@ interface Explanation {
 
 /** The operation of a request, as far as it is known. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
-  const { api, operations, codes, reason, limit, overload, account, apiKey, document } = record;
+  const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document } = record;
   return {
     address,
     ...(api && { api }),
@@ -87,6 +91,7 @@ export function lineOf(record: RequestRecord, { address, user = record.claimedUs
     ...(reason && { reason }),
     ...(limit && { limit }),
     ...(overload && { cause: overload }),
+    ...(sqlstate && { sqlstate }),
     ...(user !== undefined && { user }),
     ...(account && { account }),
     ...(apiKey && { apiKey }),

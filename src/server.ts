@@ -166,6 +166,7 @@ export async function startServer(
     const isCut = draining.isCutting && !response.writableFinished;
     const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
     metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
+    const isRoutine = operator.isRoutine(exchange.path, status);
     // A stream was counted when it opened, and has its own log line when it ends.
     if (exchange.streamBeganMs !== undefined) return;
     if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
@@ -177,7 +178,7 @@ export async function startServer(
       ms: Math.round(ms * 10) / 10,
       ...lineOf(record, exchange.holder),
     };
-    if (response.writableFinished) services.log[levelOf(record, status)](line, 'answered');
+    if (response.writableFinished) services.log[isRoutine ? 'debug' : levelOf(record, status)](line, 'answered');
     else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
   }
 

@@ -73,9 +73,9 @@ export async function openServices(
       metrics.statement(name, seconds);
       if (!isFailed) databaseWatch.noteAnswer();
     },
-    onOverload: ({ because }) => {
-      metrics.recordDatabaseFailure(because);
-      if (because === 'database_away' || because === 'database_read_only') databaseWatch.suspect();
+    onOverload: ({ because, sqlstate }) => {
+      metrics.recordDatabaseFailure(because, sqlstate);
+      if (because !== 'database_full') databaseWatch.suspect();
     },
     onRetry: metrics.recordRetry,
     isAway: () => databaseWatch.problem !== undefined,

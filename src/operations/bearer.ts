@@ -13,6 +13,8 @@ import type { Services } from './services.js';
 export interface NoViewer {
   readonly reason: keyof (typeof UNAUTHORIZED_MESSAGES)['UNAUTHENTICATED'];
   readonly message?: string;
+  /** What an operator must know and a client need not: the clocks of two instances differ. */
+  readonly loggedAs?: 'issued_in_future';
 }
 
 export type Credentials =
@@ -25,6 +27,7 @@ export function readCredentials({ accessTokens }: Services, token: string | unde
   if (token === undefined) return { kind: 'none', reason: 'missing' };
   if (isApiKeySecret(token)) return { kind: 'API key', secretHash: hashOfApiKey(token) };
   const claims = accessTokens.verify(token);
+  if (claims === 'issued_in_future') return { kind: 'none', reason: 'invalid', loggedAs: claims };
   return typeof claims === 'string' ? { kind: 'none', reason: claims } : { kind: 'session', claims };
 }
 

@@ -109,7 +109,8 @@ export class Caller {
     return identity.viewer;
   }
 
-  async #refuseCredentials({ reason, message }: NoViewer): Promise<never> {
+  async #refuseCredentials({ reason, message, loggedAs }: NoViewer): Promise<never> {
+    this.request.record.reason ??= loggedAs;
     const budget = BUDGETS_OF_BAD_TOKENS[reason];
     if (budget) await this.draw(budget, addressIdentity(this.request.address));
     throw unauthorized('UNAUTHENTICATED', reason, message);

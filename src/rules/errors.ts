@@ -117,6 +117,8 @@ export class Overload extends Refusal {
     readonly because: OverloadCause,
     message: string,
     cause: unknown,
+    /** The code by which PostgreSQL names its failure; undefined where none has come from there. */
+    readonly sqlstate?: string,
   ) {
     super('OVERLOADED', { message, details: { retryAfter: 1 } });
     this.cause = cause;

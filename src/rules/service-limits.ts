@@ -48,6 +48,8 @@ export const TASKS = { webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys:
 export const DATABASE = {
   poolSize: 10,
   queueTimeoutMs: 5_000,
+  /** Where no call was answered for so long, a full queue is the doing of the database. */
+  silentPartOfQueueTimeout: 0.4,
   statementTimeoutMs: 10_000,
   lockTimeoutMs: 5_000,
   idleInTransactionTimeoutMs: 15_000,

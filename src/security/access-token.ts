@@ -35,8 +35,8 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** Why a token is refused. Only one with a good signature can be 'expired'. */
-export type TokenProblem = 'malformed' | 'invalid' | 'expired';
+/** Why a token is refused. Only one with a good signature can be 'expired' or 'issued_in_future'. */
+export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
 
 export interface AccessTokens {
   sign(bearer: Bearer): SignedToken;
@@ -140,8 +140,9 @@ interface ClaimChecks {
 function claimsIn(payload: object, { issuer, audience, nowSeconds }: ClaimChecks): Claims | TokenProblem {
   const { iss, aud, sub, sid, role, iat, exp }: Record<string, unknown> = { ...payload };
   if (iss !== issuer || aud !== audience) return 'invalid';
-  if (!isSecond(iat) || iat > nowSeconds + ACCESS_TOKEN.clockSkewSecondsMax || !isSecond(exp)) return 'invalid';
+  if (!isSecond(iat) || !isSecond(exp)) return 'invalid';
   if (!isId('user', sub) || !isId('session', sid) || !isRole(role)) return 'invalid';
+  if (iat > nowSeconds + ACCESS_TOKEN.clockSkewSecondsMax) return 'issued_in_future';
   if (exp <= nowSeconds) return 'expired';
   return { userId: sub, sessionId: sid, role, expiresAtSeconds: exp };
 }

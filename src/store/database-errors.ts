@@ -1,6 +1,8 @@
 /** Turns errors of the database into refusals for callers. Messages of Postgres appear only in the log. */
 import { Overload, Refusal, REFUSALS, type OverloadCause } from '../rules/errors.js';
 
+/** Codes of the driver and of the system are longer, or have an underscore. */
+const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 
@@ -63,7 +65,8 @@ export function asRefusal(error: unknown): unknown {
 }
 
 export function overload(because: OverloadCause, cause: unknown): Overload {
-  return new Overload(because, SENTENCES[because], cause);
+  const code = codeOf(cause);
+  return new Overload(because, SENTENCES[because], cause, code && SQLSTATE.test(code) ? code : undefined);
 }
 
 /** The name of the constraint that was violated. */

@@ -143,12 +143,18 @@ export function connect(
     }
   }
 
+  /** When a call was last answered, or the first of those under way began. */
+  let answeredAtMs = 0;
+
   /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
   async function persistently<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T> {
     secondConnection?.assertNoneHeld();
     for (let attempt = 1; ; attempt += 1) {
+      if (queue.active === 0) answeredAtMs = performance.now();
       try {
-        return await queue.run(holder, work, kind);
+        const answer = await queue.run(holder, work, kind);
+        answeredAtMs = performance.now();
+        return answer;
       } catch (error) {
         if (attempt === DATABASE.attempts || !mayBeRetried(error)) throw refusalOf(error);
         hooks.onRetry?.(codeOf(error) ?? 'unknown');
@@ -156,12 +162,18 @@ export function connect(
     }
   }
 
-  /** While the database is away, the queue is full because of lost connections and not because of too many calls. */
   function refusalOf(error: unknown): unknown {
     const isFull = error instanceof Refusal && error.code === 'OVERLOADED' && !(error instanceof Overload);
-    const refusal = isFull && hooks.isAway?.() ? overload('database_away', error) : asRefusal(error);
+    const refusal = isFull ? whyFull(error) : asRefusal(error);
     if (refusal instanceof Overload) hooks.onOverload?.(refusal);
     return refusal;
+  }
+
+  /** Where no call is answered, the queue is full because of the database and not because of too many calls. */
+  function whyFull(refusal: Refusal): Refusal {
+    if (hooks.isAway?.()) return overload('database_away', refusal);
+    const isSilent = performance.now() - answeredAtMs > allSettings.queueTimeoutMs * DATABASE.silentPartOfQueueTimeout;
+    return isSilent ? overload('database_slow', refusal) : refusal;
   }
 
   function of(holder: Holder, kind?: Work): Db & Pick<Database, 'forLong'> {

@@ -170,7 +170,9 @@ it(
 
     postgres.freeze();
     closing.push(() => postgres.thaw());
-    expect((await Promise.all(all())).map(statusOf)).toEqual([503, 503, 503, 503, 503]);
+    const first = await Promise.all(all());
+    expect(first.map(statusOf)).toEqual([503, 503, 503, 503, 503]);
+    expect((await Promise.all(first.map((one) => one.text()))).join()).not.toContain('at capacity');
     await until(() => server.output().includes('database unreachable'));
     expect((await Promise.all(all())).map(statusOf)).toEqual([503, 503, 503, 503, 503]);
 

@@ -1,11 +1,12 @@
 /** What an operator sees of calls that are answered or refused: a line of the log for each, and the metrics. */
 import { createHash } from 'node:crypto';
+import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/metrics.js';
 import { RequestRecord } from '../../src/record.js';
 import { refuse } from '../../src/rules/errors.js';
 import { contractor, homeowner, type Person } from '../cast.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
+import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../app.js';
 import { givenJob, gather } from '../journey.js';
 import { metricsOf } from '../metrics.js';
 import { until } from '../security/until.js';
@@ -23,9 +24,9 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** The line of the request that had this answer, which is written when the answer is through. */
-async function lineOf({ headers }: { headers: Headers }): Promise<Json> {
+async function lineOf({ headers }: { headers: Headers }, { logged } = app): Promise<Json> {
   const id = headers.get('x-request-id') ?? '';
-  const lines = () => app.logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Json);
+  const lines = () => logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Json);
   await until(() => lines().some(({ msg }) => msg === 'answered'));
   const [line, ...others] = lines().filter(({ msg }) => msg === 'answered');
   expect(others).toEqual([]);
@@ -164,16 +165,55 @@ describe('the line of a request', () => {
     }
   });
 
-  it('is a warning where the server says that it is not ready', async () => {
+  it('tells a token from the future, which two clocks make, from one of another secret', async () => {
+    const { iat, ...claims } = jwt.decode(hanna.token) as { iat: number };
+    const { header } = jwt.decode(hanna.token, { complete: true }) ?? {};
+    const token = jwt.sign({ ...claims, iat: iat + 3_600 }, JWT_SECRET, { header: header ?? { alg: 'HS256' } });
+    const refused = await app.rest('GET', '/v1/me', { token });
+    expect(refused).toMatchObject({ status: 401, body: { details: { reason: 'invalid' } } });
+    expect(await lineOf(refused)).toMatchObject({ reason: 'issued_in_future' });
+  });
+
+  it('says by which SQLSTATE the database refused, so that a full disk is told from full memory', async () => {
     const ill = await openTestApp();
-    await ill.sql`drop schema drizzle cascade`;
-    expect((await fetch(`${ill.url}/readyz`)).status).toBe(503);
-    const line = () => ill.logged.find((each) => each.includes('/readyz'));
-    await until(() => line() !== undefined);
-    // To be asked and to say no is no failure.
-    expect((await metricsOf(ill.url)).value('http_server_errors_total')).toBeNaN();
-    expect(JSON.parse(line() ?? '')).toMatchObject({ level: 'warn', status: 503 });
+    const olive = await homeowner(ill, 'Olive');
+    for (const code of ['53100', '53200']) {
+      await ill.sql.unsafe(`create or replace function fail() returns trigger language plpgsql as
+        $$ begin raise 'no room' using errcode = '${code}'; end $$`);
+      await ill.sql`create or replace trigger fail before insert on jobs execute function fail()`;
+      const body = { title: 'Sink', description: 'It drips.' };
+      const refused = await ill.rest('POST', '/v1/jobs', { token: olive.token, body });
+      expect(refused.status).toBe(503);
+      expect(await lineOf(refused, ill)).toMatchObject({ cause: 'database_full', sqlstate: code });
+    }
+    const failures = (sqlstate: string) => ({ cause: 'database_full', sqlstate });
+    const metrics = await metricsOf(ill.url);
+    expect(metrics.value('database_failures_total', failures('53100'))).toBe(1);
+    expect(metrics.value('database_failures_total', failures('53200'))).toBe(1);
     await ill.close();
+  });
+
+  it('is not written for a probe that finds all as it was, and is for one that does not', async () => {
+    const probed = await openTestApp();
+    const probe = async (path: string) => (await fetch(`${probed.url}${path}`)).status;
+    const all = ['/readyz', '/healthz', '/readyz', '/metrics', '/readyz'];
+    for (const path of all) expect(await probe(path)).toBe(200);
+    await probed.sql`alter schema drizzle rename to elsewhere`;
+    for (const _ of ['first', 'second']) expect(await probe('/readyz')).toBe(503);
+    // To be asked and to say no is no failure.
+    expect((await metricsOf(probed.url)).value('http_server_errors_total')).toBeNaN();
+    await probed.sql`alter schema elsewhere rename to drizzle`;
+    for (const path of all) expect(await probe(path)).toBe(200);
+    const lines = () =>
+      probed.logged.filter((line) => line.includes('"answered"')).map((line) => JSON.parse(line) as Json);
+    await until(() => lines().length >= 4);
+    expect(lines().map(({ level, status, route }) => [level, status, route])).toEqual([
+      ['info', 200, 'GET /readyz'],
+      ['warn', 503, 'GET /readyz'],
+      ['warn', 503, 'GET /readyz'],
+      ['info', 200, 'GET /readyz'],
+    ]);
+    await probed.close();
   });
 
   it('says 499 of who has left before the answer, and so do the metrics', async () => {

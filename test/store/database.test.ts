@@ -47,3 +47,23 @@ test('no statement waits behind one that takes long', async () => {
   await release();
   await slow;
 });
+
+test('whoever waits in vain is told of the database where that answers nobody, else of the server', async () => {
+  const settings = { poolSize: 2, queueTimeoutMs: 2_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
+  const small = connect(database.connection, settings);
+  const one = small.of({ address: 'one' });
+  const slow = one.send(SLOW, []);
+  const inVain = () => one.send(QUICK, []).then(String, ({ because }: { because?: string }) => because ?? 'the server');
+  expect(await inVain()).toBe('database_slow');
+  const other = small.of({ address: 'other' });
+  let isOver = false;
+  const answered = (async () => {
+    while (!isOver) await other.send(QUICK, []);
+  })();
+  expect(await inVain()).toBe('the server');
+  isOver = true;
+  await answered;
+  await release();
+  await slow;
+  await small.close();
+});
