@@ -6,6 +6,7 @@ import { readCommand, type Command } from './command.js';
 import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
+import { migrate } from './store/migrate.js';
 
 const ACTS = { create: createAdmin, 'set-password': setAdminPassword };
 
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
   assertDatabaseExists(url, folder);
   const password = await readPassword();
   const database = await reachDatabase(url, folder);
+  if (config.MIGRATE_ON_START) await migrate(database.connection);
   const { services, close } = await openServices(config, createLog('warn'), database.connection);
   try {
     await run(services, email, password);

@@ -1,4 +1,4 @@
-/** The options of the commands `npm start`, `demo`, `seed` and `admin`: read here, and printed for `--help`. */
+/** The options of `npm start`, `demo`, `seed`, `admin` and `migrate`: read here, and printed for `--help`. */
 import { parseArgs } from 'node:util';
 
 export interface Command {

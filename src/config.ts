@@ -47,6 +47,9 @@ export const VARIABLES = {
   DATABASE_PREPARED_STATEMENTS: onOff
     .default(true)
     .describe('on or off; off behind a pooler in transaction mode that does not know them'),
+  MIGRATE_ON_START: onOff
+    .default(true)
+    .describe('on or off; off where `npm run migrate` does it: until then a server waits, and is not ready'),
   REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis that counts rates for many instances'),
   JWT_SECRET: secret
     .optional()

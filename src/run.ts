@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
 import { createLog } from './log.js';
 import { openQueue } from './queue/queue.js';
+import { prepareSchema } from './prepare-schema.js';
 import { openServices } from './services.js';
 import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
@@ -37,13 +38,15 @@ async function runUntilStopped(what: Run): Promise<void> {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node ends the process even so, and prints its own text.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
-  const starting = start(what, config, log, closers).catch(async (error: unknown) => {
+  const stopping = new AbortController();
+  const starting = start(what, config, log, closers, stopping.signal).catch(async (error: unknown) => {
     await closeAll(closers);
-    throw error;
+    if (!stopping.signal.aborted || !isAbort(error)) throw error;
   });
 
   const stop = once(async (signal: string) => {
     log.info({ signal }, 'shutting down: finishing requests under way');
+    stopping.abort();
     await starting;
     await closeAll(closers);
     log.info('stopped');
@@ -56,13 +59,20 @@ async function runUntilStopped(what: Run): Promise<void> {
 type Closer = () => Promise<void>;
 
 /** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
-async function start({ command, whenOpen }: Run, config: Config, log: Logger, closers: Closer[]): Promise<void> {
+async function start(
+  { command, whenOpen }: Run,
+  config: Config,
+  log: Logger,
+  closers: Closer[],
+  stopping: AbortSignal,
+): Promise<void> {
   const opening = openDatabase(config, log);
   // Otherwise the first request with an address would load them. Meanwhile Postgres starts, in processes of its own.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
   await placesLoaded;
+  await prepareSchema(config, log, database.connection, stopping).catch(explain(config));
   const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
   closers.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
@@ -120,7 +130,7 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
 /** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */
 function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   return (error) => {
-    const reason = DATABASE_URL === undefined ? undefined : reasonOfDatabase(error);
+    const reason = DATABASE_URL === undefined || isAbort(error) ? undefined : reasonOfDatabase(error);
     throw reason
       ? new Error(`The database that DATABASE_URL names cannot be used: ${reason.message}`, { cause: error })
       : error;
@@ -131,6 +141,11 @@ function explain({ DATABASE_URL }: Config): (error: unknown) => never {
 function reasonOfDatabase(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error ? error : reasonOfDatabase(error.cause);
+}
+
+/** Of a start that was asked to stop while it waited. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 function once(work: (signal: string) => Promise<void>): (signal: string) => Promise<void> {

@@ -24,7 +24,6 @@ import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks, type DatabaseTimeouts } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
-import { migrate } from './store/migrate.js';
 import { watchServices } from './watch.js';
 
 export interface OpenServices {
@@ -51,7 +50,6 @@ export async function openServices(
   timeouts: Partial<DatabaseTimeouts> = {},
 ): Promise<OpenServices> {
   assertDriverIsPatched();
-  await migrate(connection);
   const metrics = createMetrics();
   const filesMax = openFilesMax();
   const limits = withinOpenFiles(config.shares, filesMax);

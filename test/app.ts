@@ -10,6 +10,7 @@ import { readConfig, type Config } from '../src/config.js';
 import { TIMEOUTS, type Timeouts } from '../src/rules/service-limits.js';
 import { createLog } from '../src/log.js';
 import { openQueue } from '../src/queue/queue.js';
+import { prepareSchema } from '../src/prepare-schema.js';
 import { openServices } from '../src/services.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { Services } from '../src/operations/services.js';
@@ -116,6 +117,7 @@ export async function openTestApp(
     onSecondConnection: (error) => secondConnections.push(error),
   };
   const connection = await through(database.connection);
+  await prepareSchema(config, log, connection);
   const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);

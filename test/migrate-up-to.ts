@@ -1,9 +1,8 @@
 /** Migrates a database as an earlier release would have. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { drizzle } from 'drizzle-orm/postgres-js';
-import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import type { Sql } from 'postgres';
+import { runPending } from '../src/store/migrate.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const MIGRATIONS = join(import.meta.dirname, '../schema/migrations');
@@ -22,6 +21,6 @@ export async function migrateUpTo(sql: Sql, count: number): Promise<void> {
   cpSync(MIGRATIONS, folder.path, { recursive: true });
   const journal = { ...readJournal(), entries: migrations().slice(0, count) };
   writeFileSync(join(folder.path, 'meta/_journal.json'), JSON.stringify(journal));
-  await migrate(drizzle({ client: sql }), { migrationsFolder: folder.path });
+  await runPending(sql, { folder: folder.path });
   folder.remove();
 }

@@ -59,6 +59,15 @@ export const DATABASE = {
   migrationTimeoutMs: 600_000,
 } as const;
 
+/** A call waits for a lock for at most 5 seconds, and behind a migration that waits for several locks in turn. */
+export const MIGRATIONS = {
+  lockTimeoutMs: 1_000,
+  retryAfterMs: 2_000,
+  retryForMs: 600_000,
+  /** Whether another instance has done it. */
+  lookEveryMs: 500,
+} as const;
+
 /** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
 export const POOLS = {
   probe: { poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },

@@ -1,4 +1,4 @@
-/** The four commands explain themselves, take a port where they listen, and refuse what they do not know. */
+/** The commands explain themselves, take a port where they listen, and refuse what they do not know. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readiness } from './callers.js';
@@ -10,6 +10,7 @@ const COMMANDS = {
   'npm run demo': 'dist/demo/demo.js',
   'npm run seed': 'dist/demo/seed.js',
   'npm run admin': 'dist/admin.js',
+  'npm run migrate': 'dist/migrate.js',
 };
 
 let project: Clone;

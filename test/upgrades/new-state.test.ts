@@ -38,7 +38,7 @@ beforeAll(async () => {
   await restore(sql, before);
   await migrateUpTo(sql, migrations().length);
   const statements = [...(await generatedStatements()), ...(await statementsByHand(sql))];
-  // All migrations of a release are one transaction.
+  // A migration is one transaction.
   await sql.begin(async (tx) => {
     for (const statement of statements) await tx.unsafe(statement);
   });

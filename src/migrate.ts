@@ -1,0 +1,48 @@
+/** `npm run migrate`: brings the schema to what this build knows, while servers run. */
+import { assertDatabaseExists, configOfCommand, nameOfDatabase, reachDatabase } from './admin-database.js';
+import { readCommand } from './command.js';
+import { migrate } from './store/migrate.js';
+
+async function main(): Promise<void> {
+  readCommand({
+    name: 'npm run migrate',
+    does:
+      'Brings the schema of the database to what this release knows. The database is the one of DATA_DIR or\n' +
+      'DATABASE_URL; servers of this release and of the one before may run on it meanwhile.',
+    options: {},
+  });
+  const { DATABASE_URL: url, DATA_DIR: folder } = configOfCommand();
+  assertDatabaseExists(url, folder);
+  const stopping = new AbortController();
+  const reason = new Error('Stopped before all migrations had run; what had, is kept.');
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort(reason));
+  const database = await reachDatabase(url, folder);
+  try {
+    const migrations = await migrate(database.connection, {
+      signal: stopping.signal,
+      onWait: (holder) => say(`Waiting for another instance that migrates the database (process ${holder}) …`),
+      onRun: (migration) => say(`Running ${migration} …`),
+      onRetry: (migration, error) => say(`${migration} waits for a lock, and is run again: ${messageOf(error)}`),
+    });
+    const done =
+      migrations.length > 0 ? `${migrations.length} migrations, up to ${migrations.at(-1)}` : 'nothing to do';
+    say(`Done: ${done}, in ${nameOfDatabase(url, folder)}.`);
+  } catch (error) {
+    throw stopping.signal.aborted ? reason : error;
+  } finally {
+    await database.stop();
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
+});

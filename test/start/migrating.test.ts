@@ -1,0 +1,77 @@
+/** Migrations apart from the start: by `npm run migrate`, while servers wait for it or stop meanwhile. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freeAddress } from '../deploy/proxy.js';
+import { migrateUpTo, migrations } from '../migrate-up-to.js';
+import { until } from '../security/until.js';
+import { readiness, signUp } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { ownDatabase, type OwnDatabase } from './own-database.js';
+import { start, startServer, type Environment } from './processes.js';
+
+const ADMIN = { ADMIN_EMAIL: 'ada@example.test', ADMIN_PASSWORD: 'ada keeps the house' };
+const LAST = migrations().at(-1)!.tag;
+
+let project: Clone;
+let database: OwnDatabase;
+let environment: Environment;
+beforeAll(async () => {
+  project = clone();
+  database = await ownDatabase();
+  environment = { DATABASE_URL: database.url, NODE_ENV: 'production', BCRYPT_COST: '10', JWT_SECRET: 'x'.repeat(32) };
+});
+afterAll(async () => {
+  await database.drop();
+  project.remove();
+});
+
+const migrate = () => start(project, [process.execPath, 'dist/migrate.js'], environment);
+
+it('a server that waits for another instance says so once, and stops at once with a clean exit', async () => {
+  await database.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7203118)`;
+    const [{ pid } = {}] = await tx`select pg_backend_pid() as pid`;
+    const server = startServer(project, environment);
+    const waiting = `"holder":${pid},"msg":"waiting for another instance that migrates the database"`;
+    await until(() => server.output().includes(waiting));
+
+    const { code, output } = await server.stop();
+    expect(code, output).toBe(0);
+    expect(output.split('waiting for another instance')).toHaveLength(2);
+  });
+  expect(await database.sql`select to_regclass('users') as users`).toEqual([{ users: null }]);
+});
+
+it('with MIGRATE_ON_START=off a server lives and is not ready until the command has run, and serves then', async () => {
+  const address = await freeAddress();
+  const [url, PORT] = [`http://${address}`, address.split(':')[1]];
+  const server = startServer(project, { ...environment, ...ADMIN, MIGRATE_ON_START: 'off', PORT });
+  await until(() => server.output().includes('this server is not ready'));
+  const reason = 'the schema is older than this build needs: run npm run migrate';
+  const answer = await fetch(`${url}/readyz`);
+  expect([answer.status, await answer.json()]).toEqual([503, { status: reason }]);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+
+  const done = await migrate().ended;
+  const name = new URL(database.url).pathname.slice(1);
+  expect(done.output).toMatch(`Done: ${migrations().length} migrations, up to ${LAST}, in the database ${name} on `);
+  await server.url;
+  expect(await readiness(url)).toBe(200);
+  await signUp(url, 'hanna@example.test');
+  expect(server.output().split(reason)).toHaveLength(2);
+});
+
+it('one that is asked to stop while it waits for the command stops', async () => {
+  const empty = await ownDatabase();
+  const server = startServer(project, { ...environment, DATABASE_URL: empty.url, MIGRATE_ON_START: 'off' });
+  await until(() => server.output().includes('this server is not ready'));
+  expect((await server.stop()).code).toBe(0);
+  await empty.drop();
+});
+
+it('the command names each migration that it runs on a database that has a schema', async () => {
+  const before = await ownDatabase();
+  await migrateUpTo(before.sql, migrations().length - 1);
+  environment = { ...environment, DATABASE_URL: before.url };
+  expect((await migrate().ended).output).toContain(`Running ${LAST} …\nDone: 1 migrations, up to ${LAST}, in `);
+  await before.drop();
+});
