@@ -11,10 +11,15 @@ export function configOfCommand(): Config {
 }
 
 /** The embedded database may be running inside a server already; then this command joins it there. */
-export async function reachDatabase(
-  url: string | undefined,
-  dataFolder: string,
-): Promise<{ connection: Connection; stop(): Promise<void> }> {
+export async function reachDatabase({
+  DATABASE_URL,
+  DATABASE_DIRECT_URL,
+  DATA_DIR: dataFolder,
+}: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
+  connection: Connection;
+  stop(): Promise<void>;
+}> {
+  const url = DATABASE_DIRECT_URL ?? DATABASE_URL;
   if (url) return { connection: { url }, stop: async () => {} };
   const { findRunningPostgres, startEmbeddedPostgres } = await import('./embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);

@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const { DATABASE_URL: url, DATA_DIR: folder } = config;
   assertDatabaseExists(url, folder);
   const password = await readPassword();
-  const database = await reachDatabase(url, folder);
+  const database = await reachDatabase(config);
   if (config.MIGRATE_ON_START) await migrate(database.connection);
   const { services, close } = await openServices(config, createLog('warn'), database.connection);
   try {

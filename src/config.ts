@@ -43,10 +43,13 @@ export const VARIABLES = {
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()
     .describe('a PostgreSQL of your own, 15 or newer, in place of the embedded one'),
+  DATABASE_DIRECT_URL: address('postgres:', 'postgresql:')
+    .optional()
+    .describe('the PostgreSQL itself, where DATABASE_URL is a pooler’s such as PgBouncer'),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('connections to the database'),
   DATABASE_PREPARED_STATEMENTS: onOff
-    .default(true)
-    .describe('on or off; off behind a pooler in transaction mode that does not know them'),
+    .optional()
+    .describe('on or off; where it is not set, off behind a PgBouncer that does not know them'),
   MIGRATE_ON_START: onOff
     .default(true)
     .describe('on or off; off where `npm run migrate` does it: until then a server waits, and is not ready'),
@@ -126,6 +129,8 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.JWT_SECRET === undefined) wrong('JWT_SECRET', 'must be set in production, to at least 32 bytes');
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
   }
+  if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
+    wrong('DATABASE_URL', 'must be set with DATABASE_DIRECT_URL');
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
     wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
   if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined)

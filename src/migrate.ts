@@ -11,12 +11,13 @@ async function main(): Promise<void> {
       'DATABASE_URL; servers of this release and of the one before may run on it meanwhile.',
     options: {},
   });
-  const { DATABASE_URL: url, DATA_DIR: folder } = configOfCommand();
+  const config = configOfCommand();
+  const { DATABASE_URL: url, DATA_DIR: folder } = config;
   assertDatabaseExists(url, folder);
   const stopping = new AbortController();
   const reason = new Error('Stopped before all migrations had run; what had, is kept.');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort(reason));
-  const database = await reachDatabase(url, folder);
+  const database = await reachDatabase(config);
   try {
     const migrations = await migrate(database.connection, {
       signal: stopping.signal,

@@ -33,7 +33,7 @@ async function untilMigrated(
   connection: Connection,
   signal?: AbortSignal,
 ): Promise<void> {
-  const probe = connect(connection, { poolSize: 1, preparedStatements: false });
+  const probe = connect(connection, { poolSize: 1 });
   const server = createServer(({ url }, response) => {
     const isAlive = url === '/healthz';
     response.writeHead(isAlive ? 200 : 503, { 'Content-Type': 'application/json', 'Retry-After': '1' });

@@ -12,7 +12,8 @@ import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
 import { webhookTasks } from './webhooks/tasks.js';
 import { openWebhooks } from './webhooks/webhooks.js';
-import type { Connection } from './store/database.js';
+import { directly, type Connection } from './store/database.js';
+import { checkConnection } from './store/pooler.js';
 import { keepTidy } from './store/housekeeping.js';
 import { tellStep } from './welcome.js';
 
@@ -72,19 +73,14 @@ async function start(
   const database = await opening;
   closers.push(database.stop);
   await placesLoaded;
-  await prepareSchema(config, log, database.connection, stopping).catch(explain(config));
+  await prepareSchema(config, log, directly(database.connection), stopping).catch(explain(config));
   const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
   closers.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
-  const queue = openQueue({
-    ...services,
-    connection: database.connection,
-    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-    kinds: { webhook: webhookTasks(services) },
-  });
+  const queue = openQueue({ ...services, connection: database.connection, kinds: { webhook: webhookTasks(services) } });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);
@@ -108,8 +104,19 @@ interface OpenDatabase {
 
 /** With a DATABASE_URL the module of the embedded database is not even loaded. */
 async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
-  const { DATABASE_URL, DATA_DIR } = config;
-  if (DATABASE_URL) return { connection: { url: DATABASE_URL }, stop: async () => {} };
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATA_DIR } = config;
+  if (url) {
+    const notices = {
+      preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+      onUnknownStatements: () =>
+        log.warn('DATABASE_PREPARED_STATEMENTS is on, and the pooler of DATABASE_URL seems not to know them'),
+    };
+    const connection = await checkConnection(
+      { url, direct: directUrl === undefined ? undefined : { url: directUrl } },
+      notices,
+    ).catch(explain(config));
+    return { connection, stop: async () => {} };
+  }
   const { startEmbeddedPostgres } = await import('./embedded/embedded.js');
   return startEmbeddedPostgres(DATA_DIR, {
     onMessage: (message) => log.warn(message),

@@ -21,7 +21,7 @@ import { createRefreshTokens } from './security/refresh-token.js';
 import { createSealer } from './security/sealing.js';
 import { openFilesMax, withinOpenFiles } from './shares/open-files.js';
 import { createShares } from './shares/shares.js';
-import { connect, type Connection, type DatabaseHooks, type DatabaseTimeouts } from './store/database.js';
+import { connect, directly, type Connection, type DatabaseHooks, type DatabaseTimeouts } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
 import { watchServices } from './watch.js';
@@ -58,8 +58,7 @@ export async function openServices(
       { open_files_max: filesMax, connections_max: limits.connections.total },
       'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
     );
-  const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
-  const openProbe = (hooks: DatabaseHooks) => connect(connection, { ...POOLS.probe, preparedStatements }, hooks);
+  const openProbe = (hooks: DatabaseHooks) => connect(connection, POOLS.probe, hooks);
   const databaseWatch = watchDatabase(openProbe, {
     onProblem: ({ because, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[because].begins),
     onBack: ({ because, since }, seconds) => log.info({ since, seconds }, DATABASE_LOG[because].ends),
@@ -78,7 +77,7 @@ export async function openServices(
     onRetry: metrics.recordRetry,
     isAway: () => databaseWatch.problem !== undefined,
   };
-  const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements, ...timeouts };
+  const settings = { poolSize: config.DATABASE_POOL_SIZE, ...timeouts };
   const db = connect(connection, settings, observedHooks, { limits, events: metrics });
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
@@ -92,13 +91,13 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
-  const { onOpen, onAnswer: onAnswered, onOverload, isAway } = observedHooks;
+  const { onOpen, onOverload, isAway } = observedHooks;
   const live = await openLive({
-    connection,
-    preparedStatements,
+    connection: directly(connection),
     metrics,
     log,
-    hooks: { onOpen, onAnswer: onAnswered, onOverload, isAway },
+    // What is answered past a pooler does not mean that calls are.
+    hooks: { onOpen, onAnswer: metrics.statement, onOverload, isAway },
   });
   const services: Services = {
     db,

@@ -17,7 +17,7 @@ import type { Services } from '../src/operations/services.js';
 import { createAccessTokens } from '../src/security/access-token.js';
 import type { ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
-import type { DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
+import type { Connection, DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
 import { webhookTasks } from '../src/webhooks/tasks.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareLimits, ShareTable } from '../src/shares/share-limits.js';
@@ -74,9 +74,7 @@ export interface AppOptions {
   /** For tests that may take longer on a busy machine than an access token lasts. */
   tokensLast?: boolean;
   /** Another way to its database than the straight one. */
-  through?: (
-    database: FreshDatabase['connection'],
-  ) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
+  through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
 }
 
 /**
@@ -121,12 +119,7 @@ export async function openTestApp(
   const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
-  const queue = openQueue({
-    ...services,
-    connection: database.connection,
-    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-    kinds: { webhook: webhookTasks(services) },
-  });
+  const queue = openQueue({ ...services, connection: database.connection, kinds: { webhook: webhookTasks(services) } });
   const webhooks = await openWebhooks({ ...services, queue });
   const server = await startServer(services, config);
   const servers = [server];

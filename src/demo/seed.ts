@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const config = configOfCommand();
   if (config.NODE_ENV === 'production')
     throw new Error('A production database is not seeded: all of its users would have a publicly known password.');
-  const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
+  const database = await reachDatabase(config);
   try {
     await migrate(database.connection);
     const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));

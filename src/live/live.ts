@@ -42,8 +42,8 @@ export interface Live {
 }
 
 interface LiveParts {
+  /** Not a pooler's, which passes on no notifications. */
   readonly connection: Connection;
-  readonly preparedStatements: boolean;
   readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch'>;
   readonly log: Logger;
   readonly hooks: DatabaseHooks;
@@ -52,8 +52,8 @@ interface LiveParts {
 /** One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other. */
 const POOL = { ...POOLS.events, applicationName: EVENTS_CONNECTIONS };
 
-export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
-  const db = connect(connection, { ...POOL, preparedStatements }, hooks);
+export async function openLive({ connection, metrics, log, hooks }: LiveParts): Promise<Live> {
+  const db = connect(connection, POOL, hooks);
   const isAway = () => hooks.isAway?.() === true;
   const numberingDb = db.of({ address: 'numbering' });
   const readingDb = db.of({ address: 'reading' });

@@ -36,14 +36,13 @@ export interface Queue extends Repeated {
 
 interface QueueParts {
   readonly connection: Connection;
-  readonly preparedStatements: boolean;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly kinds: Readonly<Record<TaskKindName, TaskKind>>;
 }
 
-export function openQueue({ connection, preparedStatements, databaseWatch, log, kinds }: QueueParts): Queue {
-  const pool = connect(connection, { ...POOLS.queue, preparedStatements }, { onOpen: databaseWatch.onOpen });
+export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts): Queue {
+  const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
   const db = pool.of({ address: 'queue' });
   const workers = (Object.keys(kinds) as TaskKindName[]).map((name) =>
     openWorker(db, name, kinds[name], (error) => {

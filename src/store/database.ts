@@ -19,8 +19,19 @@ export { named, pipelined } from './transaction.js';
 export type { Db, NamedStatement, Transaction } from './transaction.js';
 
 /** The address of the database: a URL, or the parts of a socket's. */
-export type Connection =
-  { url: string } | { host: string; port: number; username: string; database: string; password?: string };
+export type Connection = (
+  { url: string } | { host: string; port: number; username: string; database: string; password?: string }
+) & {
+  /** The database itself, where the address is a pooler's. */
+  readonly direct?: Connection | undefined;
+  /** False behind a pooler that does not know them; true if it is not set. */
+  readonly preparedStatements?: boolean;
+};
+
+/** The same database, past a pooler. */
+export function directly(connection: Connection): Connection {
+  return connection.direct ?? connection;
+}
 
 export interface DatabaseTimeouts {
   queueTimeoutMs: number;
@@ -32,17 +43,11 @@ export interface DatabaseTimeouts {
 export interface DatabaseSettings extends DatabaseTimeouts {
   poolSize: number;
   connectTimeoutSeconds: number;
-  /** False behind a pooler that gives each transaction another connection. */
-  preparedStatements: boolean;
   /** The `application_name` of its connections in `pg_stat_activity`. */
   applicationName: string;
 }
 
-export const DATABASE_DEFAULTS: DatabaseSettings = {
-  ...DATABASE,
-  preparedStatements: true,
-  applicationName: 'job-marketplace',
-};
+export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationName: 'job-marketplace' };
 
 export interface Database extends Db {
   forLong(): Db;
@@ -130,7 +135,7 @@ export function connect(
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql, { name, text }: NamedStatement, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
-    const answer = rowsOf(client.unsafe(text, params, { prepare: allSettings.preparedStatements }).values());
+    const answer = rowsOf(client.unsafe(text, params, { prepare: connection.preparedStatements ?? true }).values());
     return hooks.onAnswer ? measure(answer, name, hooks.onAnswer) : answer;
   };
 
@@ -230,14 +235,17 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     backoff: reconnectAfterSeconds,
     // The driver's query of types would be an unhandled rejection if the connection is lost during it.
     fetch_types: false,
-    prepare: settings.preparedStatements,
+    prepare: connection.preparedStatements ?? true,
     onnotice: () => {},
     connection: {
       application_name: settings.applicationName,
       TimeZone: 'UTC',
-      statement_timeout: settings.statementTimeoutMs,
-      lock_timeout: settings.lockTimeoutMs,
-      idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,
+      // A pooler passes these on to nobody: they are those of the role (`pooler.ts`).
+      ...(connection.direct === undefined && {
+        statement_timeout: settings.statementTimeoutMs,
+        lock_timeout: settings.lockTimeoutMs,
+        idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,
+      }),
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });

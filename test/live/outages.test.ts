@@ -21,13 +21,7 @@ const metrics = { statement: () => {}, recordNumbering: () => {}, recordWaiting:
 
 async function openInstance(url: string): Promise<{ live: Live; stream: EventStream }> {
   const connection = { url };
-  const live = await openLive({
-    connection,
-    preparedStatements: true,
-    metrics,
-    log: pino({ level: 'silent' }),
-    hooks: {},
-  });
+  const live = await openLive({ connection, metrics, log: pino({ level: 'silent' }), hooks: {} });
   closing.push(() => live.close());
   const db = connect(connection, { poolSize: 1 });
   closing.push(() => db.close());

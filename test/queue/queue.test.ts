@@ -46,7 +46,6 @@ function open(): Queue {
     });
   const queue = openQueue({
     connection: database.connection,
-    preparedStatements: true,
     databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
     kinds: {

@@ -34,7 +34,7 @@ export async function ownDatabase(): Promise<OwnDatabase> {
 }
 
 /** The tests' Postgres listens on a Unix socket alone, which an address cannot name. */
-async function openApi(socketPath: string): Promise<{ port: number; close(): void }> {
+export async function openApi(socketPath: string): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const api = createServer((outer) => {
     const inner = connect(socketPath);

@@ -102,7 +102,6 @@ it('moves what waits, of which nothing is lost and nothing is sent twice', async
   await before.insert(sql, 'later', 100);
   const queue = openQueue({
     connection: { url: database.url },
-    preparedStatements: true,
     databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
     kinds: {

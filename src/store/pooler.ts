@@ -1,0 +1,87 @@
+/**
+ * What lies between the server and PostgreSQL. A pooler in transaction mode, such as PgBouncer, gives each transaction
+ * another connection: it passes on no notifications and no time-outs, keeps locks of sessions, and may not know
+ * prepared statements. So it gets the calls alone, `DATABASE_DIRECT_URL` gets all else, and what cannot work is refused
+ * at start.
+ */
+import type { Row } from 'postgres';
+import { DATABASE_DEFAULTS, directly, openPool, type Connection } from './database.js';
+
+export interface PoolerNotices {
+  /** What the configuration says of prepared statements, if anything. */
+  readonly preparedStatements: boolean | undefined;
+  onUnknownStatements(): void;
+}
+
+interface Look {
+  readonly isPooled: boolean;
+  readonly rewritesStatements: boolean;
+  readonly missing: readonly string[];
+  readonly row: Row;
+}
+
+/** The connection as the server uses it. Throws an error that says what to set. */
+export async function checkConnection(
+  connection: Connection,
+  { preparedStatements, onUnknownStatements }: PoolerNotices,
+): Promise<Connection> {
+  if (await isPooled(directly(connection)))
+    throw new Error(
+      connection.direct === undefined
+        ? 'DATABASE_URL leads through a pooler. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself.'
+        : 'DATABASE_DIRECT_URL leads through a pooler, and must lead to PostgreSQL itself.',
+    );
+  if (connection.direct === undefined) return { ...connection, preparedStatements: preparedStatements ?? true };
+  const pooled = await lookAt(connection);
+  if (pooled.missing.length > 0) throw new Error(`${NO_TIMEOUTS}\n${timeoutsOfRole(pooled)}`);
+  if (preparedStatements === true && pooled.isPooled && !pooled.rewritesStatements) onUnknownStatements();
+  return { ...connection, preparedStatements: preparedStatements ?? (!pooled.isPooled || pooled.rewritesStatements) };
+}
+
+/** PgBouncer with its defaults refuses the time-outs of a client. */
+function isPooled(connection: Connection): Promise<boolean> {
+  return lookAt(connection).then(
+    (look) => look.isPooled,
+    (error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('unsupported startup parameter')) return true;
+      throw error;
+    },
+  );
+}
+
+const NO_TIMEOUTS =
+  'The pooler of DATABASE_URL passes no time-outs on: give the role these, let the pooler reconnect, and start again:';
+
+/** By their names in Postgres. */
+const TIMEOUTS = {
+  statement_timeout: DATABASE_DEFAULTS.statementTimeoutMs,
+  lock_timeout: DATABASE_DEFAULTS.lockTimeoutMs,
+  idle_in_transaction_session_timeout: DATABASE_DEFAULTS.idleInTransactionTimeoutMs,
+};
+
+function timeoutsOfRole({ missing, row }: Look): string {
+  return Object.entries(TIMEOUTS)
+    .filter(([name]) => missing.includes(name))
+    .map(([name, ms]) => `  alter role "${row.role}" in database "${row.database}" set ${name} = '${ms}ms';`)
+    .join('\n');
+}
+
+/** A pooler makes up the process that it tells to its clients. One that knows prepared statements renames them. */
+async function lookAt(connection: Connection): Promise<Look> {
+  const client = openPool({ ...connection, preparedStatements: true }, { ...DATABASE_DEFAULTS, poolSize: 1 });
+  try {
+    const rows = await client`select pg_backend_pid() as pid, current_user as role, current_database() as database,
+      (select count(*)::int from pg_prepared_statements where name like 'PGBOUNCER\\_%') as renamed,
+      (select array_to_json(array_agg(name))::text from pg_settings
+        where name in ${client(Object.keys(TIMEOUTS))} and setting = '0') as missing`;
+    const [row = {}] = rows;
+    return {
+      isPooled: rows.state.pid !== row.pid,
+      rewritesStatements: row.renamed > 0,
+      missing: JSON.parse(row.missing ?? '[]') as string[],
+      row,
+    };
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}

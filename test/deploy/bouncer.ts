@@ -1,0 +1,86 @@
+/** A real PgBouncer in front of a database of the tests, with the configuration that operators run. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { FreshDatabase } from '../postgres.js';
+import { until } from '../security/until.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import { openApi } from '../start/own-database.js';
+import { freeAddress } from './proxy.js';
+
+type Connection = FreshDatabase['connection'];
+
+const CONFIGURATION = readFileSync(join(import.meta.dirname, '../../deploy/pgbouncer.ini'), 'utf8');
+const PASSWORD = 'a password for PgBouncer';
+
+export interface Bouncer {
+  readonly url: string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  start(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** `PGBOUNCER` names another program than Debian's. `change` edits the configuration. */
+export async function startBouncer(
+  to: Connection,
+  change: (configuration: string) => string = (configuration) => configuration,
+): Promise<Bouncer> {
+  const folder = temporaryFolder('pgbouncer');
+  const database = await openApi(join(to.host, `.s.PGSQL.${to.port}`));
+  const [, port = ''] = (await freeAddress()).split(':');
+  const replace = (text: string, old: string, by: string) => {
+    if (!text.includes(old)) throw new Error(`deploy/pgbouncer.ini has no ${old}`);
+    return text.replaceAll(old, by);
+  };
+  const users = join(folder.path, 'userlist.txt');
+  const configuration = [
+    ['host=127.0.0.1 port=5432 dbname=marketplace', `host=127.0.0.1 port=${database.port} dbname=${to.database}`],
+    ['listen_port = 6432', `listen_port = ${port}`],
+    ['/etc/pgbouncer/userlist.txt', users],
+  ].reduce((text, [old = '', by = '']) => replace(text, old, by), CONFIGURATION);
+  const file = join(folder.path, 'pgbouncer.ini');
+  writeFileSync(file, change(configuration));
+  writeFileSync(users, `"${to.username}" "${PASSWORD}"\n`);
+  // It does not run as root.
+  for (const path of [folder.path, file, users]) chmodSync(path, 0o755);
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  let running: { kill(signal: NodeJS.Signals): void; ended: Promise<unknown> } | undefined;
+
+  async function start(): Promise<void> {
+    const bouncer = spawn(process.env.PGBOUNCER ?? 'pgbouncer', [...user, file]);
+    let output = '';
+    for (const stream of [bouncer.stdout, bouncer.stderr]) stream.on('data', (chunk) => (output += chunk));
+    running = { kill: (signal) => bouncer.kill(signal), ended: once(bouncer, 'exit') };
+    await until(() => {
+      if (bouncer.exitCode !== null) throw new Error(`PgBouncer has ended: ${output}`);
+      return canConnect(Number(port));
+    });
+  }
+  async function stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    running?.kill(signal);
+    await running?.ended;
+    running = undefined;
+  }
+  await start();
+  return {
+    url: `postgres://${to.username}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/marketplace`,
+    start,
+    stop,
+    remove: async () => {
+      await stop();
+      database.close();
+      folder.remove();
+    },
+  };
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    }).on('error', () => resolve(false));
+  });
+}

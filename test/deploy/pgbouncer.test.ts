@@ -1,0 +1,151 @@
+/** Servers behind PgBouncer in transaction mode, with `deploy/pgbouncer.ini`. */
+import postgres from 'postgres';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { contractor, homeowner } from '../cast.js';
+import { needs } from '../needs.js';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+import { until } from '../security/until.js';
+import { checkConnection } from '../../src/store/pooler.js';
+import type { Connection } from '../../src/store/database.js';
+import { startBouncer, type Bouncer } from './bouncer.js';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+let unknownStatements = 0;
+const check = (connection: Connection, preparedStatements?: boolean) =>
+  checkConnection(connection, { preparedStatements, onUnknownStatements: () => (unknownStatements += 1) });
+
+async function withTimeouts(database: FreshDatabase): Promise<void> {
+  const sql = postgres({ ...database.connection, max: 1, onnotice: () => {} });
+  const { username, database: name } = database.connection;
+  for (const setting of [
+    `statement_timeout = '10s'`,
+    `lock_timeout = '5s'`,
+    `idle_in_transaction_session_timeout = '15s'`,
+  ])
+    await sql.unsafe(`alter role "${username}" in database "${name}" set ${setting}`);
+  await sql.end();
+}
+
+needs('pgbouncer').describe('a start behind PgBouncer', () => {
+  let database: FreshDatabase;
+  beforeAll(async () => {
+    database = await freshDatabase();
+  });
+  afterAll(() => database.drop());
+
+  async function bouncer(change?: (configuration: string) => string): Promise<Bouncer> {
+    const one = await startBouncer(database.connection, change);
+    closing.push(() => one.remove());
+    return one;
+  }
+
+  it('is refused where PostgreSQL itself is not named, whatever PgBouncer ignores', async () => {
+    const words = 'DATABASE_URL leads through a pooler. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself.';
+    const { url } = await bouncer();
+    await expect(check({ url })).rejects.toThrow(words);
+    const ignored = 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout';
+    const lenient = await bouncer((text) => `${text}\nignore_startup_parameters = ${ignored}\n`);
+    await expect(check({ url: lenient.url })).rejects.toThrow(words);
+    await expect(check({ url, direct: { url: lenient.url } })).rejects.toThrow('DATABASE_DIRECT_URL leads through a');
+  });
+
+  it('is refused without time-outs, and says what to do, which helps', async () => {
+    const { url } = await bouncer();
+    const refused = await check({ url, direct: database.connection }).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    const statements = refused.match(/alter role .*;/g) ?? [];
+    expect(statements).toHaveLength(3);
+    const sql = postgres({ ...database.connection, max: 1, onnotice: () => {} });
+    for (const statement of statements) await sql.unsafe(statement);
+    await sql.end();
+    const again = await bouncer();
+    // Debian's 1.18 does not know prepared statements; PGBOUNCER names one that does.
+    const isKnown = process.env.PGBOUNCER !== undefined;
+    expect(await check({ url: again.url, direct: database.connection })).toMatchObject({ preparedStatements: isKnown });
+    expect(await check({ url: again.url, direct: database.connection }, true)).toMatchObject({
+      preparedStatements: true,
+    });
+    expect(unknownStatements).toBe(isKnown ? 0 : 1);
+  });
+
+  it('is plain without one: a direct connection is taken as it is', async () => {
+    expect(await check(database.connection)).toMatchObject({ preparedStatements: true });
+    expect(await check(database.connection, false)).toMatchObject({ preparedStatements: false });
+  });
+});
+
+needs('pgbouncer').describe('two servers behind PgBouncer', () => {
+  let bouncer: Bouncer;
+  let one: TestApp;
+  let other: TestApp;
+  beforeAll(async () => {
+    const database = await freshDatabase();
+    await withTimeouts(database);
+    bouncer = await startBouncer(database.connection);
+    const through = (connection: Connection) => check({ url: bouncer.url, direct: connection });
+    [one, other] = (await Promise.all(
+      [0, 1].map(() => openTestApp({}, { sameDatabaseAs: { database }, through })),
+    )) as [TestApp, TestApp];
+  });
+  afterAll(async () => {
+    await Promise.all([one.close(), other.close()]);
+    await bouncer.remove();
+  });
+
+  it('work as without it: jobs, bids, awards, and what the other is notified of', async () => {
+    const hanna = await homeowner(one, 'Hanna');
+    const carlos = await contractor(other, 'Carlos');
+    let told: string | undefined;
+    const stop = other.services.live.onEvents((upTo) => (told = String(upTo)));
+    const body = { title: 'Sink', description: 'It drips.', category: 'plumbing', urgency: 'standard' };
+    const place = { address_line1: '1 Main', city: 'Austin', state: 'TX' };
+    const { body: job } = await one.rest('POST', '/v1/jobs', { token: hanna.token, body: { ...body, ...place } });
+    await one.rest('POST', `/v1/jobs/${job.id}/publish`, { token: hanna.token });
+    const { body: bid } = await other.rest('POST', `/v1/jobs/${job.id}/bids`, {
+      token: carlos.token,
+      body: { amount: 100 },
+    });
+    const awarded = await one.rest('POST', `/v1/jobs/${job.id}/award`, {
+      token: hanna.token,
+      body: { bid_id: bid.id },
+      headers: { 'idempotency-key': 'award-once' },
+    });
+    expect([awarded.status, awarded.body.status]).toEqual([200, 'awarded']);
+    const position = async () =>
+      (await one.sql<{ last: string }[]>`select coalesce(max(position), 0)::text as last from events`)[0]?.last;
+    await until(async () => told !== undefined && told === (await position()));
+    stop();
+    // Ended on one, it is ended on the other at once: the connection that listens is a direct one.
+    expect((await one.rest('POST', '/v1/auth/logout', { token: hanna.token })).status).toBeLessThan(300);
+    expect((await other.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(401);
+  });
+
+  it('end a statement that takes too long, by the time-out of the role', async () => {
+    const [row = []] = await one.services.db.send(
+      { name: 'timeouts', text: `select current_setting('statement_timeout'), current_setting('lock_timeout')` },
+      [],
+    );
+    expect(row).toEqual(['10s', '5s']);
+  });
+
+  it('are well again by themselves once a killed PgBouncer is back, and say meanwhile what is away', async () => {
+    const readiness = async () => {
+      const response = await fetch(`${one.url}/readyz`);
+      return [response.status, ((await response.json()) as Json).status];
+    };
+    await bouncer.stop('SIGKILL');
+    await until(async () => (await readiness())[0] === 503);
+    expect(await readiness()).toEqual([503, 'the database cannot be reached']);
+    await bouncer.start();
+    await until(async () => (await readiness())[0] === 200);
+    const carla = await homeowner(one, 'Carla');
+    expect((await other.rest('GET', '/v1/me', { token: carla.token })).status).toBe(200);
+  });
+});
