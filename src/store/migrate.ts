@@ -37,7 +37,7 @@ export async function migrate(connection: Connection, settings: MigrationSetting
   const pool = {
     ...DATABASE_DEFAULTS,
     poolSize: 1,
-    statementTimeoutMs: DATABASE.migrationTimeoutMs,
+    statementTimeoutMs: 0,
     lockTimeoutMs: DATABASE.migrationTimeoutMs,
     idleInTransactionTimeoutMs: 0,
   };
@@ -123,7 +123,9 @@ async function runPersistently(sql: Sql, migration: Migration, settings: Migrati
 
 async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number): Promise<void> {
   await sql.begin(async (tx) => {
-    await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
+    await tx.unsafe(
+      `set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${DATABASE.migrationTimeoutMs}`,
+    );
     // For an instance whose connection with the lock was lost: another one may have run this file meanwhile.
     await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
     const ran = await tx`select from drizzle.__drizzle_migrations where created_at = ${migration.folderMillis}`;

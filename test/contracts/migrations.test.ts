@@ -1,5 +1,8 @@
 /** The migrations lead to the tables that the code believes in. */
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { declaredTables, migratedTables } from '../declared-tables.js';
@@ -7,6 +10,7 @@ import { migrateUpTo, migrations } from '../migrate-up-to.js';
 import { freshDatabase } from '../postgres.js';
 import { statesAllowing } from '../specified.js';
 import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 const MIGRATIONS = new URL('../../schema/migrations/', import.meta.url);
 
@@ -26,6 +30,57 @@ it('every migration of _journal.json is there, and no other', () => {
 it('migrations stand in the order of their times, which is the order in which they run', () => {
   const times = migrations().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
+});
+
+/** Those before were written when nobody ran a market yet. */
+const RULES_SINCE = '0027_oldest_build';
+const written = migrations()
+  .filter(({ tag }) => tag >= RULES_SINCE)
+  .map(({ tag }) => ({ tag, text: readFileSync(new URL(`${tag}.sql`, MIGRATIONS), 'utf8') }));
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const LINTER = join(ROOT, `node_modules/@squawk-cli/${process.platform}-${process.arch}/bin/squawk`);
+
+/** The rules that a migration breaks. */
+function brokenRules(text: string): string[] {
+  const folder = temporaryFolder('linted');
+  const file = join(folder.path, 'migration.sql');
+  writeFileSync(file, text);
+  const inside = text.startsWith('-- Outside a transaction.') ? [] : ['--assume-in-transaction'];
+  const config = join(ROOT, '.squawk.toml');
+  const { status, stdout, stderr } = spawnSync(LINTER, [...inside, '--config', config, '--reporter', 'json', file]);
+  folder.remove();
+  if (status === null || status > 1) throw new Error(String(stderr));
+  return (JSON.parse(String(stdout)) as { rule_name: string }[]).map(({ rule_name }) => rule_name);
+}
+
+// The registry that this project is built from has no other package of the linter than that for Linux.
+describe.skipIf(!existsSync(LINTER) && process.env.REQUIRE_ALL !== '1')('the linter', () => {
+  it('finds no lock on a large table in any migration', () => {
+    for (const { tag, text } of written) expect([tag, brokenRules(text)]).toEqual([tag, []]);
+  });
+
+  it.each([
+    ['create index a on jobs (title)', 'require-concurrent-index-creation'],
+    ['-- Outside a transaction.\ndrop index if exists a', 'require-concurrent-index-deletion'],
+    [`alter table jobs add constraint a check (title <> '')`, 'constraint-missing-not-valid'],
+    ['alter table jobs add constraint a foreign key (id) references bids (id)', 'adding-foreign-key-constraint'],
+    ['alter table jobs alter column title set not null', 'adding-not-nullable-field'],
+    ['alter table jobs alter column title type varchar(20)', 'changing-column-type'],
+    ['alter table jobs drop column title', 'ban-drop-column'],
+    ['-- Outside a transaction.\ncreate index concurrently a on jobs (title)', 'prefer-robust-stmts'],
+  ])('refuses: %s', (text, rule) => expect(brokenRules(text)).toContain(rule));
+});
+
+it('a migration that takes something away says which builds the schema still serves', () => {
+  const taking = written.filter(({ text }) => /squawk-ignore ban-drop|drop (column|table)|rename/i.test(text));
+  expect(taking.length).toBeGreaterThan(0);
+  for (const { tag, text } of taking) {
+    const known = /update "?oldest_build"? set "?newest_migration"? = greatest\("?newest_migration"?, (\d+)\)/i.exec(
+      text,
+    );
+    expect([tag, migrations().some(({ when }) => String(when) === known?.[1])]).toEqual([tag, true]);
+  }
 });
 
 it('triggers keep what is searched of the jobs on which contractors may bid, and of no others', async () => {

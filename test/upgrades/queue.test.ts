@@ -96,7 +96,10 @@ it('moves what waits, of which nothing is lost and nothing is sent twice', async
     + interval '1 second' * (case id when 'dlv_killed1' then 5 else -5 end) where id like 'dlv_killed%'`;
   const instanceBefore = openInstanceBefore(sql);
   await until(() => receiver.received.length > 200);
-  await migrateUpTo(sql, migrations().length);
+  await migrateUpTo(
+    sql,
+    migrations().findIndex(({ tag }) => tag === '0030_release_before_tasks'),
+  );
   const sentBefore = receiver.received.length;
   expect(sentBefore).toBeLessThan(1_000);
   await before.insert(sql, 'later', 100);
