@@ -48,12 +48,23 @@ type Figures = Readonly<Record<string, number>>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Gauges of prom-client with the ending of a counter; each is the sum of another by its `type`. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
+/** A rate needs a first value: an alert would miss the first failure. */
+const FAILURES = [
+  ['database_full', '53100'],
+  ['database_full', '53200'],
+  ['database_full', '53300'],
+] as const;
+
 /** Where a request was refused before any operation was reached. */
 const NO_OPERATION = 'none';
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const registers = [registry];
   const requests = new Histogram({
     name: 'http_request_seconds',
@@ -101,6 +112,7 @@ export function createMetrics(): Metrics {
     labelNames: ['api', 'code'],
     registers,
   });
+  for (const api of ['graphql', 'rest'] as const) errors.inc({ api, code: 'INTERNAL' }, 0);
   const overloads = new Counter({
     name: 'overloads_total',
     help: `Requests refused with OVERLOADED, by why: ${OVERLOAD_CAUSES.join(', ')}.`,
@@ -141,6 +153,7 @@ export function createMetrics(): Metrics {
     labelNames: ['cause', 'sqlstate'],
     registers,
   });
+  for (const [cause, sqlstate] of FAILURES) failures.inc({ cause, sqlstate }, 0);
   const retries = new Counter({
     name: 'database_retries_total',
     help: 'Transactions tried again because of a deadlock (40P01) or a serialization failure (40001).',
