@@ -40,6 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   random: { files: propertyTests(), env: { FC_SEED: 'random', REACH_RUNS: '25' } },
   node24: { command: 'npm run test:node24 test/apis/parity test/apis/payloads test/apis/refusal-order test/streams' },
   clients: { files: ['test/nightly/clients'] },
+  sight: { files: ['test/nightly/sight'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
   model: { files: ['test/model'], env: { MODEL_RUNS: '4000', MODEL_SEED: 'random' } },
   floods: { files: ['test/nightly/attacks/floods.test.ts'], env: { FLOODS: 'long' } },

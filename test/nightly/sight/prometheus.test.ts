@@ -1,0 +1,126 @@
+/** A real Prometheus with the configuration and the alerts of `deploy/` reads a real server while it is used. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { openTestApp, type Json, type TestApp } from '../../app.js';
+import { freeAddress } from '../../deploy/proxy.js';
+import { alerts, dashboardQueries, read } from '../../deploy/sight.js';
+import { gather, givenJob } from '../../journey.js';
+import { needs, programPath } from '../../needs.js';
+import { until } from '../../security/until.js';
+import { hearAsEvents, hearOverWebSocket, MY_EVENTS, stopAll } from '../../streams/clients.js';
+import { openReceiver, type Receiver } from '../../webhooks/receiver.js';
+
+const METRICS_TOKEN = 'the-token-of-the-metrics';
+const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
+
+let app: TestApp;
+let receiver: Receiver;
+let prometheus: ChildProcess | undefined;
+let prometheusUrl: string;
+beforeAll(async () => {
+  app = await openTestApp({ METRICS_TOKEN, WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  receiver = await openReceiver();
+  const text = read('deploy/prometheus.yml')
+    .replaceAll('15s', '1s')
+    .replace(/targets: \[.+\]/, `targets: ['${new URL(app.url).host}']`);
+  writeFileSync(join(folder, 'prometheus.yml'), text);
+  writeFileSync(join(folder, 'prometheus-rules.yml'), read('deploy/prometheus-rules.yml'));
+  writeFileSync(join(folder, 'metrics-token'), METRICS_TOKEN);
+  if (!programPath('prometheus')) return;
+  const address = await freeAddress();
+  prometheusUrl = `http://${address}`;
+  prometheus = spawn(
+    'prometheus',
+    ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`],
+    { cwd: folder, stdio: 'ignore' },
+  );
+  await until(() =>
+    fetch(`${prometheusUrl}/-/ready`).then(
+      (answer) => answer.ok,
+      () => false,
+    ),
+  );
+});
+afterAll(async () => {
+  if (prometheus) {
+    const ended = once(prometheus, 'exit');
+    prometheus.kill();
+    await ended;
+  }
+  stopAll();
+  await receiver.close();
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function promtool(args: string[], input = ''): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+async function answerOf(query: string): Promise<Json[]> {
+  const answer = await fetch(`${prometheusUrl}/api/v1/query?${new URLSearchParams({ query })}`);
+  const body = (await answer.json()) as Json;
+  expect(body.status, `${query}: ${JSON.stringify(body)}`).toBe('success');
+  return body.data.result;
+}
+
+/** Something of all that the dashboard shows, again and again while `isWanted`. */
+async function use(isWanted: () => boolean): Promise<void> {
+  const people = await gather(app);
+  const { owner, stranger } = people;
+  const hook = { token: owner.token, body: { url: receiver.url, event_types: [] } };
+  expect((await app.rest('POST', '/v1/webhooks', hook)).status).toBe(201);
+  for (const hear of [hearAsEvents, hearOverWebSocket]) hear(app.url, owner, MY_EVENTS);
+  const logIn = { body: { email: 'nobody@example.test', password: 'a password for this test' } };
+  while (isWanted()) {
+    await givenJob(app, 'draft', people);
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => app.graphql('{ jobs { nodes { id title } } }', { token: stranger.token })),
+      ...Array.from({ length: 4 }, () => app.rest('POST', '/v1/auth/login', logIn)),
+      app.rest('GET', '/v1/jobs/job_000000000000000000000000000', { token: owner.token }),
+      fetch(`${app.url}/readyz`),
+    ]);
+  }
+}
+
+needs('prometheus').it('each query of the dashboard has an answer, and each alert is evaluated', async () => {
+  let isWanted = true;
+  const using = use(() => isWanted);
+  const unanswered = async () => {
+    const answers = await Promise.all(
+      dashboardQueries().map(async (one) => ({ ...one, found: await answerOf(one.expr) })),
+    );
+    return answers.filter(({ found }) => found.length === 0).map(({ title, expr }) => `${title}: ${expr}`);
+  };
+  let left = ['not asked yet'];
+  const stopMs = Date.now() + 90_000;
+  while (left.length > 0 && Date.now() < stopMs) {
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    left = await unanswered();
+  }
+  isWanted = false;
+  await using;
+  expect(left).toEqual([]);
+
+  const rules = (await (await fetch(`${prometheusUrl}/api/v1/rules`)).json()) as Json;
+  const evaluated = rules.data.groups.flatMap(({ rules: ofGroup }: Json) => ofGroup);
+  expect(evaluated.map(({ name, health }: Json) => [name, health])).toEqual(alerts().map(({ name }) => [name, 'ok']));
+  // It is a server that is well.
+  const firing = evaluated.filter(({ state, labels }: Json) => state === 'firing' && labels.severity === 'critical');
+  expect(firing.map(({ name }: Json) => name)).toEqual([]);
+});
+
+needs('promtool').it(
+  'the names of all metrics, the configuration and the alerts are what promtool accepts',
+  async () => {
+    const metrics = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
+    expect(promtool(['check', 'metrics'], await metrics.text())).toEqual({ status: 0, output: '' });
+    expect(promtool(['check', 'config', join(folder, 'prometheus.yml')])).toMatchObject({ status: 0 });
+    expect(promtool(['test', 'rules', 'test/deploy/prometheus-rules.test.yml'])).toMatchObject({ status: 0 });
+  },
+);
