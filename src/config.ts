@@ -74,6 +74,9 @@ export const VARIABLES = {
   TRUST_PROXY_HOPS: wholeNumber(0, 10)
     .default(0)
     .describe('how many proxies stand before the server, and so how many X-Forwarded-For hops to believe'),
+  LAME_DUCK_SECONDS: wholeNumber(0, 300)
+    .default(0)
+    .describe('how long a server that stops serves on while /readyz answers 503; 5 behind deploy/haproxy.cfg'),
   RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
   WEBHOOKS_ALLOW_PRIVATE: onOff
     .default(false)

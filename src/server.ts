@@ -94,8 +94,8 @@ export async function startServer(
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
   const pages = [graphqlPage, reference, description, lifecycle, front];
-  const draining = createDraining(timeouts);
-  const operator = openOperatorAddresses(services, config, () => draining.begun);
+  const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
+  const operator = openOperatorAddresses(services, config, () => draining.isLeaving);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);

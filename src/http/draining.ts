@@ -1,11 +1,12 @@
 /**
- * Stops a server. It accepts the connections that are in the accept queue and none after them, finishes the requests
+ * Stops a server. First it serves on while `/readyz` says that it stops, until whoever spreads requests over servers
+ * has noticed. Then it accepts the connections that are in the accept queue and none after them, finishes the requests
  * that were begun, and refuses those that would wait long to begin. Connections close after their last answer, and
  * those left after ten seconds are cut.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { refuse, type Refusal } from '../rules/errors.js';
 import { DRAINING, type Timeouts } from '../rules/service-limits.js';
 
@@ -20,6 +21,8 @@ export interface DrainingParts {
 }
 
 export interface Draining {
+  /** Whether it was told to stop, and new requests had better go elsewhere. */
+  readonly isLeaving: boolean;
   /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
   /** Whether connections with requests under way are being cut. */
@@ -32,10 +35,14 @@ export function serverStops(): Refusal {
   return refuse('OVERLOADED', { message: 'This server is stopping; retry.', details: { retryAfter: 1 } });
 }
 
-export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining {
+export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckMs: number): Draining {
+  let isLeaving = false;
   let begun = false;
   let isCutting = false;
   return {
+    get isLeaving() {
+      return isLeaving;
+    },
     get begun() {
       return begun;
     },
@@ -43,6 +50,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
       return isCutting;
     },
     async drain(parts) {
+      isLeaving = true;
+      await sleep(lameDuckMs);
       // First, while clients keep their connections: once it has begun, each call comes on a new one.
       await acceptQueued(parts.server);
       begun = true;

@@ -46,7 +46,7 @@ needs('haproxy').describe('behind HAProxy', () => {
   });
 
   it('a request has an id, its own or a new one, which both logs name', async () => {
-    const answer = await fetch(`${proxy.url}/healthz`, { headers: { 'x-request-id': 'not valid "}' } });
+    const answer = await fetch(`${proxy.url}/v1/nothing`, { headers: { 'x-request-id': 'not valid "}' } });
     const id = answer.headers.get('x-request-id') ?? '';
     expect(id).toMatch(/^[\da-f-]{36}$/);
     await until(() => proxy.output().includes(id) && loggedOf(id) !== undefined);
@@ -182,6 +182,55 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   }
   await proxy.stop();
   losing.close();
+});
+
+needs('haproxy').it('a server that is lost: another one gets what cannot be done twice', async () => {
+  const lost: string[] = [];
+  const losing = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      if (bytes.includes('/readyz'))
+        return socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      lost.push(String(bytes).split('\r\n', 1)[0] ?? '');
+      socket.destroy();
+    });
+  });
+  await once(losing.listen(0, '127.0.0.1'), 'listening');
+  const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+  const hanna = await homeowner(app, 'Hanna');
+  const proxy = await startProxy([`127.0.0.1:${(losing.address() as AddressInfo).port}`, hostOf(app.url)]);
+  const headers = { authorization: `Bearer ${hanna.token}`, 'content-type': 'application/json' };
+  const create = async (key: string) => {
+    const response = await fetch(`${proxy.url}/v1/jobs`, {
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': key },
+      body: JSON.stringify({ title: 'Sink', description: 'It drips.' }),
+    });
+    return response.status;
+  };
+  const isLost = (method: string) => lost.some((line) => line.startsWith(method));
+  const statuses: number[] = [];
+  let created = 0;
+  // The servers take turns: a read more in every second round, or each of the two would always have the same one.
+  for (let round = 0; !isLost('GET') || !isLost('POST'); round += 1) {
+    for (let reads = 0; reads <= round % 2; reads += 1)
+      statuses.push((await fetch(`${proxy.url}/v1/jobs`, { headers })).status);
+    statuses.push(await create(`key-number-${(created += 1)}`));
+  }
+  expect(new Set(statuses)).toEqual(new Set([200, 201]));
+  const { body } = await app.rest('GET', '/v1/jobs', { token: hanna.token });
+  expect(body.pagination.total).toBe(created);
+  const before = lost.length;
+  while (lost.length === before) {
+    const caller = await openConnection(proxy.url);
+    caller.send(post('/v1/jobs', '{}'));
+    statuses.push((await caller.answer()).status);
+    caller.hangUp();
+  }
+  expect(statuses.at(-1)).toBe(502);
+  await proxy.stop();
+  losing.close();
+  await app.close();
 });
 
 needs('haproxy').it('a body that does not come, and a server that does not answer, are refused in JSON', async () => {

@@ -50,6 +50,24 @@ it('refuses the log-ins that wait for their hashes, and answers those that have 
   await app.close();
 });
 
+it('serves on while it says that it stops, until others have noticed', async () => {
+  const app = await openTestApp();
+  const { token } = await homeowner(app, 'Hanna');
+  const server = await startServer(app.services, { ...config, LAME_DUCK_SECONDS: 1 });
+  const read = (path: string) => fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } });
+  expect((await read('/readyz')).status).toBe(200);
+  let isClosed = false;
+  const closed = server.close().then(() => (isClosed = true));
+  const readiness = await read('/readyz');
+  expect([readiness.status, await readiness.json()]).toEqual([503, { status: 'draining', busy: false }]);
+  const served = await read('/v1/me');
+  expect([served.status, served.headers.get('connection')]).toEqual([200, 'keep-alive']);
+  expect(isClosed).toBe(false);
+  await closed;
+  await expect(read('/v1/me')).rejects.toThrow();
+  await app.close();
+});
+
 it('cuts what does not end in time, and says in the log that it was the server', async () => {
   const app = await openTestApp();
   const { token, userId } = await homeowner(app, 'Hanna');
