@@ -1,7 +1,7 @@
 /**
  * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
- * instance is notified on one listening connection, and also polls a few times a second; then it reads what is new once
- * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
+ * instance is notified on one listening connection, and also looks once a second, or more often while that connection is
+ * silent; then it reads what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics.js';
@@ -12,7 +12,7 @@ import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
 import { EVENTS_CONNECTIONS, listenOn } from '../store/notifications.js';
 import { lookForEvents, numberEvents, POSITIONS_CHANNEL } from '../store/positions.js';
-import { sendHeartbeat, SESSIONS_CHANNEL } from '../store/sessions.js';
+import { SESSIONS_CHANNEL } from '../store/sessions.js';
 import { createActiveSessions, type ActiveSessions } from './active-sessions.js';
 import { createFanOut } from './fan-out.js';
 import { createNumbering } from './numbering.js';
@@ -72,8 +72,16 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     onFailure: logFailure('numbering events failed; retrying'),
   });
 
+  const hearing = openSessionHearing();
+  let isLooking = false;
+  let lookedAtMs = 0;
+
   async function look(): Promise<void> {
-    const [state] = await lookForEvents(readingDb, {});
+    if (isLooking) return;
+    isLooking = true;
+    lookedAtMs = performance.now();
+    const answer = lookForEvents(readingDb, { heartbeat: hearing.heartbeat() });
+    const [state] = await answer.finally(() => (isLooking = false));
     if (!state) return;
     metrics.recordWaiting(state.waiting);
     if (state.waiting > 0) numbering.wake();
@@ -84,12 +92,11 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const lookUnlessAway = () => {
     if (!isAway()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
-  const looking = setInterval(lookUnlessAway, STREAM.eventsPollMs);
+  const looking = setInterval(() => {
+    const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
+    if (isDue || !hearing.isHearing()) lookUnlessAway();
+  }, STREAM.eventsPollMs);
   const sessions = watchSessions(readingDb, logFailure('checking ended sessions failed; retrying'));
-  const hearing = openSessionHearing({
-    send: (heartbeat) => sendHeartbeat(db.of({ address: 'heartbeat' }), { heartbeat }),
-    onFailure: logFailure('sending a heartbeat failed: each call asks the database for its session'),
-  });
   const activeSessions = createActiveSessions(hearing.isHearing);
   const announceSessionEnd = (session: SessionId) => {
     activeSessions.endSession(session);
@@ -106,6 +113,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
       onListening: () => {
         activeSessions.forgetAll();
         hearing.restart();
+        lookUnlessAway();
         sessions.look();
       },
     },
@@ -122,7 +130,6 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     close: async () => {
       clearInterval(looking);
       sessions.close();
-      hearing.close();
       await Promise.all([listening.close(), numbering.close(), fanOut.close()]);
       await db.close();
     },

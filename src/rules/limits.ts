@@ -100,7 +100,9 @@ export const STREAM = {
   eventWaitMs: 3_600_000,
   /** How many events may be buffered for a client that does not take them. */
   bufferedEventsMax: 500,
-  /** Events that a killed instance left, or whose notification was lost, wait no longer than this. */
+  /** Events that a killed instance left wait no longer than this while notifications arrive, */
+  eventsPollListeningMs: 950,
+  /** and all new events while they do not. */
   eventsPollMs: 250,
   /** The sessions behind open streams are looked at so often, since a notification may be lost. */
   sessionsPollMs: 15_000,

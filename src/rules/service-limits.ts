@@ -12,7 +12,6 @@ export const SESSIONS_IN_MEMORY = {
   max: 50_000,
   /** An older entry is read from the database again. */
   entryAgeMsMax: 30_000,
-  heartbeatEveryMs: 1_000,
   /** How old the youngest heartbeat that was heard may be. */
   heartbeatAgeMsMax: 5_000,
 } as const;

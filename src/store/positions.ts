@@ -3,6 +3,7 @@
  * none.
  */
 import { sql } from 'drizzle-orm';
+import { notifyOfSession } from './sessions.js';
 import { builder, statement, type Placeholders } from './statement.js';
 import { events } from './tables/events.js';
 import { NUMBERING } from '../rules/service-limits.js';
@@ -28,14 +29,15 @@ export const selectLastPosition = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(events),
 );
 
-/** How many events wait for a position, up to the bound, and the last position. */
+/** How many events wait for a position, up to the bound, and the last position; sends a heartbeat besides. */
 export const lookForEvents = statement(
   'lookForEvents',
-  {
+  ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,
     lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
-  },
-  (_: Placeholders<object>, fields) => {
+    announced: notifyOfSession($('heartbeat')),
+  }),
+  (_, fields) => {
     const waiting = builder
       .select({ one: sql`1`.as('one') })
       .from(events)

@@ -230,16 +230,10 @@ const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, n
  */
 export const SESSIONS_CHANNEL = 'session_ended';
 
-const notify = (payload: SQL | Placeholder | PgColumn) =>
+export const notifyOfSession = (payload: SQL | Placeholder | PgColumn) =>
   sql<string>`pg_notify(${sql.raw(`'${SESSIONS_CHANNEL}'`)}, ${payload})::text`;
 
-const ANNOUNCEMENT = { id: sessions.id, announced: notify(sessions.id).as('announced') };
-
-export const sendHeartbeat = statement(
-  'sendHeartbeat',
-  ($: Placeholders<{ heartbeat: string }>) => ({ announced: notify($('heartbeat')) }),
-  (_, fields) => builder.select(fields).from(sql`(values (0)) one`),
-);
+const ANNOUNCEMENT = { id: sessions.id, announced: notifyOfSession(sessions.id).as('announced') };
 
 export const revokeSession = statement(
   'revokeSession',

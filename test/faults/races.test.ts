@@ -15,7 +15,7 @@ import { chanceFrom, seedFrom } from '../seed.js';
 
 const chance = chanceFrom(seedFrom(process.env.RACE_SEED));
 
-const ROUNDS = Number(process.env.RACE_ROUNDS ?? 12);
+const ROUNDS = Number(process.env.RACE_ROUNDS ?? 8);
 /** Own people for each round, so that concurrent rounds share nothing but the server. */
 const LANES = 8;
 

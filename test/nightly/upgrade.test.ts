@@ -26,6 +26,8 @@ const PROJECT = join(import.meta.dirname, '../..');
 const CALLERS = 8;
 /** As the check of HAProxy needs: three failures in a row, a second apart, and as many successes at most. */
 const NOTICED_AFTER_MS = 5_000;
+/** While servers of the new release are restarted one after another. */
+const RESTART_REQUESTS = Number(process.env.RESTART_REQUESTS ?? 20_000);
 /** Between steps, for what has to hold while two releases run side by side. */
 const SIDE_BY_SIDE = Number(process.env.UPGRADE_REQUESTS ?? 1_000);
 
@@ -33,6 +35,8 @@ let project: Clone;
 let before: ReturnType<typeof temporaryFolder>;
 let database: OwnDatabase;
 let proxy: Proxy;
+let addresses: string[];
+let servers: Started[];
 beforeAll(async () => {
   project = clone();
   before = temporaryFolder('release-before');
@@ -55,7 +59,7 @@ interface Load {
 }
 
 /** Each caller writes a draft, edits and reads it, looks at the list, and publishes and cancels one in ten. */
-async function openLoad(url: string): Promise<Load> {
+async function openLoad(url: string, names: string): Promise<Load> {
   const failures: string[] = [];
   const created: string[] = [];
   const cancelled: string[] = [];
@@ -91,7 +95,7 @@ async function openLoad(url: string): Promise<Load> {
     }
   }
   const people = [];
-  for (let n = 0; n < CALLERS; n += 1) people.push(await signUp(url, `caller${n}@example.test`));
+  for (let n = 0; n < CALLERS; n += 1) people.push(await signUp(url, `${names}${n}@example.test`));
   const acting = people.map(({ token }) => act(token));
   return {
     requests: () => requests,
@@ -113,48 +117,55 @@ const DRAFT = {
   state: 'TX',
 };
 
+const environment = (): Environment => ({
+  NODE_ENV: 'production',
+  BCRYPT_COST: '10',
+  DATABASE_URL: database.url,
+  JWT_SECRET: 'a secret that every instance shares',
+  RATE_LIMITS: 'off',
+  TRUST_PROXY_HOPS: '1',
+  LOG_LEVEL: 'warn',
+  MIGRATE_ON_START: 'off',
+  LAME_DUCK_SECONDS: '5',
+});
+
+async function open(folder: string, address: string): Promise<Started> {
+  const server = startServer({ folder }, { ...environment(), PORT: address.split(':')[1] });
+  await until(async () => (await readiness(`http://${address}`).catch(() => 0)) === 200);
+  return server;
+}
+
+async function replace(at: number, folder: string): Promise<void> {
+  expect((await servers[at]!.stop()).code).toBe(0);
+  servers[at] = await open(folder, addresses[at]!);
+  await sleep(NOTICED_AFTER_MS);
+}
+
 needs('haproxy').it('no request fails while a release takes the place of the one before', async () => {
-  const environment: Environment = {
-    NODE_ENV: 'production',
-    BCRYPT_COST: '10',
-    DATABASE_URL: database.url,
-    JWT_SECRET: 'a secret that every instance shares',
-    RATE_LIMITS: 'off',
-    TRUST_PROXY_HOPS: '1',
-    LOG_LEVEL: 'warn',
-    MIGRATE_ON_START: 'off',
-  };
   await migrateUpTo(database.sql, migrations().findIndex(({ tag }) => tag === BEFORE.migration) + 1);
-  const addresses = [await freeAddress(), await freeAddress()];
-  const open = async (folder: string, address: string): Promise<Started> => {
-    const server = startServer({ folder }, { ...environment, PORT: address.split(':')[1] });
-    await until(async () => (await readiness(`http://${address}`).catch(() => 0)) === 200);
-    return server;
-  };
-  const servers = await Promise.all(addresses.map((address) => open(before.path, address)));
+  addresses = [await freeAddress(), await freeAddress()];
+  servers = await Promise.all(addresses.map((address) => open(before.path, address)));
   proxy = await startProxy(addresses, { REQUESTS_PER_ADDRESS: '100000' });
   await until(async () => (await fetch(`${proxy.url}/healthz`)).status === 200);
-  const load = await openLoad(proxy.url);
+  const load = await openLoad(proxy.url, 'before');
   const some = async () => {
     const upTo = load.requests() + SIDE_BY_SIDE;
     await until(() => load.requests() >= upTo);
   };
-  const replace = async (at: number, folder: string) => {
-    expect((await servers[at]!.stop()).code).toBe(0);
-    servers[at] = await open(folder, addresses[at]!);
-    await sleep(NOTICED_AFTER_MS);
-    await some();
-  };
   await some();
   // The new release on the schema of the one before, beside it.
   await replace(0, project.folder);
-  const migrated = await start(project, [process.execPath, 'dist/migrate.js'], environment).ended;
+  await some();
+  const migrated = await start(project, [process.execPath, 'dist/migrate.js'], environment()).ended;
   expect(migrated.code, migrated.output).toBe(0);
   // The release before on the new schema, and once more where it is put back.
   await some();
   await replace(0, before.path);
+  await some();
   await replace(0, project.folder);
+  await some();
   await replace(1, project.folder);
+  await some();
   const { failures, created, cancelled } = await load.stop();
   printFigures(`${load.requests()} requests, ${created.length} jobs created, ${failures.length} requests failed`);
   expect(failures).toEqual([]);
@@ -163,5 +174,20 @@ needs('haproxy').it('no request fails while a release takes the place of the one
   expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(created));
   expect(new Set(rows.map(({ title }) => title))).toEqual(new Set(['Paint the fence twice']));
   expect(new Set(rows.filter(({ status }) => status === 'cancelled').map(({ id }) => id))).toEqual(new Set(cancelled));
+  expect(await checkDatabase(database.sql)).toEqual([]);
+});
+
+needs('haproxy').it('no request fails while servers are restarted one after another', async () => {
+  servers = await Promise.all(addresses.map((address) => open(project.folder, address)));
+  await sleep(NOTICED_AFTER_MS);
+  const load = await openLoad(proxy.url, 'again');
+  let restarts = 0;
+  for (; load.requests() < RESTART_REQUESTS; restarts += 1) await replace(restarts % 2, project.folder);
+  const { failures, created } = await load.stop();
+  printFigures(`${load.requests()} requests during ${restarts} restarts, ${failures.length} requests failed`);
+  expect(failures).toEqual([]);
+  const [{ count = 0 } = {}] = await database.sql<{ count: number }[]>`
+    select count(*)::int from jobs where id in ${database.sql(created)}`;
+  expect(count).toBe(created.length);
   expect(await checkDatabase(database.sql)).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freeAddress } from '../deploy/proxy.js';
 import { migrateUpTo, migrations } from '../migrate-up-to.js';
 import { until } from '../security/until.js';
-import { readiness, signUp } from './callers.js';
-import { clone, type Clone } from './clone.js';
-import { ownDatabase, type OwnDatabase } from './own-database.js';
-import { start, startServer, type Environment } from './processes.js';
+import { readiness, signUp } from '../start/callers.js';
+import { clone, type Clone } from '../start/clone.js';
+import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
+import { start, startServer, type Environment } from '../start/processes.js';
 
 const ADMIN = { ADMIN_EMAIL: 'ada@example.test', ADMIN_PASSWORD: 'ada keeps the house' };
 const LAST = migrations().at(-1)!.tag;
