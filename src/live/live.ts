@@ -1,7 +1,8 @@
 /**
  * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
- * instance is notified on one listening connection, and also looks once a second, or more often while that connection is
- * silent; then it reads what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
+ * instance is notified on one listening connection, and also looks once a second, or more often while that connection
+ * is silent; then it reads what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may
+ * read (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics.js';

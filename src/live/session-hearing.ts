@@ -1,7 +1,7 @@
 /**
  * Whether this instance hears which sessions end. With each look at the database it sends itself a heartbeat on the
- * channel of ended sessions. Postgres delivers notifications in the order of their commits: an instance that hears a heartbeat has heard
- * every end of a session that was committed before that heartbeat was sent.
+ * channel of ended sessions. Postgres delivers notifications in the order of their commits: an instance that hears a
+ * heartbeat has heard every end of a session that was committed before that heartbeat was sent.
  */
 import { randomUUID } from 'node:crypto';
 import { SESSIONS_IN_MEMORY } from '../rules/service-limits.js';

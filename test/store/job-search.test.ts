@@ -147,9 +147,10 @@ async function fill(dice: Dice): Promise<void> {
   for (const [city, town] of Object.entries(TOWNS))
     await sql`update job_search set town = ${town}::point from jobs where id = job_id and city = ${city}`;
   // Texts are found by way of the state that the job is in now, however it came there; none moved before it was made.
-  const soon = sql`status_changed_at = status_changed_at + interval '1 second'`;
-  await sql`update jobs set ${soon}, status = 'cancelled' where status = 'open' and id like '%7'`;
-  await sql`update jobs set ${soon}, status = 'open', title = title || ' attic' where status = 'draft' and id like '%5'`;
+  const later = sql`status_changed_at = status_changed_at + interval '1 second'`;
+  await sql`update jobs set ${later}, status = 'cancelled' where status = 'open' and id like '%7'`;
+  const attic = sql`title = title || ' attic'`;
+  await sql`update jobs set ${later}, status = 'open', ${attic} where status = 'draft' and id like '%5'`;
   await sql`update jobs set description = description || ' cellar' where status = 'open' and id like '%33'`;
   await sql`update jobs set description = description || ' blizzard' where status in ('completed', 'cancelled')`;
   // Two of the newest jobs hold it, and then none but the oldest.
