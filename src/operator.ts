@@ -4,7 +4,7 @@ import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
-import { unreadinessOf } from './store/readiness.js';
+import { UNREACHABLE, unreadinessOf } from './store/readiness.js';
 import { BUSY_AFTER_REFUSAL_MS } from './rules/service-limits.js';
 import { VERSION } from './version.js';
 
@@ -31,10 +31,7 @@ function guide({ playground }: Config) {
   };
 }
 
-const UNREADY = {
-  database_away: 'the database cannot be reached',
-  database_read_only: 'the database is read-only',
-} as const;
+const UNREADY = { database_away: UNREACHABLE, database_read_only: 'the database is read-only' } as const;
 
 export function openOperatorAddresses(
   { probe, databaseWatch, metrics, log }: Services,

@@ -75,7 +75,7 @@ export async function openServices(
       if (because !== 'database_full') databaseWatch.suspect();
     },
     onRetry: metrics.recordRetry,
-    isAway: () => databaseWatch.problem !== undefined,
+    problem: () => databaseWatch.problem?.because,
   };
   const settings = { poolSize: config.DATABASE_POOL_SIZE, ...timeouts };
   const db = connect(connection, settings, observedHooks, { limits, events: metrics });
@@ -91,13 +91,13 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
-  const { onOpen, onOverload, isAway } = observedHooks;
+  const { onOpen, onOverload, problem } = observedHooks;
   const live = await openLive({
     connection: directly(connection),
     metrics,
     log,
     // What is answered past a pooler does not mean that calls are.
-    hooks: { onOpen, onAnswer: metrics.statement, onOverload, isAway },
+    hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
   const services: Services = {
     db,

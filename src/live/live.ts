@@ -55,11 +55,11 @@ const POOL = { ...POOLS.events, applicationName: EVENTS_CONNECTIONS };
 
 export async function openLive({ connection, metrics, log, hooks }: LiveParts): Promise<Live> {
   const db = connect(connection, POOL, hooks);
-  const isAway = () => hooks.isAway?.() === true;
+  const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
   const readingDb = db.of({ address: 'reading' });
   const logFailure = (what: string) => (error: unknown) => {
-    if (!isAway()) log.warn({ err: error }, what);
+    if (!hasProblem()) log.warn({ err: error }, what);
   };
   const fanOut = createFanOut(readingDb, { metrics, onFailure: logFailure('reading events failed; retrying') });
   const numbering = createNumbering({
@@ -90,12 +90,12 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   }
 
   await look();
-  const lookUnlessAway = () => {
-    if (!isAway()) void look().catch(logFailure('checking for new events failed; retrying'));
+  const lookUnlessProblem = () => {
+    if (!hasProblem()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
   const looking = setInterval(() => {
     const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
-    if (isDue || !hearing.isHearing()) lookUnlessAway();
+    if (isDue || !hearing.isHearing()) lookUnlessProblem();
   }, STREAM.eventsPollMs);
   const sessions = watchSessions(readingDb, logFailure('checking ended sessions failed; retrying'));
   const activeSessions = createActiveSessions(hearing.isHearing);
@@ -106,7 +106,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const listening = listenOn(connection, {
     [POSITIONS_CHANNEL]: {
       onNotification: (position) => fanOut.advanceTo(BigInt(position)),
-      onListening: lookUnlessAway,
+      onListening: lookUnlessProblem,
     },
     [SESSIONS_CHANNEL]: {
       onNotification: (payload) =>
@@ -114,7 +114,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
       onListening: () => {
         activeSessions.forgetAll();
         hearing.restart();
-        lookUnlessAway();
+        lookUnlessProblem();
         sessions.look();
       },
     },

@@ -87,8 +87,8 @@ export interface DatabaseHooks {
    * connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /** Whether the database is known to be away: refusals then do not say that the server is beyond capacity. */
-  isAway?: () => boolean;
+  /** What is known to be wrong with the database: refusals then do not say that the server is beyond capacity. */
+  problem?: () => 'database_away' | 'database_read_only' | undefined;
 }
 
 /** Sets the lock timeout for the rest of the transaction. */
@@ -176,7 +176,8 @@ export function connect(
 
   /** Where no call is answered, the queue is full because of the database and not because of too many calls. */
   function whyFull(refusal: Refusal): Refusal {
-    if (hooks.isAway?.()) return overload('database_away', refusal);
+    const problem = hooks.problem?.();
+    if (problem) return overload(problem, refusal);
     const isSilent = performance.now() - answeredAtMs > allSettings.queueTimeoutMs * DATABASE.silentPartOfQueueTimeout;
     return isSilent ? overload('database_slow', refusal) : refusal;
   }

@@ -18,7 +18,7 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
-const UNREACHABLE = 'the database cannot be reached';
+export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
 const NEWER_SCHEMA = 'the schema is newer than this build can serve: replace this server by a newer release';
 
