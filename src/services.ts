@@ -126,7 +126,7 @@ export async function openServices(
   const flushKeyUses = () =>
     keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'writing API key last-used times failed'));
   const flushing = setInterval(() => void flushKeyUses(), API_KEY_USES.writeEveryMs);
-  watchServices(services);
+  watchServices(services, config.RATE_LIMITS && config.REDIS_URL !== undefined);
   return {
     services,
     close: async () => {

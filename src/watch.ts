@@ -5,19 +5,20 @@ import type { DatabaseProblem } from './store/database-watch.js';
 import { FIGURES } from './rules/service-limits.js';
 import { VERSION } from './version.js';
 
-export function watchServices(services: Services): void {
-  watchShares(services);
+export function watchServices(services: Services, hasRedis: boolean): void {
+  watchShares(services, hasRedis);
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
   services.metrics.fact('build_info', 'What runs here.', { version: VERSION, node: process.version });
 }
 
-function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): void {
+function watchShares({ metrics, db, passwords, shares, rateLimits }: Services, hasRedis: boolean): void {
   metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
-  metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () =>
-    rateLimits.storeInUse() === 'redis' ? 1 : 0,
+  const redisGauge = '1 while rates are counted in Redis, 0 while it is away; NaN where there is none.';
+  metrics.gauge('rate_limits_in_redis', redisGauge, () =>
+    hasRedis ? Number(rateLimits.storeInUse() === 'redis') : Number.NaN,
   );
   metrics.gauges(
     'share_in_use',

@@ -2,6 +2,7 @@
 import { expect, vi } from 'vitest';
 import { homeowner } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
+import { metricsOf } from '../metrics.js';
 import { needs } from '../needs.js';
 import { createRedisServer } from '../security/redis-server.js';
 
@@ -29,7 +30,7 @@ needs('redis-server').it(
       apps.push(one);
       const two = await openTestApp(counted, { settings, sameDatabaseAs: one });
       apps.push(two);
-      expect(apps.map(({ services }) => services.rateLimits.storeInUse())).toEqual(['redis', 'redis']);
+      for (const { url } of apps) expect((await metricsOf(url)).value('rate_limits_in_redis')).toBe(1);
       const hanna = await homeowner(one, 'Hanna');
 
       const write = async (i: number): Promise<number> => {

@@ -329,6 +329,17 @@ describe('the metrics', () => {
     expect(metrics.value('rate_limited_total', { limit: 'refresh' })).toBe(0);
   });
 
+  it('say whether rates are counted in Redis, and nothing of a server that has none', async () => {
+    const inRedis = async (env: Record<string, string>) => {
+      const own = await openTestApp({ RATE_LIMITS: 'on', ...env });
+      const { all } = await metricsOf(own.url);
+      await own.close();
+      return all.find(({ name }) => name === 'rate_limits_in_redis')?.value;
+    };
+    expect(await inRedis({})).toBeNaN();
+    expect(await inRedis({ REDIS_URL: 'redis://127.0.0.1:9' })).toBe(0);
+  });
+
   it('time statements by name, and say what runs here', async () => {
     const metrics = await metricsOf(app.url);
     for (const statement of ['insertUser', 'insertJob', 'selectActiveSession'])
