@@ -38,7 +38,7 @@ function run(command: string): { status: number | null; output: string } {
 
 it('is made by the commands that are written there, and serves; a shorter one says which they are', async () => {
   for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
-  const [, commands = ''] = /cd \/srv\/marketplace && (npm ci .+)$/m.exec(operating) ?? [];
+  const [, commands = ''] = /^cd "\$RELEASE" && (npm ci .+)$/m.exec(operating) ?? [];
   const alone = run('npm ci --omit=dev --omit=optional');
   expect(alone.status, alone.output).not.toBe(0);
   expect(alone.output).toContain(commands);
