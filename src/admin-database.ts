@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig, type Config } from './config.js';
+import type { EmbeddedPostgres } from './embedded/embedded.js';
 import type { Connection } from './store/database.js';
 
 /** A command signs no tokens: without a configured secret it neither asks for one nor stores a new one. */
@@ -10,7 +11,6 @@ export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
 
-/** The embedded database may be running inside a server already; then this command joins it there. */
 export async function reachDatabase({
   DATABASE_URL,
   DATABASE_DIRECT_URL,
@@ -21,6 +21,11 @@ export async function reachDatabase({
 }> {
   const url = DATABASE_DIRECT_URL ?? DATABASE_URL;
   if (url) return { connection: { url }, stop: async () => {} };
+  return reachEmbedded(dataFolder);
+}
+
+/** It may be running inside a server already; then this command joins it there. */
+export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('./embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
   if (running) return { connection: running, stop: async () => {} };

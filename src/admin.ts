@@ -1,7 +1,8 @@
-/** `npm run admin -- create <email>` and `set-password <email>`: whether a server is running or not. */
+/** `npm run admin -- create <email>`, `set-password <email>` and `audit`: whether a server is running or not. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { assertDatabaseExists, configOfCommand, nameOfDatabase, reachDatabase } from './admin-database.js';
+import { auditDatabase } from './store/audit.js';
 import { readCommand, type Command } from './command.js';
 import { createLog } from './log.js';
 import { openServices } from './services.js';
@@ -12,20 +13,22 @@ const ACTS = { create: createAdmin, 'set-password': setAdminPassword };
 
 const COMMAND: Command = {
   name: 'npm run admin',
-  operands: 'create|set-password <email>',
+  operands: 'create|set-password <email>, or audit',
   does:
     'Makes an admin, or gives one another password and ends their sessions. The password is read from the terminal\n' +
-    'or standard input. The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
+    'or standard input. An audit adds up all tokens, and counts what there is.\n' +
+    'The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
   options: {},
 };
 
 async function main(): Promise<void> {
   const [act, email] = readCommand(COMMAND).positionals;
+  if (act === 'audit') return audit();
   const run = Object.entries(ACTS).find(([name]) => name === act)?.[1];
   if (!run || !email)
     throw new Error(
-      'Usage: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
-        'the terminal or standard input.',
+      'Usage: npm run admin -- create <email>, npm run admin -- set-password <email>, or npm run admin -- audit. The ' +
+        'password is read from the terminal or standard input.',
     );
   const config = configOfCommand();
   const { DATABASE_URL: url, DATA_DIR: folder } = config;
@@ -39,6 +42,18 @@ async function main(): Promise<void> {
     process.stdout.write(`Done: ${email} can log in as an admin, in ${nameOfDatabase(url, folder)}.\n`);
   } finally {
     await close();
+    await database.stop();
+  }
+}
+
+async function audit(): Promise<void> {
+  const config = configOfCommand();
+  const { DATABASE_URL: url, DATA_DIR: folder } = config;
+  assertDatabaseExists(url, folder);
+  const database = await reachDatabase(config);
+  try {
+    process.stdout.write(`Done, in ${nameOfDatabase(url, folder)}: ${await auditDatabase(database.connection)}.\n`);
+  } finally {
     await database.stop();
   }
 }

@@ -56,7 +56,8 @@ export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['conne
   return postmaster?.server && postmaster.isReady ? { host: postmaster.socketFolder, ...DETAILS } : undefined;
 }
 
-const TEMPORARY = 'marketplace-';
+/** A killed server's or restore's are deleted at the next start. */
+export const TEMPORARY = 'marketplace-';
 /** The port is only a part of the socket's file name; Postgres does not listen on TCP. */
 const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
 

@@ -64,6 +64,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   demo: ['admin-database', 'command', 'config', 'rules', 'run', 'security', 'store', 'welcome'],
   'admin-database': ['config', 'store', 'embedded'],
   migrate: ['admin-database', 'command', 'store'],
+  backup: ['admin-database', 'command', 'embedded'],
+  restore: ['admin-database', 'command', 'embedded', 'store'],
   admin: ['admin-database', 'command', 'log', 'services', 'operations', 'store'],
 };
 
@@ -84,7 +86,7 @@ const MAY_RUN_STATEMENTS = [join('src', 'graphql', 'loaders.ts')];
 /** Packages that belong to one place each. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'drizzle-orm': ['store'],
-  postgres: ['store'],
+  postgres: ['store', 'embedded'],
   graphql: ['graphql'],
   'type-graphql': ['graphql'],
   '@apollo/server': ['graphql'],

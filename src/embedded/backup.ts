@@ -1,0 +1,96 @@
+/**
+ * A copy of the embedded database as a folder, made while servers write to it: Postgres' own low-level base backup.
+ * What changes while it is copied is made whole from the write-ahead log, which stands in the copy too.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFile, open, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import postgres from 'postgres';
+import { TEMPORARY, type EmbeddedPostgres } from './embedded.js';
+import { findPrograms } from './programs.js';
+
+const CLUSTER = 'postgres';
+const LABEL = 'backup_label';
+const SECRET = 'jwt-secret';
+/** What Postgres makes anew at its start; its folders are kept, and empty. */
+const LEFT_OUT =
+  /^postmaster\.|^pg_(wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/|pgsql_tmp|pg_internal\.init/;
+
+export async function backUp(
+  connection: EmbeddedPostgres['connection'],
+  dataFolder: string,
+  target: string,
+): Promise<void> {
+  if (existsSync(target)) throw new Error(`There is something at ${resolve(target)} already. Name a new folder.`);
+  const cluster = join(dataFolder, CLUSTER);
+  await makeFolder(target, `${target}.incomplete-`, async (folder) => {
+    const copy = join(folder, CLUSTER);
+    const sql = postgres({ ...connection, max: 1, fetch_types: false });
+    try {
+      // Until this connection ends, Postgres keeps the log from here on.
+      await sql`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`;
+      const [start] = await sql<{ log: string }[]>`select pg_walfile_name(pg_backup_start('backup', true)) as log`;
+      await copyTree(cluster, copy, (path) => !LEFT_OUT.test(path));
+      const [end] = await sql<{ log: string; label: string }[]>`
+        select pg_walfile_name(lsn) as log, labelfile as label from pg_backup_stop(false)`;
+      if (!start || !end) throw new Error('Postgres did not say where the backup begins and ends.');
+      await copyTree(join(cluster, 'pg_wal'), join(copy, 'pg_wal'), (log) => log >= start.log && log <= end.log);
+      await writeFile(join(copy, LABEL), end.label, { flush: true, mode: 0o600 });
+    } finally {
+      await sql.end();
+    }
+    await copyOne(join(dataFolder, SECRET), join(folder, SECRET));
+  });
+}
+
+/** Postgres finishes the copy at its next start in the data folder. */
+export async function restore(source: string, dataFolder: string): Promise<void> {
+  if (!existsSync(join(source, CLUSTER, LABEL))) throw new Error(`There is no backup in ${resolve(source)}.`);
+  const cluster = join(dataFolder, CLUSTER);
+  if (existsSync(cluster))
+    throw new Error(
+      `There is a database in ${resolve(dataFolder)} already, and it is not overwritten: move it away, ` +
+        'or name another DATA_DIR.',
+    );
+  mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const { own } = findPrograms(resolve(dataFolder), cluster);
+  await makeFolder(cluster, join(dataFolder, TEMPORARY), async (folder) => {
+    await copyTree(join(source, CLUSTER), folder, () => true);
+    for (const path of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) own(join(folder, path));
+  });
+  await copyOne(join(source, SECRET), join(dataFolder, SECRET));
+}
+
+/** It has its name once it is complete. */
+async function makeFolder(path: string, temporary: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(temporary);
+  try {
+    await fill(folder);
+    renameSync(folder, path);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function copyTree(from: string, to: string, isCopied: (path: string) => boolean): Promise<void> {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name).slice(from.length + 1);
+    if (!isCopied(path)) continue;
+    if (entry.isDirectory()) mkdirSync(join(to, path), { recursive: true, mode: 0o700 });
+    else await copyOne(join(from, path), join(to, path));
+  }
+}
+
+/** What has been deleted meanwhile is not copied; what is copied is on the disk. */
+async function copyOne(from: string, to: string): Promise<void> {
+  try {
+    await copyFile(from, to);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    throw error;
+  }
+  const file = await open(to, 'r+');
+  await file.sync().finally(() => file.close());
+}
