@@ -1,19 +1,22 @@
 /** What `deploy/haproxy.cfg` does for those who call through it. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { request, type RequestOptions } from 'node:https';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { isRepeatable } from '../../src/operations/operation.js';
+import { ROUTES } from '../../src/rest/routes.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { head, jsonOf, openConnection, post, refusalIn, type RawConnection } from '../attacks/raw-connection.js';
 import { homeowner, type Person } from '../cast.js';
 import { needs } from '../needs.js';
 import { until } from '../security/until.js';
 import { temporaryFolder } from '../temporary-folder.js';
-import { freeAddress, startProxy, type Proxy } from './proxy.js';
+import { CONFIGURATION, freeAddress, startProxy, type Proxy } from './proxy.js';
 
 const CALLER = 1;
 const CALLERS_ADDRESS = '127.1.0.1';
@@ -170,10 +173,19 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   });
   await once(losing.listen(0, '127.0.0.1'), 'listening');
   const proxy = await startProxy([`127.0.0.1:${(losing.address() as AddressInfo).port}`]);
-  for (const path of ['/v1/jobs', '/graphql']) {
+  const key = ['Idempotency-Key: a-key-that-has-no-effect'];
+  const asked: [string, string[]][] = [
+    ['/v1/jobs', []],
+    ['/graphql', []],
+    ...['/graphql', '/v1/webhooks', '/v1/api-keys', '/v1/auth/signup/homeowner'].map((path): [string, string[]] => [
+      path,
+      key,
+    ]),
+  ];
+  for (const [path, headers] of asked) {
     calls = 0;
     const caller = await openConnection(proxy.url);
-    caller.send(post(path, '{}'));
+    caller.send(post(path, '{}', headers));
     const answer = await caller.answer();
     expect(answer.status).toBe(502);
     expect(JSON.stringify(jsonOf(answer))).toMatch(/OVERLOADED.*Idempotency-Key|Idempotency-Key.*OVERLOADED/);
@@ -182,6 +194,15 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   }
   await proxy.stop();
   losing.close();
+});
+
+it('what HAProxy repeats with a key, the servers do once', () => {
+  const [, prefixes = ''] = /^ {2}acl heeds_key path_beg (.*)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
+  const repeated = ROUTES.filter(
+    ({ method, path }) => method !== 'GET' && prefixes.split(' ').some((prefix) => `/v1${path}`.startsWith(prefix)),
+  );
+  expect(repeated.length).toBeGreaterThan(20);
+  expect(repeated.filter(({ operation }) => !isRepeatable(operation)).map(({ path }) => path)).toEqual([]);
 });
 
 needs('haproxy').it('a server that is lost: another one gets what cannot be done twice', async () => {

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../security/until.js';
 
-const CONFIGURATION = join(import.meta.dirname, '../../deploy/haproxy.cfg');
+export const CONFIGURATION = join(import.meta.dirname, '../../deploy/haproxy.cfg');
 
 export interface Proxy {
   readonly url: string;
