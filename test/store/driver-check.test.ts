@@ -1,5 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +17,23 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('the Postgres driver', () => {
   test('is patched in this installation', () => {
     expect(() => assertDriverIsPatched()).not.toThrow();
+  });
+
+  test('a client that is closed between two attempts to connect makes no other', async () => {
+    const server = createServer((socket) => socket.destroy());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const sql = postgres({ host: '127.0.0.1', port, max: 1, backoff: () => 0.2, onnotice: () => {} });
+    await expect(sql`select 1`).rejects.toThrow('CONNECTION_CLOSED');
+    const second = sql`select 1`.catch((error: Error) => error.message);
+    let later = 0;
+    server.on('connection', () => (later += 1));
+    await sql.end({ timeout: 0 });
+    expect(await second).toContain('CONNECTION_DESTROYED');
+    // As long as the attempt would have waited.
+    await sleep(400);
+    expect(later).toBe(0);
+    server.close();
   });
 
   test('keeps a bounded number of prepared statements on a connection, and prepares again what it closed', async () => {
