@@ -58,7 +58,7 @@ export const DATABASE = {
   migrationTimeoutMs: 600_000,
 } as const;
 
-/** A call waits for a lock for at most 5 seconds, and behind a migration that waits for several locks in turn. */
+/** Calls queue behind a migration that waits for a lock: for less than they would wait (`DATABASE.lockTimeoutMs`). */
 export const MIGRATIONS = {
   lockTimeoutMs: 1_000,
   retryAfterMs: 2_000,

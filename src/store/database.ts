@@ -229,6 +229,12 @@ const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
 /** A client of Postgres with every timeout set. Migrations use a separate one. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
+  // As texts: the driver would leave out a 0, and the role's own would hold.
+  const timeouts: Record<string, string> = {
+    statement_timeout: `${settings.statementTimeoutMs}`,
+    lock_timeout: `${settings.lockTimeoutMs}`,
+    idle_in_transaction_session_timeout: `${settings.idleInTransactionTimeoutMs}`,
+  };
   const options = {
     max: settings.poolSize,
     connect_timeout: settings.connectTimeoutSeconds,
@@ -242,11 +248,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
       application_name: settings.applicationName,
       TimeZone: 'UTC',
       // A pooler passes these on to nobody: they are those of the role (`pooler.ts`).
-      ...(connection.direct === undefined && {
-        statement_timeout: settings.statementTimeoutMs,
-        lock_timeout: settings.lockTimeoutMs,
-        idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,
-      }),
+      ...(connection.direct === undefined && timeouts),
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });

@@ -40,6 +40,7 @@ export async function migrate(connection: Connection, settings: MigrationSetting
     statementTimeoutMs: 0,
     lockTimeoutMs: DATABASE.migrationTimeoutMs,
     idleInTransactionTimeoutMs: 0,
+    applicationName: 'job-marketplace migrations',
   };
   const lockHolder = openPool(connection, pool);
   const worker = openPool(connection, pool);
