@@ -11,7 +11,7 @@ import { VERSION } from './version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
-  /** Whether an answer says what it said before, and that all is well: otherwise probes would fill the log. */
+  /** Whether an answer is to a probe, and says that all is well: otherwise probes would fill the log. */
   isRoutine(path: string, status: number): boolean;
 }
 
@@ -38,26 +38,34 @@ export function openOperatorAddresses(
   config: Config,
   isDraining: () => boolean,
 ): OperatorAddresses {
-  let logged: string | undefined;
+  let last = 'ready';
+  let checking: Promise<string> | undefined;
 
   async function readiness(): Promise<string> {
-    if (isDraining()) return 'draining';
     await databaseWatch.look();
     if (databaseWatch.problem) return UNREADY[databaseWatch.problem.because];
-    const reason = await unreadinessOf(probe);
-    if (reason !== logged) {
-      if (reason === undefined) log.info('this server is ready again');
-      else log.warn({ reason }, 'this server is not ready');
-    }
-    logged = reason;
-    return reason ?? 'ready';
+    return (await unreadinessOf(probe)) ?? 'ready';
+  }
+
+  function note(status: string): string {
+    if (status !== last && status === 'ready') log.info('this server is ready again');
+    else if (status !== last) log.warn({ reason: status }, 'this server is not ready');
+    last = status;
+    return status;
+  }
+
+  /** Requests at the same time share one check, since anybody may ask. */
+  function checkReadiness(): Promise<string> {
+    return (checking ??= readiness()
+      .then(note)
+      .finally(() => (checking = undefined)));
   }
 
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/': (exchange) => exchange.sendJson(200, guide(config)),
     '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok', version: VERSION }),
     '/readyz': async (exchange) => {
-      const status = await readiness();
+      const status = isDraining() ? 'draining' : await checkReadiness();
       exchange.sendJson(status === 'ready' ? 200 : 503, {
         status,
         busy: metrics.msSinceBusy() < BUSY_AFTER_REFUSAL_MS,
@@ -68,13 +76,8 @@ export function openOperatorAddresses(
       exchange.send(200, metrics.contentType, await metrics.print());
     },
   };
-  let lastStatus = 0;
   return {
-    isRoutine: (path, status) => {
-      const isChange = path === '/readyz' && status !== lastStatus;
-      if (isChange) lastStatus = status;
-      return PROBED.has(path) && status < 400 && !isChange;
-    },
+    isRoutine: (path, status) => PROBED.has(path) && status < 400,
     handles: (path) => Object.hasOwn(addresses, path),
     send: async (exchange) => {
       exchange.route = `GET ${exchange.path}`;

@@ -1,5 +1,6 @@
 /** A server is ready if its database answers, and has a schema that this build can serve. */
 import { sql } from 'drizzle-orm';
+import { Overload } from '../rules/errors.js';
 import { codeOf } from './database-errors.js';
 import type { Db } from './database.js';
 import { newestMigration, oldestSchema } from './migrate.js';
@@ -24,7 +25,9 @@ const NEWER_SCHEMA = 'the schema is newer than this build can serve: replace thi
 
 const NEWEST = newestMigration();
 const OLDEST = oldestSchema();
+const NOT_READABLE = 'the role of DATABASE_URL may not read the table of migrations, in the schema drizzle';
 const UNDEFINED_TABLE = '42P01';
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Why the server is not ready; undefined if it is. */
 export async function unreadinessOf(db: Db): Promise<string | undefined> {
@@ -35,6 +38,10 @@ export async function unreadinessOf(db: Db): Promise<string | undefined> {
     const [oldest] = await selectOldestBuild(db, {});
     return oldest !== undefined && oldest.at <= NEWEST ? undefined : NEWER_SCHEMA;
   } catch (error) {
-    return codeOf(error) === UNDEFINED_TABLE ? OLDER_SCHEMA : UNREACHABLE;
+    // It refuses further connections, and serves those that there are.
+    if (error instanceof Overload && error.because === 'database_full') return undefined;
+    const code = codeOf(error);
+    if (code === UNDEFINED_TABLE) return OLDER_SCHEMA;
+    return code === INSUFFICIENT_PRIVILEGE ? NOT_READABLE : UNREACHABLE;
   }
 }

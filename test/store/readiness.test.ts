@@ -1,6 +1,10 @@
 /** Which schemas a server serves, and what it says of others to whoever asks whether it is ready. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import postgres from 'postgres';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
+import { connect } from '../../src/store/database.js';
+import { unreadinessOf } from '../../src/store/readiness.js';
+import { until } from '../security/until.js';
 import { migrations } from '../migrate-up-to.js';
 
 const READY = { status: 200, body: { status: 'ready', busy: false } };
@@ -65,4 +69,40 @@ it('is not ready on a database without any schema', async () => {
   const { status, body } = await app.rest('GET', '/readyz');
   await app.sql`alter table drizzle.away rename to __drizzle_migrations`;
   expect([status, body.status]).toEqual([503, 'the schema is older than this build needs: run npm run migrate']);
+});
+
+it('is ready while the database takes no more connections, and names a privilege that is missing', async () => {
+  await app.sql`create role narrow login connection limit 1`;
+  const connection = { ...app.database.connection, username: 'narrow' };
+  const unready = async () => {
+    const db = connect(connection, { poolSize: 1 });
+    return unreadinessOf(db).finally(() => db.close());
+  };
+  try {
+    expect(await unready()).toBe(
+      'the role of DATABASE_URL may not read the table of migrations, in the schema drizzle',
+    );
+    const only = postgres({ ...connection, max: 1 });
+    await only`select 1`;
+    expect(await unready()).toBeUndefined();
+    await only.end();
+  } finally {
+    await app.sql`drop role narrow`;
+  }
+});
+
+it('however many ask at the same time, the database is asked once or twice', async () => {
+  const { probe, shares } = app.services;
+  const asked = vi.spyOn(probe, 'send');
+  const asking = await app.sql.begin(async (tx) => {
+    await tx`lock table drizzle.__drizzle_migrations`;
+    const all = Array.from({ length: 50 }, () => app.rest('GET', '/readyz'));
+    await until(() => shares.connections.inUse() >= all.length);
+    return all;
+  });
+  for (const { status } of await Promise.all(asking)) expect(status).toBe(200);
+  const looks = asked.mock.calls.filter(([{ name }]) => name === 'lastMigration');
+  expect(looks.length).toBeGreaterThan(0);
+  expect(looks.length).toBeLessThan(5);
+  asked.mockRestore();
 });
