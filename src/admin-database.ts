@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readConfig, type Config } from './config.js';
 import type { EmbeddedPostgres } from './embedded/embedded.js';
-import type { Connection } from './store/database.js';
+import { connect, type Connection } from './store/database.js';
+import { unreadinessOf } from './store/readiness.js';
 
 /** A command signs no tokens: without a configured secret it neither asks for one nor stores a new one. */
 export function configOfCommand(): Config {
@@ -17,11 +18,13 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
+  /** Without the password: an operator who meant another one notices. */
+  name: string;
   stop(): Promise<void>;
 }> {
   const url = DATABASE_DIRECT_URL ?? DATABASE_URL;
-  if (url) return { connection: { url }, stop: async () => {} };
-  return reachEmbedded(dataFolder);
+  if (url) return { connection: { url }, name: nameOf(new URL(url)), stop: async () => {} };
+  return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
 /** It may be running inside a server already; then this command joins it there. */
@@ -32,11 +35,15 @@ export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgre
   return startEmbeddedPostgres(dataFolder, { onStep: (step) => process.stderr.write(`${step} …\n`) });
 }
 
-/** The name of the database without the password, so that an operator who meant another one notices. */
-export function nameOfDatabase(url: string | undefined, dataFolder: string): string {
-  if (url === undefined) return `the database in ${resolve(dataFolder)}`;
-  const { host, pathname } = new URL(url);
+function nameOf({ host, pathname }: URL): string {
   return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
+}
+
+/** A command does not migrate, which is a step of its own while servers run. */
+export async function assertSchema(connection: Connection): Promise<void> {
+  const db = connect(connection, { poolSize: 1 });
+  const reason = await unreadinessOf(db).finally(() => db.close());
+  if (reason !== undefined) throw new Error(`Nothing was done: ${reason}.`);
 }
 
 /**

@@ -1,13 +1,12 @@
 /** `npm run admin -- create <email>`, `set-password <email>` and `audit`: whether a server is running or not. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { assertDatabaseExists, configOfCommand, nameOfDatabase, reachDatabase } from './admin-database.js';
+import { assertDatabaseExists, assertSchema, configOfCommand, reachDatabase } from './admin-database.js';
 import { auditDatabase } from './store/audit.js';
 import { readCommand, type Command } from './command.js';
 import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
-import { migrate } from './store/migrate.js';
 
 const ACTS = { create: createAdmin, 'set-password': setAdminPassword };
 
@@ -35,13 +34,12 @@ async function main(): Promise<void> {
   assertDatabaseExists(url, folder);
   const password = await readPassword();
   const database = await reachDatabase(config);
-  if (config.MIGRATE_ON_START) await migrate(database.connection);
-  const { services, close } = await openServices(config, createLog('warn'), database.connection);
   try {
-    await run(services, email, password);
-    process.stdout.write(`Done: ${email} can log in as an admin, in ${nameOfDatabase(url, folder)}.\n`);
+    await assertSchema(database.connection);
+    const { services, close } = await openServices(config, createLog('warn'), database.connection);
+    await run(services, email, password).finally(close);
+    process.stdout.write(`Done: ${email} can log in as an admin, in ${database.name}.\n`);
   } finally {
-    await close();
     await database.stop();
   }
 }
@@ -52,7 +50,7 @@ async function audit(): Promise<void> {
   assertDatabaseExists(url, folder);
   const database = await reachDatabase(config);
   try {
-    process.stdout.write(`Done, in ${nameOfDatabase(url, folder)}: ${await auditDatabase(database.connection)}.\n`);
+    process.stdout.write(`Done, in ${database.name}: ${await auditDatabase(database.connection)}.\n`);
   } finally {
     await database.stop();
   }

@@ -1,5 +1,5 @@
 /** `npm run migrate`: brings the schema to what this build knows, while servers run. */
-import { assertDatabaseExists, configOfCommand, nameOfDatabase, reachDatabase } from './admin-database.js';
+import { assertDatabaseExists, configOfCommand, reachDatabase } from './admin-database.js';
 import { readCommand } from './command.js';
 import { migrate } from './store/migrate.js';
 
@@ -16,20 +16,30 @@ async function main(): Promise<void> {
   assertDatabaseExists(url, folder);
   const stopping = new AbortController();
   const reason = new Error('Stopped before all migrations had run; what had, is kept.');
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort(reason));
+  let running = '';
+  const stop = () => {
+    // Its transaction ends with the connection; what runs outside one goes on in the database.
+    if (stopping.signal.aborted) process.exit(1);
+    if (running !== '') say(`Stopping after ${running}; the same signal again stops at once.`);
+    stopping.abort(reason);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   const database = await reachDatabase(config);
   try {
     const migrations = await migrate(database.connection, {
       signal: stopping.signal,
-      onWait: (holder) => say(`Waiting for another instance that migrates the database (process ${holder}) …`),
-      onRun: (migration) => say(`Running ${migration} …`),
+      onWait: (holder) => say(`Waiting for another instance that migrates the database (process ${holder ?? '?'}) …`),
+      onRun: (migration) => {
+        running = migration;
+        say(`Running ${migration} …`);
+      },
       onRetry: (migration, error) => say(`${migration} waits for a lock, and is run again: ${messageOf(error)}`),
     });
     const done =
       migrations.length > 0 ? `${migrations.length} migrations, up to ${migrations.at(-1)}` : 'nothing to do';
-    say(`Done: ${done}, in ${nameOfDatabase(url, folder)}.`);
+    say(`Done: ${done}, in ${database.name}.`);
   } catch (error) {
-    throw stopping.signal.aborted ? reason : error;
+    throw error instanceof Error && error.name === 'AbortError' ? reason : error;
   } finally {
     await database.stop();
   }

@@ -1,5 +1,4 @@
 /** What stands before the services at a start: the schema is migrated, or was, or whoever does that is waited for. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -7,7 +6,7 @@ import type { Config } from './config.js';
 import { MIGRATIONS } from './rules/service-limits.js';
 import { connect, type Connection } from './store/database.js';
 import { migrate } from './store/migrate.js';
-import { OLDER_SCHEMA, unreadinessOf } from './store/readiness.js';
+import { OLDER_SCHEMA, UNREACHABLE, unreadinessOf } from './store/readiness.js';
 
 type SchemaSettings = Pick<Config, 'MIGRATE_ON_START' | 'HOST' | 'PORT'>;
 
@@ -17,38 +16,62 @@ export async function prepareSchema(
   connection: Connection,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (!config.MIGRATE_ON_START) return untilMigrated(config, log, connection, signal);
-  await migrate(connection, {
-    ...(signal && { signal }),
-    onWait: (holder) => log.warn({ holder }, 'waiting for another instance that migrates the database'),
-    onRun: (migration) => log.info({ migration }, 'running a migration'),
-    onRetry: (migration, err) => log.warn({ migration, err }, 'a migration waits for a lock; retrying'),
-  });
+  const waitingServer = createWaitingServer(config, log);
+  const settings = signal && { signal };
+  try {
+    if (!config.MIGRATE_ON_START) return await untilMigrated(connection, waitingServer.say, settings);
+    await migrate(connection, {
+      ...settings,
+      onWait: (holder) => {
+        waitingServer.say('another instance migrates the database');
+        log.warn({ holder }, 'waiting for another instance that migrates the database');
+      },
+      onRun: (migration) => {
+        waitingServer.say('the database is being migrated');
+        log.info({ migration }, 'running a migration');
+      },
+      onRetry: (migration, err) => log.warn({ migration, err }, 'a migration waits for a lock; retrying'),
+    });
+  } finally {
+    waitingServer.close();
+  }
 }
 
-/** Lives and is not ready: services that read a table which is not there yet could not even open. */
+/** Services that read a table which is not there yet could not even open. */
 async function untilMigrated(
-  { HOST, PORT }: SchemaSettings,
-  log: Logger,
   connection: Connection,
-  signal?: AbortSignal,
+  say: (reason: string) => void,
+  settings: { signal: AbortSignal } | undefined,
 ): Promise<void> {
   const probe = connect(connection, { poolSize: 1 });
+  try {
+    for (;;) {
+      const reason = await unreadinessOf(probe);
+      if (reason !== OLDER_SCHEMA && reason !== UNREACHABLE) return;
+      say(reason);
+      await sleep(MIGRATIONS.lookEveryMs, undefined, settings);
+    }
+  } finally {
+    await probe.close();
+  }
+}
+
+/** Listens once there is something to wait for, and answers probes alone: the server lives and is not ready. */
+function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
+  let status = '';
   const server = createServer(({ url }, response) => {
     const isAlive = url === '/healthz';
     response.writeHead(isAlive ? 200 : 503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
-    response.end(JSON.stringify({ status: isAlive ? 'ok' : OLDER_SCHEMA }));
+    response.end(JSON.stringify({ status: isAlive ? 'ok' : status }));
   });
-  try {
-    while ((await unreadinessOf(probe)) === OLDER_SCHEMA) {
-      if (!server.listening) {
-        await once(server.listen(PORT, HOST), 'listening');
-        log.warn({ reason: OLDER_SCHEMA }, 'this server is not ready');
-      }
-      await sleep(MIGRATIONS.lookEveryMs, undefined, { ...(signal && { signal }) });
-    }
-  } finally {
-    server.close().closeAllConnections();
-    await probe.close();
-  }
+  server.on('error', (err) => log.warn({ err }, 'this server cannot listen yet'));
+  return {
+    say: (reason: string) => {
+      if (reason === status) return;
+      log.warn({ reason }, 'this server is not ready');
+      if (status === '') server.listen(PORT, HOST);
+      status = reason;
+    },
+    close: () => server.close().closeAllConnections(),
+  };
 }

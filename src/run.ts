@@ -51,6 +51,7 @@ async function runUntilStopped(what: Run): Promise<void> {
     await starting;
     await closeAll(closers);
     log.info('stopped');
+    endSoon();
   });
   // Listens from the beginning: the first process of a container never gets a signal that it does not listen for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
@@ -167,6 +168,10 @@ function fail(error: unknown): void {
     (error instanceof Error && error.constructor === Error && !error.stack?.includes('node_modules'));
   process.stderr.write(`${plain ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
-  // Open handles must not keep a process alive whose server never started.
-  setTimeout(() => process.exit(1), 2_000).unref();
+  endSoon();
+}
+
+/** Open handles must not keep the process alive: a connection to a frozen database never closes. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), 2_000).unref();
 }

@@ -30,9 +30,17 @@ it('a server that waits for another instance says so once, and stops at once wit
   await database.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7203118)`;
     const [{ pid } = {}] = await tx`select pg_backend_pid() as pid`;
-    const server = startServer(project, environment);
+    const address = await freeAddress();
+    const server = startServer(project, { ...environment, PORT: address.split(':')[1] });
     const waiting = `"holder":${pid},"msg":"waiting for another instance that migrates the database"`;
     await until(() => server.output().includes(waiting));
+    const probe = async (path: string) => {
+      const answer = await fetch(`http://${address}${path}`).catch(() => undefined);
+      return answer && [answer.status, await answer.json()];
+    };
+    await until(async () => (await probe('/healthz')) !== undefined);
+    expect(await probe('/healthz')).toEqual([200, { status: 'ok' }]);
+    expect(await probe('/readyz')).toEqual([503, { status: 'another instance migrates the database' }]);
 
     const { code, output } = await server.stop();
     expect(code, output).toBe(0);
@@ -66,6 +74,18 @@ it('one that is asked to stop while it waits for the command stops', async () =>
   await until(() => server.output().includes('this server is not ready'));
   expect((await server.stop()).code).toBe(0);
   await empty.drop();
+});
+
+it('an admin is not made on a schema that the command has not brought up to date', async () => {
+  const before = await ownDatabase();
+  await migrateUpTo(before.sql, 5);
+  const words = [process.execPath, 'dist/admin.js', 'create', ADMIN.ADMIN_EMAIL];
+  const admin = start(project, words, { ...environment, DATABASE_URL: before.url }, `${ADMIN.ADMIN_PASSWORD}\n`);
+  expect(await admin.ended).toMatchObject({
+    code: 1,
+    output: 'Nothing was done: the schema is older than this build needs: run npm run migrate.\n',
+  });
+  await before.drop();
 });
 
 it('the command names each migration that it runs on a database that has a schema', async () => {

@@ -251,6 +251,20 @@ needs('faketime').it(
   },
 );
 
+it('a server that is stopped while its database answers nothing ends, and does not wait for it', async () => {
+  const database = await durablePostgres();
+  closing.push(() => database.remove());
+  await database.start();
+  const server = startServer(project, environment(database.url, { LOG_LEVEL: 'info' }));
+  await server.url;
+  database.freeze();
+  closing.push(() => database.thaw());
+  const began = performance.now();
+  const { code, output } = await server.stop();
+  expect(code, output).toBe(0);
+  expect(performance.now() - began).toBeLessThan(45_000);
+});
+
 it('four servers that meet an empty database bring it up to date once, and all are ready', async () => {
   const database = await anOwnDatabase();
   const urls = await Promise.all(Array.from({ length: 4 }, () => startServer(project, environment(database.url)).url));
