@@ -95,7 +95,7 @@ export async function startServer(
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
   const pages = [graphqlPage, reference, description, lifecycle, front];
   const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
-  const operator = openOperatorAddresses(services, config, () => draining.isLeaving);
+  const operator = openOperatorAddresses(services, config, () => draining.isStopping);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
@@ -203,7 +203,7 @@ export async function startServer(
     try {
       const problem = problemWithHead(request);
       if (problem) throw problem;
-      if (draining.begun) throw serverStops();
+      if (draining.isDraining) throw serverStops();
       assertOriginMayOpen(request, cors);
       const giveBack = shares.webSockets.take(holder);
       graphql.webSockets.open({ request, socket, head, address, holder, giveBack, refuse: refuseUpgrade });

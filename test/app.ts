@@ -17,7 +17,7 @@ import type { Services } from '../src/operations/services.js';
 import { createAccessTokens } from '../src/security/access-token.js';
 import type { ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
-import type { Connection, DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
+import { directly, type Connection, type DatabaseHooks, type DatabaseTimeouts } from '../src/store/database.js';
 import { webhookTasks } from '../src/webhooks/tasks.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareLimits, ShareTable } from '../src/shares/share-limits.js';
@@ -115,11 +115,11 @@ export async function openTestApp(
     onSecondConnection: (error) => secondConnections.push(error),
   };
   const connection = await through(database.connection);
-  await prepareSchema(config, log, connection);
+  await prepareSchema(config, log, directly(connection));
   const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
-  const queue = openQueue({ ...services, connection: database.connection, kinds: { webhook: webhookTasks(services) } });
+  const queue = openQueue({ ...services, connection, kinds: { webhook: webhookTasks(services) } });
   const webhooks = await openWebhooks({ ...services, queue });
   const server = await startServer(services, config);
   const servers = [server];

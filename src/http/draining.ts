@@ -22,9 +22,9 @@ export interface DrainingParts {
 
 export interface Draining {
   /** Whether it was told to stop, and new requests had better go elsewhere. */
-  readonly isLeaving: boolean;
-  /** From then on each answer is the last on its connection. */
-  readonly begun: boolean;
+  readonly isStopping: boolean;
+  /** It accepts no new connections, and each answer is the last on its connection. */
+  readonly isDraining: boolean;
   /** Whether connections with requests under way are being cut. */
   readonly isCutting: boolean;
   drain(parts: DrainingParts): Promise<void>;
@@ -36,25 +36,25 @@ export function serverStops(): Refusal {
 }
 
 export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckMs: number): Draining {
-  let isLeaving = false;
-  let begun = false;
+  let isStopping = false;
+  let isDraining = false;
   let isCutting = false;
   return {
-    get isLeaving() {
-      return isLeaving;
+    get isStopping() {
+      return isStopping;
     },
-    get begun() {
-      return begun;
+    get isDraining() {
+      return isDraining;
     },
     get isCutting() {
       return isCutting;
     },
     async drain(parts) {
-      isLeaving = true;
+      isStopping = true;
       await sleep(lameDuckMs);
       // First, while clients keep their connections: once it has begun, each call comes on a new one.
       await acceptQueued(parts.server);
-      begun = true;
+      isDraining = true;
       parts.refuseWaiting();
       // Stops listening first: to end thousands of streams takes a while, and connections made meanwhile would not be
       // accepted.

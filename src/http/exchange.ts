@@ -35,7 +35,7 @@ export class Exchange {
     readonly response: ServerResponse,
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
-    private readonly draining: Pick<Draining, 'begun'>,
+    private readonly draining: Pick<Draining, 'isDraining'>,
     private readonly shares: Pick<Shares, 'longReads'>,
   ) {
     const target = withoutAuthority(request.url ?? '/');
@@ -114,7 +114,7 @@ export class Exchange {
   #answerWith(status: number): ServerResponse {
     const { response } = this;
     response.statusCode = status;
-    if (this.draining.begun) response.setHeader('Connection', 'close');
+    if (this.draining.isDraining) response.setHeader('Connection', 'close');
     return response;
   }
 }

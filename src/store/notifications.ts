@@ -44,7 +44,7 @@ function listenOnce(
 ): Pick<Listening, 'close'> {
   const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
   const subscriptions = Object.entries(channels).map(([channel, { onNotification, onListening }]) =>
-    // Retries the first LISTEN until it succeeds.
+    // The driver listens again after each lost connection.
     client.listen(channel, onNotification, onListening).catch(() => undefined),
   );
   return {

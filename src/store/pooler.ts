@@ -50,7 +50,8 @@ function isPooled(connection: Connection): Promise<boolean> {
 }
 
 const NO_TIMEOUTS =
-  'The pooler of DATABASE_URL passes no time-outs on: give the role these, let the pooler reconnect, and start again:';
+  'With DATABASE_DIRECT_URL, DATABASE_URL is taken for a pooler, which passes no time-outs on: give the role these, ' +
+  'let the pooler reconnect, and start again:';
 
 /** By their names in Postgres. */
 const TIMEOUTS = {

@@ -8,6 +8,7 @@ import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { until } from '../security/until.js';
 import { checkConnection } from '../../src/store/pooler.js';
 import type { Connection } from '../../src/store/database.js';
+import { openReceiver } from '../webhooks/receiver.js';
 import { startBouncer, type Bouncer } from './bouncer.js';
 
 const closing: (() => unknown)[] = [];
@@ -91,7 +92,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     bouncer = await startBouncer(database.connection);
     const through = (connection: Connection) => check({ url: bouncer.url, direct: connection });
     [one, other] = (await Promise.all(
-      [0, 1].map(() => openTestApp({}, { sameDatabaseAs: { database }, through })),
+      [0, 1].map(() => openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' }, { sameDatabaseAs: { database }, through })),
     )) as [TestApp, TestApp];
   });
   afterAll(async () => {
@@ -99,9 +100,14 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     await bouncer.remove();
   });
 
-  it('work as without it: jobs, bids, awards, and what the other is notified of', async () => {
+  it('work as without it: jobs, bids, awards, webhooks, and what the other is notified of', async () => {
     const hanna = await homeowner(one, 'Hanna');
     const carlos = await contractor(other, 'Carlos');
+    const receiver = await openReceiver();
+    closing.push(receiver.close);
+    const endpoint = { url: receiver.url, event_types: ['job.awarded'] };
+    const added = await other.rest('POST', '/v1/webhooks', { token: carlos.token, body: endpoint });
+    expect(added.status).toBe(201);
     let told: string | undefined;
     const stop = other.services.live.onEvents((upTo) => (told = String(upTo)));
     const body = { title: 'Sink', description: 'It drips.', category: 'plumbing', urgency: 'standard' };
@@ -122,6 +128,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
       (await one.sql<{ last: string }[]>`select coalesce(max(position), 0)::text as last from events`)[0]?.last;
     await until(async () => told !== undefined && told === (await position()));
     stop();
+    await receiver.until((received) => received.some(({ body }) => body.type === 'job.awarded'));
     // Ended on one, it is ended on the other at once: the connection that listens is a direct one.
     expect((await one.rest('POST', '/v1/auth/logout', { token: hanna.token })).status).toBeLessThan(300);
     expect((await other.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(401);
