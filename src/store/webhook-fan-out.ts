@@ -14,7 +14,7 @@ import { insertTasks } from './tasks.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { isAwardedTo, visibleEventsOfBidder } from './visibility.js';
-import { webhookCursor, webhookEndpoints } from './tables/webhooks.js';
+import { webhookCursor } from './tables/webhooks.js';
 
 /** The owner of an endpoint: the properties of a viewer that the rules need. */
 export interface Receiver {
@@ -34,21 +34,15 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-const selectAnyEndpoint = statement(
-  'selectAnyEndpoint',
-  { id: webhookEndpoints.id },
-  (_: Placeholders<object>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookEndpoints)
-      .where(sql`${webhookEndpoints.deletedAt} is null`)
-      .limit(1),
+/** What an idle server asks: without new events there is nothing to lock. */
+export const selectFanOutState = statement(
+  'selectFanOutState',
+  {
+    hasEndpoints: sql<boolean>`exists (select from webhook_endpoints where deleted_at is null)`,
+    isBehind: sql<boolean | null>`${webhookCursor.position} < (select max(position) from events)`,
+  },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(webhookCursor),
 );
-
-export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
-  const rows = await selectAnyEndpoint(db, {});
-  return rows.length > 0;
-}
 
 /** Returns no row while another instance has locked it. */
 const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Placeholders<object>, fields) =>

@@ -9,7 +9,7 @@ import { repeat, type Repeated } from '../queue/repeat.js';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { Sealer } from '../security/sealing.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
-import { hasWebhookEndpoints, insertCursor, stepCursor } from '../store/webhook-fan-out.js';
+import { insertCursor, selectFanOutState, stepCursor } from '../store/webhook-fan-out.js';
 import { resealWebhookSecrets } from '../store/webhooks.js';
 
 interface WebhookParts {
@@ -40,7 +40,9 @@ export async function openWebhooks({
   let hasEndpoints = false;
   const fanOut = repeat(
     async () => {
-      hasEndpoints = await hasWebhookEndpoints(db);
+      const [state] = await selectFanOutState(db, {});
+      hasEndpoints = state?.hasEndpoints === true;
+      if (!state?.isBehind) return false;
       const isMore = await stepCursor(db);
       if (isMore) queue.wake();
       return isMore;
