@@ -183,6 +183,11 @@ export function createMetrics(): Metrics {
     help: 'Events that waited for a position when this instance last looked; at most 10,000 are counted.',
     registers,
   });
+  const lastLook = new Gauge({
+    name: 'events_last_look_timestamp_seconds',
+    help: 'When this instance last looked for events, and was answered.',
+    registers,
+  });
   const batches = new Histogram({
     name: 'event_batch_events',
     help: 'How many events each batch had that this instance read for its streams.',
@@ -248,7 +253,10 @@ export function createMetrics(): Metrics {
       numberedEvents.inc(events);
       numberingLag.observe(lagSeconds);
     },
-    recordWaiting: (events) => waitingEvents.set(events),
+    recordWaiting(events) {
+      waitingEvents.set(events);
+      lastLook.setToCurrentTime();
+    },
     recordBatch: (events) => batches.observe(events),
     gauge(name, help, read) {
       const collect = async (): Promise<void> => newGauge.set(await read());
