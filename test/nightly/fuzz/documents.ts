@@ -124,8 +124,9 @@ class Writing {
     field: GraphQLField<unknown, unknown>,
     given: Record<string, unknown> | undefined,
   ): string {
+    const isBackward = this.dice.percent(20);
     const texts = field.args.flatMap((arg) => {
-      const value = given ? given[arg.name] : this.argument(parent, field, arg);
+      const value = given ? given[arg.name] : this.argument(parent, field, arg, isBackward);
       if (value === undefined) return [];
       if (this.dice.percent(50)) return [`${arg.name}: ${literal(value, arg.type)}`];
       const name = `v${this.mark}${this.declared.length}`;
@@ -136,10 +137,17 @@ class Writing {
     return texts.length > 0 ? `(${texts.join(', ')})` : '';
   }
 
-  private argument(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>, arg: GraphQLArgument): unknown {
+  private argument(
+    parent: GraphQLObjectType,
+    field: GraphQLField<unknown, unknown>,
+    arg: GraphQLArgument,
+    isBackward: boolean,
+  ): unknown {
     const { dice, stock } = this;
-    if (arg.name === 'first') return dice.int(1, ENTRIES_MAX);
-    if (arg.name === 'after') return dice.percent(15) ? stock.cursor(getNamedType(field.type).name, dice) : undefined;
+    if (arg.name === (isBackward ? 'last' : 'first')) return dice.int(1, ENTRIES_MAX);
+    if (arg.name === (isBackward ? 'before' : 'after'))
+      return dice.percent(15) ? stock.cursor(getNamedType(field.type).name, dice) : undefined;
+    if (['first', 'after', 'last', 'before'].includes(arg.name)) return undefined;
     if (!isRequiredArgument(arg) && dice.percent(60)) return undefined;
     if (arg.name === 'id') return field.name === 'contractor' ? stock.people.awardee.profileId : this.anyId(field.name);
     const type = isNonNullType(arg.type) ? arg.type.ofType : arg.type;
