@@ -72,6 +72,24 @@ describe.skipIf(!existsSync(LINTER) && process.env.REQUIRE_ALL !== '1')('the lin
   ])('refuses: %s', (text, rule) => expect(brokenRules(text)).toContain(rule));
 });
 
+/** These keep nobody waiting who reads or writes, however long they wait for a lock themselves. */
+const WITHOUT_BLOCKING = [
+  /^(create (unique )?|drop )index concurrently/i,
+  /^alter table \S+ validate constraint/i,
+  /^do \$\$[^]*set_config\('lock_timeout'/i,
+];
+
+it('outside a transaction, where the time for a lock is long, nothing stands that others would queue behind', () => {
+  const outside = written.filter(({ text }) => text.startsWith('-- Outside a transaction.'));
+  expect(outside.length).toBeGreaterThan(0);
+  for (const { tag, text } of outside)
+    for (const statement of text.split('--> statement-breakpoint'))
+      expect([tag, WITHOUT_BLOCKING.some((form) => form.test(statement.replace(/^\s*--.*$/gm, '').trim()))]).toEqual([
+        tag,
+        true,
+      ]);
+});
+
 it('a migration that takes something away says which builds the schema still serves', () => {
   const taking = written.filter(({ text }) => /squawk-ignore ban-drop|drop (column|table)|rename/i.test(text));
   expect(taking.length).toBeGreaterThan(0);
