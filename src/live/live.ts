@@ -7,7 +7,7 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics.js';
 import { STREAM } from '../rules/limits.js';
-import { NUMBERING, POOLS } from '../rules/service-limits.js';
+import { LIVE, NUMBERING, POOLS } from '../rules/service-limits.js';
 import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
@@ -54,7 +54,12 @@ interface LiveParts {
 const POOL = { ...POOLS.events, applicationName: EVENTS_CONNECTIONS };
 
 export async function openLive({ connection, metrics, log, hooks }: LiveParts): Promise<Live> {
-  const db = connect(connection, POOL, hooks);
+  let reconnectPool: (() => Promise<void>) | undefined;
+  const onOpen = (reconnect: () => Promise<void>) => {
+    reconnectPool = reconnect;
+    hooks.onOpen?.(reconnect);
+  };
+  const db = connect(connection, POOL, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
   const readingDb = db.of({ address: 'reading' });
@@ -93,7 +98,16 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const lookUnlessProblem = () => {
     if (!hasProblem()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
+  /** Where calls go through a pooler, the watch of the database sees nothing of a silence on this way. */
+  function reconnectIfSilent(): void {
+    if (!isLooking || hasProblem() || performance.now() - lookedAtMs < LIVE.answerWithinMs) return;
+    lookedAtMs = performance.now();
+    void reconnectPool?.();
+    void listening.reconnect();
+  }
+
   const looking = setInterval(() => {
+    reconnectIfSilent();
     const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
     if (isDue || !hearing.isHearing()) lookUnlessProblem();
   }, STREAM.eventsPollMs);

@@ -83,6 +83,9 @@ export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as
 /** Events that one statement numbers, which is one short transaction, and that are counted as waiting for a number. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
+/** A look for events that is not answered by then was sent on a lost connection; the watch notices a silence first. */
+export const LIVE = { answerWithinMs: 3_000 } as const;
+
 /** Of each part of a call. */
 export const TIMEOUTS = {
   /** Until the head of a request has arrived. */

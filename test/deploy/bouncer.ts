@@ -19,6 +19,8 @@ export interface Bouncer {
   readonly url: string;
   stop(signal?: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
+  /** Reads a changed configuration, and keeps its clients. */
+  reload(change: (configuration: string) => string): void;
   remove(): Promise<void>;
 }
 
@@ -28,7 +30,9 @@ export async function startBouncer(
   change: (configuration: string) => string = (configuration) => configuration,
 ): Promise<Bouncer> {
   const folder = temporaryFolder('pgbouncer');
-  const database = await openApi(join(to.host, `.s.PGSQL.${to.port}`));
+  const database = to.host.startsWith('/')
+    ? await openApi(join(to.host, `.s.PGSQL.${to.port}`))
+    : { port: to.port, close: () => {} };
   const [, port = ''] = (await freeAddress()).split(':');
   const replace = (text: string, old: string, by: string) => {
     if (!text.includes(old)) throw new Error(`deploy/pgbouncer.ini has no ${old}`);
@@ -68,6 +72,10 @@ export async function startBouncer(
     url: `postgres://${to.username}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/marketplace`,
     start,
     stop,
+    reload: (rewrite) => {
+      writeFileSync(file, rewrite(readFileSync(file, 'utf8')));
+      running?.kill('SIGHUP');
+    },
     remove: async () => {
       await stop();
       database.close();

@@ -20,14 +20,15 @@ export interface RedisServer {
   remove(): Promise<void>;
 }
 
-export function createRedisServer(): RedisServer {
+/** Listens on a port of this machine too, if there is one. */
+export function createRedisServer(port = '0'): RedisServer {
   const folder = mkdtempSync(join(tmpdir(), 'redis-'));
   const socket = join(folder, 's');
   let servers: ChildProcess[] = [];
 
   async function start(): Promise<void> {
     rmSync(socket, { force: true });
-    const settings = ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', folder];
+    const settings = ['--port', port, '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', folder];
     servers.push(spawn('redis-server', settings, { stdio: 'ignore' }));
     await until(() => existsSync(socket));
   }

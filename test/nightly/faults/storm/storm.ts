@@ -10,7 +10,7 @@ import { openInstances, type Instances } from './instances.js';
 import { isRead, outcomeOf, settles, type Attempt, type Entry, type Member } from './history.js';
 import { plan, type Amounts, type Fault } from './schedule.js';
 import type { Participant } from './verdict.js';
-import { openWire } from './wire.js';
+import { openWire, type Wire } from './wire.js';
 
 export interface Weather extends Omit<Amounts, 'instances'> {
   readonly seed: string;
@@ -50,7 +50,7 @@ export interface Storm {
 }
 
 const INSTANCES = 2;
-const FORTUNE = 1_000_000;
+export const FORTUNE = 1_000_000;
 const CALM_STEPS = 5;
 /** A fault that is begun is brought to its end; one that is not by then has no end. */
 const STUCK_MS = 60_000;
@@ -79,7 +79,7 @@ export async function rage({ seed, clients, withinMs, report = () => {}, ...amou
   let givenUp = false;
 
   const { admin, lanes, shared, people } = await gather(instances.urls, clients);
-  await endow(people, admin);
+  await endow(wire, history, people, admin);
 
   /** What is over, and not yet recovered from. */
   let recovering:
@@ -232,33 +232,6 @@ export async function rage({ seed, clients, withinMs, report = () => {}, ...amou
   );
   const calmMs = performance.now() - faultsEnded;
 
-  async function endow(members: readonly Participant[], by: Member): Promise<void> {
-    let number = 0;
-    for (const { userId, kind } of members) {
-      if (kind === 'admin') continue;
-      number += 1;
-      const tag = `c999-${number}`;
-      const request = {
-        op: 'adjustTokens',
-        by,
-        body: { userId, amount: FORTUNE, reason: `to begin with [${tag}]` },
-      } as const;
-      const entry: Entry = {
-        client: 999,
-        request,
-        tag,
-        expects: 'success',
-        shows: { amount: FORTUNE },
-        charge: 0,
-        attempts: [],
-      };
-      history.push(entry);
-      entry.attempts.push(await wire.send(request, tag, 0, 'rest'));
-      if (!outcomeOf(entry)?.data)
-        throw new Error(`Nobody could give ${userId} anything: ${JSON.stringify(entry.attempts)}`);
-    }
-  }
-
   return {
     history,
     people,
@@ -349,6 +322,34 @@ export async function gather(urls: readonly string[], clients: number): Promise<
   }
   const shared = await Promise.all(Array.from({ length: SHARED_OWNERS }, () => join('homeowner')));
   return { admin, lanes, shared, people };
+}
+
+/** Everybody can pay for what they do, which is part of the history. */
+export async function endow(wire: Wire, history: Entry[], members: readonly Participant[], by: Member): Promise<void> {
+  let number = 0;
+  for (const { userId, kind } of members) {
+    if (kind === 'admin') continue;
+    number += 1;
+    const tag = `c999-${number}`;
+    const request = {
+      op: 'adjustTokens',
+      by,
+      body: { userId, amount: FORTUNE, reason: `to begin with [${tag}]` },
+    } as const;
+    const entry: Entry = {
+      client: 999,
+      request,
+      tag,
+      expects: 'success',
+      shows: { amount: FORTUNE },
+      charge: 0,
+      attempts: [],
+    };
+    history.push(entry);
+    entry.attempts.push(await wire.send(request, tag, 0, 'rest'));
+    if (!outcomeOf(entry)?.data)
+      throw new Error(`Nobody could give ${userId} anything: ${JSON.stringify(entry.attempts)}`);
+  }
 }
 
 async function post(address: string, body: object): Promise<Json> {
