@@ -15,6 +15,7 @@ import { openWebhooks } from './webhooks/webhooks.js';
 import { directly, type Connection } from './store/database.js';
 import { checkConnection } from './store/pooler.js';
 import { keepTidy } from './store/housekeeping.js';
+import { STOP_WITHIN_MS } from './rules/service-limits.js';
 import { tellStep } from './welcome.js';
 
 export interface Run {
@@ -49,6 +50,13 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info({ signal }, 'shutting down: finishing requests under way');
     stopping.abort();
     await starting;
+    setTimeout(
+      () => {
+        log.fatal('not stopped in time: the process ends with work under way');
+        process.exit(1);
+      },
+      config.LAME_DUCK_SECONDS * 1_000 + STOP_WITHIN_MS,
+    ).unref();
     await closeAll(closers);
     log.info('stopped');
     endSoon();

@@ -108,6 +108,9 @@ export const TIMEOUTS = {
   drainMs: 10_000,
 } as const;
 
+/** From the signal on, besides the lame duck's time: then the process ends, whatever the database leaves unanswered. */
+export const STOP_WITHIN_MS = 24_000;
+
 /** The tests have shorter ones. */
 export type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 

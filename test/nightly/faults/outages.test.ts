@@ -310,6 +310,38 @@ it(
   },
 );
 
+it('SIGTERM while commits wait for a standby that is away: the server ends, and each call is there once', async () => {
+  const postgres = await durablePostgres();
+  closing.push(() => postgres.remove());
+  await postgres.start();
+  const sql = postgres.open('operator');
+  closing.push(() => sql.end());
+  const server = startServer(project, environment(postgres.url));
+  const { call, owner } = await callsOf(await server.url);
+  let made = 0;
+  const unanswered = Array.from({ length: 5 }, async (_, caller) => {
+    for (let number = 0; ; number += 1) {
+      const key = `waits-${caller}-${number}`;
+      if ((await call('create', undefined, DRAFT, key)).status !== 201) return key;
+      made += 1;
+    }
+  });
+  await until(() => made > 50);
+  await sql`alter system set synchronous_standby_names = 'nobody'`;
+  await sql`select pg_reload_conf()`;
+  await until(
+    async () =>
+      (await sql`select from pg_stat_activity where wait_event = 'SyncRep' and query like '%numberEvents%'`).length > 0,
+  );
+  expect((await server.stop()).code).toBe(1);
+  await sql`alter system reset synchronous_standby_names`;
+  await sql`select pg_reload_conf()`;
+  const again = await callsOf(await startServer(project, environment(postgres.url)).url, owner);
+  for (const key of await Promise.all(unanswered))
+    await until(async () => (await again.call('create', undefined, DRAFT, key)).status === 201);
+  expect(await jobsIn(sql)).toBe(made + unanswered.length);
+});
+
 /** The driver forgets a reservation that has to open its connection first. */
 async function aloneOn(sql: Sql): Promise<ReservedSql> {
   await sql`select 1`;
