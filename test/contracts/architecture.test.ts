@@ -47,6 +47,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   'prepare-schema': ['config', 'rules', 'store'],
   command: [],
   run: [
+    'rules',
     'config',
     'log',
     'prepare-schema',

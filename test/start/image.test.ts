@@ -74,7 +74,9 @@ it('has the driver as it was patched, and nothing that patches', () => {
   for (const text of written) expect(text).toContain('npm run build && npm prune --omit=dev --omit=optional');
 });
 
-it('makes an admin by `npm run admin`, where there is no compiler', async () => {
+it('migrates by `npm run migrate` and makes an admin by `npm run admin`, where there is no compiler', async () => {
+  const migrated = await start(image, ['npm', 'run', '--silent', 'migrate'], environment).ended;
+  expect(migrated.code, migrated.output).toBe(0);
   const command = ['npm', 'run', '--silent', 'admin', '--', 'create', 'ada@example.test'];
   // It signs nothing.
   const unsigned = { ...environment, JWT_SECRET: undefined };
