@@ -75,9 +75,13 @@ class Writing {
       };
     }
     if (!isObjectType(type)) throw new Error(`${type.name} has no fields to select.`);
-    const fields = Object.values(type.getFields()).filter((field) => depth > 0 || isLeafType(getNamedType(field.type)));
+    const fields = Object.values(type.getFields()).filter(
+      (field) => depth > 0 || isLeafType(getNamedType(field.type)) || isFlat(getNamedType(field.type)),
+    );
     const further = fields.filter((field) => !isLeafType(getNamedType(field.type)));
-    const wanted = this.dice.some(fields, Math.max(8, 250 / Math.max(fields.length, 1))).slice(0, 8);
+    const wanted = isFlat(type)
+      ? fields
+      : this.dice.some(fields, Math.max(8, 250 / Math.max(fields.length, 1))).slice(0, 8);
     // Most fields are leaves: what lies behind the others would hardly ever be come to.
     const led = further.length > 0 && this.dice.percent(50) ? [this.dice.pick(further)] : [];
     const sparse = wanted.length === 0 && fields.length > 0 && this.dice.percent(90) ? [this.dice.pick(fields)] : [];
@@ -174,6 +178,11 @@ class Writing {
     };
     return Object.fromEntries(dice.some(Object.entries(all), 30));
   }
+}
+
+/** A part of something else, such as a proposal in a dispute, which is read as a whole. */
+function isFlat(type: GraphQLNamedType): boolean {
+  return isObjectType(type) && Object.values(type.getFields()).every((field) => isLeafType(getNamedType(field.type)));
 }
 
 /** One query of some root fields, or one mutation that its rules allow. */
