@@ -33,7 +33,7 @@ import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
 import { addressIdentity, believedAddress } from './security/address.js';
 import { RequestUnderWay } from './shares/shares.js';
-import { HEAD } from './rules/limits.js';
+import { HEAD, TEXT } from './rules/limits.js';
 import { TIMEOUTS, type Timeouts } from './rules/service-limits.js';
 
 export interface RunningServer {
@@ -131,6 +131,7 @@ export async function startServer(
       holder: exchange.holder,
       bearer: bearerOf(exchange.header('authorization')),
       idempotencyKey: exchange.header('idempotency-key'),
+      program: programOf(exchange.header('user-agent')),
     });
     exchange.taken = caller.taken;
     const underWay = new RequestUnderWay(shares.requests, caller.holder);
@@ -249,6 +250,16 @@ function urlOf(server: Server, host: string): string {
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** What a program calls itself is shown to people. */
+function programOf(header: string | undefined): string | null {
+  return (
+    header
+      ?.replaceAll(/[^ -~]/g, '?')
+      .slice(0, TEXT.line)
+      .trim() || null
+  );
 }
 
 function addressOfSocket({ remoteAddress = '' }: Socket): string {

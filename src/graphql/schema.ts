@@ -11,6 +11,7 @@ import { JobMutations } from './resolvers/job-mutations.js';
 import { DisputeResolver, JobEdgeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorEdgeResolver, ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
+import { SessionResolver } from './resolvers/sessions.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
 import { TokenResolver, TokenTransferResolver } from './resolvers/tokens.js';
@@ -47,6 +48,7 @@ export function createSchema(): GraphQLSchema {
         ContractorResolver,
         ContractorEdgeResolver,
         ApiKeyResolver,
+        SessionResolver,
         TokenResolver,
         TokenTransferResolver,
         JobResolver,

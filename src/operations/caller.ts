@@ -22,6 +22,8 @@ export interface CallerRequest {
   readonly bearer: string | undefined;
   /** The value of the Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
+  /** What the caller's program calls itself. */
+  readonly program?: string | null;
 }
 
 /** A call that was counted in a budget. */

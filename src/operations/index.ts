@@ -1,4 +1,5 @@
 /** All operations. Both APIs, the contracts and the tests use this one list. */
+import { endOtherSessions, endSession, listSessions, readSession } from './accounts/active-sessions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractorBids, listContractorJobs } from './accounts/contractor-work.js';
@@ -55,6 +56,10 @@ export const OPERATIONS = {
   listApiKeys,
   readApiKey,
   revokeApiKey,
+  listSessions,
+  readSession,
+  endSession,
+  endOtherSessions,
   readMe,
   updateProfile,
   readContractor,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId, siblingOf } from '../rules/ids.js';
+import { readSession } from './accounts/active-sessions.js';
 import { readApiKey } from './accounts/api-keys.js';
 import { findPerson } from './accounts/directory.js';
 import { readMe } from './accounts/me.js';
@@ -35,6 +36,10 @@ export const readNode = operation({
     if (isId('apiKey', id)) {
       await requireSession(caller);
       return readApiKey.run(call, { id });
+    }
+    if (isId('session', id)) {
+      await requireSession(caller);
+      return readSession.run(call, { id });
     }
     if (id === siblingOf('viewer', viewer.userId)) return { ...(await readMe.run(call, {})), id };
     throw refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });

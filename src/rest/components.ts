@@ -1,5 +1,6 @@
 /** The named components that OpenAPI refers to. Any other part is written out where it is used. */
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
+import { ACTIVE_SESSION } from '../rules/entities/session.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
@@ -64,6 +65,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   TOKEN_AUDIT,
   TOKEN_MISMATCH,
   API_KEY,
+  ACTIVE_SESSION,
   NEW_API_KEY,
   WEBHOOK_ENDPOINT,
   NEW_WEBHOOK,

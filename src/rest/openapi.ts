@@ -110,7 +110,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ],
   ['Events', /^\/events\b/, 'What happened to one’s jobs, in one list that is read on from a position.'],
   ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
-  ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
+  ['Sessions', /^\/(auth\/|sessions\b)/, 'Joining, logging in, staying in, logging out, here and elsewhere.'],
   ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
   ['People', /^\/(users|homeowners)\b/, 'People as others see them, and every account, for admins.'],

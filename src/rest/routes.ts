@@ -1,4 +1,5 @@
 /** All REST routes, in the order of the documents. */
+import { endOtherSessions, endSession, listSessions, readSession } from '../operations/accounts/active-sessions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
 import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
@@ -47,6 +48,7 @@ import {
   updateWebhookEndpoint,
 } from '../operations/webhooks/endpoints.js';
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
+import { ACTIVE_SESSION } from '../rules/entities/session.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
@@ -135,6 +137,13 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/api-keys/{id}', readApiKey, { shows: API_KEY }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => doneBody('The API key is revoked.') }),
+  route('GET', '/sessions', listSessions, { query: PAGE_QUERY, shows: ACTIVE_SESSION }),
+  route('DELETE', '/sessions', endOtherSessions, {
+    shows: DONE,
+    answer: () => doneBody('All other log-ins have ended.'),
+  }),
+  route('GET', '/sessions/{id}', readSession, { shows: ACTIVE_SESSION }),
+  route('DELETE', '/sessions/{id}', endSession, { shows: DONE, answer: () => doneBody('The log-in has ended.') }),
   route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
   route('GET', '/lifecycle', readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),

@@ -67,7 +67,7 @@ export async function findActiveSession(db: Db, session: NamedSession): Promise<
 const insertSession = statement(
   'insertSession',
   { id: sessions.id },
-  ($: Placeholders<{ id: SessionId; userId: UserId; passwordHash: string }>, fields) =>
+  ($: Placeholders<{ id: SessionId; userId: UserId; passwordHash: string; program: string | null }>, fields) =>
     builder
       .insert(sessions)
       .select(
@@ -78,6 +78,7 @@ const insertSession = statement(
             createdAt: sql`now()`.as('created_at'),
             endsAt: sql`now() + ${sql.raw(`interval '${SESSION.sessionDaysMax} days'`)}`.as('ends_at'),
             revokedAt: sql`null::timestamptz`.as('revoked_at'),
+            program: sql`${$('program')}::text`.as('program'),
           })
           .from(users)
           .where(and(eq(users.id, $('userId')), eq(users.passwordHash, $('passwordHash'))))
@@ -116,10 +117,13 @@ const insertRefreshToken = statement(
  * Opens a session and its first refresh token, of which only a hash is stored; undefined if the account has another
  * password hash by now.
  */
-export async function openSession(tx: Db, userId: UserId, passwordHash: string): Promise<OpenedSession | undefined> {
+export async function openSession(
+  tx: Db,
+  person: { readonly userId: UserId; readonly passwordHash: string; readonly program: string | null },
+): Promise<OpenedSession | undefined> {
   const sessionId = newId('session');
   const refreshToken = newId('refreshToken');
-  if ((await insertSession(tx, { id: sessionId, userId, passwordHash })).length === 0) return undefined;
+  if ((await insertSession(tx, { id: sessionId, ...person })).length === 0) return undefined;
   const [row] = await insertRefreshToken(tx, { hash: hashOf(refreshToken), sessionId });
   return row && { sessionId, refreshToken, refreshExpiresAt: row.expiresAt };
 }
@@ -254,6 +258,28 @@ export const revokeOtherSessions = statement(
       .update(sessions)
       .set(END_NOW)
       .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
+      .returning(fields),
+);
+
+/** API keys have sessions too, which are not log-ins. */
+export const isLogIn = sql`not exists (select from api_keys where session_id = sessions.id)`;
+
+export const revokeOtherLogIns = statement(
+  'revokeOtherLogIns',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(
+        and(
+          eq(sessions.userId, $('userId')),
+          ne(sessions.id, $('sessionId')),
+          isNull(sessions.revokedAt),
+          gt(sessions.endsAt, sql`now()`),
+          isLogIn,
+        ),
+      )
       .returning(fields),
 );
 

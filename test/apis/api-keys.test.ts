@@ -158,9 +158,13 @@ describe('an API key', () => {
       'createApiKey',
       'createWebhookEndpoint',
       'deleteWebhookEndpoint',
+      'endOtherSessions',
+      'endSession',
       'logOut',
       'revokeApiKey',
       'rotateWebhookSecret',
+      'session',
+      'sessions',
       'updateWebhookEndpoint',
     ]);
   });

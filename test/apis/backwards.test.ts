@@ -16,7 +16,11 @@ beforeAll(async () => {
   await givenJob(app, 'completed', people);
   const post = async (path: string, body: object) =>
     (await app.rest('POST', path, { token: people.owner.token, body })).body as Json;
-  for (const name of ['one', 'two', 'three']) await post('/v1/api-keys', { name });
+  for (const name of ['one', 'two', 'three']) {
+    await post('/v1/api-keys', { name });
+    const { email, password } = people.owner;
+    await post('/v1/auth/login', { email, password });
+  }
   for (const name of ['one', 'two']) await post('/v1/webhooks', { url: `http://127.0.0.1:9/${name}` });
   const { webhook } = await post('/v1/webhooks', { url: 'http://127.0.0.1:9/three' });
   for (let at = 0; at < 3; at += 1) await post(`/v1/webhooks/${webhook.id}/test`, {});
@@ -33,6 +37,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Query.myEvents': ['awardee', (list) => list],
   'Query.webhookEndpoints': ['owner', (list) => list],
   'Viewer.apiKeys': ['owner', (list) => `viewer { ${list} }`],
+  'Viewer.sessions': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.bids': ['awardee', (list) => `viewer { ${list} }`],
   'Viewer.tokenTransactions': ['owner', (list) => `viewer { ${list} }`],
   'User.tokenTransactions': ['owner', (list) => `viewer { user { ${list} } }`],

@@ -61,7 +61,13 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'POST', '/me/password', { current_password: hanna.password, new_password: password });
     const session = await ok(undefined, 'POST', '/auth/login', { email: hanna.email, password });
     const refreshed = await ok(undefined, 'POST', '/auth/refresh', { refresh_token: session.refresh_token });
+    const again = await ok(undefined, 'POST', '/auth/login', { email: hanna.email, password });
+    const { data: sessions } = await ok({ token: again.token }, 'GET', '/sessions');
+    await ok({ token: again.token }, 'GET', `/sessions/${sessions[1].id}`);
     await ok({ token: refreshed.token }, 'POST', '/auth/logout');
+    const { data: left } = await ok({ token: again.token }, 'GET', '/sessions');
+    await ok({ token }, 'DELETE', `/sessions/${left[0].id}`);
+    await ok({ token }, 'DELETE', '/sessions');
     expect((await app.rest('GET', '/v1/me', { token })).status).toBe(200);
   });
 

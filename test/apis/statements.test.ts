@@ -240,6 +240,7 @@ const READS: readonly Read[] = [
   ]),
   ['GET /bids', 'bidder', 1, () => app.rest('GET', '/v1/bids', { token: people.bidder.token })],
   ['GET /api-keys', 'owner', 2, () => app.rest('GET', '/v1/api-keys', { token: people.owner.token })],
+  ['GET /sessions', 'owner', 2, () => app.rest('GET', '/v1/sessions', { token: people.owner.token })],
   ['GET /webhooks', 'owner', 1, () => app.rest('GET', '/v1/webhooks', { token: people.owner.token })],
   ['GET /me', 'owner', 1, () => app.rest('GET', '/v1/me', { token: people.owner.token })],
   ['GET /tokens', 'owner', 1, () => app.rest('GET', '/v1/tokens', { token: people.owner.token })],

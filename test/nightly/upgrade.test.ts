@@ -21,7 +21,7 @@ import { temporaryFolder } from '../temporary-folder.js';
 import { printFigures } from './figures.js';
 
 /** The release before, by its commit, and the last migration that it knows. */
-const BEFORE = { commit: '01a6379', migration: '0026_jobs_of_awardee' };
+const BEFORE = { commit: 'f3899df', migration: '0030_release_before_tasks' };
 const PROJECT = join(import.meta.dirname, '../..');
 const CALLERS = 8;
 /** As the check of HAProxy needs: three failures in a row, a second apart, and as many successes at most. */
@@ -153,11 +153,14 @@ needs('haproxy').it('no request fails while a release takes the place of the one
     await until(() => load.requests() >= upTo);
   };
   await some();
-  // The new release on the schema of the one before, beside it.
-  await replace(0, project.folder);
+  // The new release waits for its schema, while the other server goes on.
+  expect((await servers[0]!.stop()).code).toBe(0);
+  const ready = open(project.folder, addresses[0]!);
   await some();
   const migrated = await start(project, [process.execPath, 'dist/migrate.js'], environment()).ended;
   expect(migrated.code, migrated.output).toBe(0);
+  servers[0] = await ready;
+  await sleep(NOTICED_AFTER_MS);
   // The release before on the new schema, and once more where it is put back.
   await some();
   await replace(0, before.path);

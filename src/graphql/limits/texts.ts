@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { kindOf, metaOf } from '../../operations/shape-kinds.js';
 import { API_KEY } from '../../rules/entities/api-key.js';
+import { ACTIVE_SESSION } from '../../rules/entities/session.js';
 import { BID } from '../../rules/entities/bid.js';
 import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
 import { JOB_EVENT } from '../../rules/entities/event.js';
@@ -19,6 +20,7 @@ import { TEXT } from '../../rules/limits.js';
 const WITH_TEXTS: readonly Entity[] = [
   USER,
   API_KEY,
+  ACTIVE_SESSION,
   HOMEOWNER,
   CONTRACTOR,
   REVIEW,

@@ -16,6 +16,7 @@ const TYPE_NAMES: { readonly [Kind in IdKind]?: string } = {
   webhookEndpoint: 'WebhookEndpoint',
   webhookDelivery: 'WebhookDelivery',
   apiKey: 'ApiKey',
+  session: 'ActiveSession',
   viewer: 'Viewer',
 };
 

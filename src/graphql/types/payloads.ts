@@ -15,6 +15,7 @@ import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
 import { fieldOptions } from './field.js';
 import { Job, JobConnection } from './jobs.js';
+import { ActiveSession } from './sessions.js';
 import { TokenTransfer } from './tokens.js';
 import { Viewer } from './viewer.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
@@ -103,6 +104,18 @@ export class CreateApiKeyPayload extends Payload {
 export class RevokeApiKeyPayload extends Payload {
   @Field(() => ApiKey, fieldOptions('The key as it was.', 'nullable'))
   apiKey: ApiKey | null;
+}
+
+@ObjectType({ description: 'What `endSession` answers.' })
+export class EndSessionPayload extends Payload {
+  @Field(() => ActiveSession, fieldOptions('The log-in as it was.', 'nullable'))
+  session: ActiveSession | null;
+}
+
+@ObjectType({ description: 'What `endOtherSessions` answers.' })
+export class EndOtherSessionsPayload extends Payload {
+  @Field(() => Int, fieldOptions('How many log-ins were ended.'))
+  ended: number;
 }
 
 @ObjectType({ description: 'What `adjustTokens` answers.' })

@@ -1,6 +1,6 @@
 /** Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. */
 import type { SessionId } from '../../rules/ids.js';
-import { revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
+import { revokeOtherLogIns, revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
 import type { Call } from '../operation.js';
 
 type EndingCall = Pick<Call<unknown>, 'db' | 'services'>;
@@ -11,6 +11,13 @@ export async function endSession(call: EndingCall, sessionId: SessionId): Promis
 
 export async function endOtherSessions(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
   announceAfterCommit(call, await revokeOtherSessions(call.db, { userId, sessionId }));
+}
+
+/** Returns how many. */
+export async function endOtherLogIns(call: EndingCall, { userId, sessionId }: NamedSession): Promise<number> {
+  const ended = await revokeOtherLogIns(call.db, { userId, sessionId });
+  announceAfterCommit(call, ended);
+  return ended.length;
 }
 
 function announceAfterCommit({ db, services }: EndingCall, sessions: readonly { readonly id: SessionId }[]): void {

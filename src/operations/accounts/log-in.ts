@@ -45,7 +45,13 @@ export const logIn = operation({
         throw error;
       });
       if (!account || !matches) return undefined;
-      const newSession = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
+      const newSession = await db.inTransaction((tx) =>
+        openSession(tx, {
+          userId: account.user.id,
+          passwordHash: account.passwordHash,
+          program: caller.request.program ?? null,
+        }),
+      );
       return newSession && { ...sessionOf(services, account.user, newSession), user: account.user };
     });
     if (!session) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');

@@ -110,7 +110,7 @@ async function signUp(
       await openBalance(tx, { userId: id });
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
       if (referrer) await creditReferral(tx, id, referrer);
-      const session = await openSession(tx, id, passwordHash);
+      const session = await openSession(tx, { userId: id, passwordHash, program: caller.request.program ?? null });
       if (!user || !session) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
       return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded };

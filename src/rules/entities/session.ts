@@ -1,7 +1,8 @@
 /** Log-ins, and what somebody who is logged in sees first. */
 import { z } from 'zod';
-import { entity } from '../entity.js';
-import { exampleId, idOf, idPattern, moment, whole } from '../values.js';
+import { entity, identifier } from '../entity.js';
+import { TEXT } from '../limits.js';
+import { exampleId, idOf, idPattern, moment, text, whole } from '../values.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
@@ -36,6 +37,22 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
     description: 'The tokens credited for the sign-up and its referral.',
     example: 10,
   },
+});
+
+export const ACTIVE_SESSION = entity('ActiveSession', 'A log-in that goes on: on a device, in a browser, in an app.', {
+  id: identifier('session'),
+  createdAt: { type: moment, description: 'When the log-in was.' },
+  lastUsedAt: {
+    type: moment,
+    description: 'When it last got new tokens, which an app in use does every 15 minutes.',
+    example: '2026-03-02T09:30:00.000Z',
+  },
+  program: {
+    type: text(TEXT.line).nullable(),
+    description: 'What the program that logged in called itself (`User-Agent`, at most 200 characters).',
+    example: 'Mozilla/5.0 (X11; Linux x86_64; rv:149.0) Gecko/20100101 Firefox/149.0',
+  },
+  isCurrent: { type: z.boolean(), description: 'Whether it is the one that asks.', example: true },
 });
 
 export const VIEWER = entity('Viewer', 'The account that is logged in.', {

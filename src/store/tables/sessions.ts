@@ -2,6 +2,7 @@
  * Sessions and API keys. A session is active until it is revoked or too old; only the SHA-256 of its refresh tokens is
  * stored.
  */
+import { sql } from 'drizzle-orm';
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
 import { createdAt, idColumn, moment } from './columns.js';
@@ -17,8 +18,16 @@ export const sessions = pgTable(
     /** No refresh extends a session beyond this; infinity for an API key that does not expire. */
     endsAt: moment().notNull(),
     revokedAt: moment(),
+    /** The User-Agent of the log-in. */
+    program: text(),
   },
-  (t) => [index('sessions_of_user').on(t.userId), index('sessions_by_end').on(t.endsAt)],
+  (t) => [
+    index('sessions_of_user').on(t.userId),
+    index('sessions_by_end').on(t.endsAt),
+    index('sessions_in_order')
+      .on(t.userId, t.createdAt, t.id)
+      .where(sql`revoked_at is null`),
+  ],
 );
 
 export const refreshTokens = pgTable(
@@ -33,7 +42,12 @@ export const refreshTokens = pgTable(
     /** A used token is kept, so that its reuse is distinguished from an unknown token. */
     usedAt: moment(),
   },
-  (t) => [index('refresh_tokens_of_session').on(t.sessionId)],
+  (t) => [
+    index('refresh_tokens_of_session').on(t.sessionId),
+    index('refresh_tokens_unused')
+      .on(t.sessionId)
+      .where(sql`used_at is null`),
+  ],
 );
 
 /**

@@ -46,7 +46,7 @@ export interface Askers {
 }
 
 /** What no dry run undoes, and others would notice: it is only asked for by those whom it refuses. */
-const KEPT = ['logOut', 'createApiKey', 'createWebhookEndpoint'];
+const KEPT = ['logOut', 'endSession', 'createApiKey', 'createWebhookEndpoint'];
 
 /** `meant` is whom the document was written for. */
 export function asking(

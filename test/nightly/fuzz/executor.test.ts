@@ -259,6 +259,7 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
       password,
       token: ended,
       refreshToken: `rft_${'0'.repeat(27)}`,
+      sessionId: `ses_${'0'.repeat(27)}`,
       apiKeyId: `key_${'0'.repeat(27)}`,
       webhookId: `whk_${'0'.repeat(27)}`,
       deliveryId: `dlv_${'0'.repeat(27)}`,

@@ -33,7 +33,16 @@ const FAILURES_MAX = 10;
 const LINES = 6;
 const BATCH = Math.min(5_000, Math.ceil(REQUESTS / 2));
 /** Made with sessions that others may have ended before. */
-const ABOUT_SESSIONS = new Set(['logOut', 'changePassword', 'refreshSession', 'createApiKey', 'revokeApiKey']);
+const ABOUT_SESSIONS = new Set([
+  'logOut',
+  'changePassword',
+  'refreshSession',
+  'createApiKey',
+  'revokeApiKey',
+  'session',
+  'endSession',
+  'endOtherSessions',
+]);
 /** A short run leaves rare fields to chance. */
 const IS_LONG = REQUESTS >= 50_000;
 const SEED = seedFrom(process.env.FUZZ_SEED);

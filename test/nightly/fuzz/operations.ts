@@ -154,6 +154,16 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     const { token, apiKeyId } = stock.spare(dice);
     return { token, id: apiKeyId };
   },
+  sessions: (stock, dice) => ({ token: stock.spare(dice).token }),
+  session: (stock, dice) => {
+    const { token, sessionId } = stock.spare(dice);
+    return { token, id: sessionId };
+  },
+  endSession: (stock, dice) => {
+    const { token, sessionId } = stock.spare(dice);
+    return { token, id: sessionId };
+  },
+  endOtherSessions: (stock, dice) => ({ token: stock.spare(dice).token }),
   revokeApiKey: (stock, dice) => {
     const { token, apiKeyId } = stock.spare(dice);
     return { token, id: apiKeyId };

@@ -22,6 +22,7 @@ export interface Spare {
   readonly refreshToken: string;
   /** A key of theirs, to be revoked. */
   readonly apiKeyId: string;
+  readonly sessionId: string;
   readonly webhookId: string;
   readonly deliveryId: string;
 }
@@ -149,7 +150,8 @@ async function spareOf(app: TestApp): Promise<Spare> {
   const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: NO_RECEIVER } });
   const webhookId = made.body.webhook.id;
   const test = await app.rest('POST', `/v1/webhooks/${webhookId}/test`, { token });
-  return { ...person, apiKeyId: body.api_key.id, webhookId, deliveryId: test.body.id };
+  const [session] = (await app.rest('GET', '/v1/sessions', { token })).body.data;
+  return { ...person, apiKeyId: body.api_key.id, sessionId: session.id, webhookId, deliveryId: test.body.id };
 }
 
 function ofState(seen: readonly GivenJob[], state: JobState): readonly GivenJob[] {
