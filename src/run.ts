@@ -144,11 +144,12 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
 }
 
 /** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */
-function explain({ DATABASE_URL }: Config): (error: unknown) => never {
+function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
+  const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
     const reason = DATABASE_URL === undefined || isAbort(error) ? undefined : reasonOfDatabase(error);
     throw reason
-      ? new Error(`The database that DATABASE_URL names cannot be used: ${reason.message}`, { cause: error })
+      ? new Error(`The database that ${variable} names cannot be used: ${reason.message}`, { cause: error })
       : error;
   };
 }

@@ -64,7 +64,6 @@ const UNKNOWN_ADDRESSES = [
   '/server-status',
   '/package.json',
   '/v1/accounts',
-  '/v1/sessions',
   '/v1/holds',
 ];
 

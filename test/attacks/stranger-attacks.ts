@@ -202,7 +202,7 @@ const NODES: readonly Attack[] = [
   node('another’s transfer', FORBIDDEN, ({ ids }) => ids.transfer),
   node('another’s hold', FORBIDDEN, ({ ids }) => ids.hold),
   node('an event of another’s job', FORBIDDEN, ({ ids }) => ids.event),
-  node('another’s session', NOT_FOUND, ({ ids }) => ids.session),
+  node('another’s session', FORBIDDEN, ({ ids }) => ids.session),
   node('another’s refresh token', NOT_FOUND, ({ people }) => people.owner.refreshToken),
   ...(['user', 'homeowner', 'contractor', 'job', 'bid', 'hold', 'session', 'event', 'transfer'] satisfies IdKind[]).map(
     (kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind)),
