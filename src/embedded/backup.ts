@@ -2,9 +2,20 @@
  * A copy of the embedded database as a folder, made while servers write to it: Postgres' own low-level base backup.
  * What changes while it is copied is made whole from the write-ahead log, which stands in the copy too.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { copyFile, open, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { TEMPORARY, type EmbeddedPostgres } from './embedded.js';
 import { findPrograms } from './programs.js';
@@ -19,13 +30,17 @@ const LEFT_OUT =
 export async function backUp(
   connection: EmbeddedPostgres['connection'],
   dataFolder: string,
-  target: string,
+  folderName: string,
 ): Promise<void> {
-  if (existsSync(target)) throw new Error(`There is something at ${resolve(target)} already. Name a new folder.`);
+  const target = resolve(folderName);
+  if (existsSync(target)) throw new Error(`There is something at ${target} already. Name a new folder.`);
+  if (`${target}${sep}`.startsWith(`${resolve(dataFolder)}${sep}`))
+    throw new Error(`${target} is inside of the database's own folder. Name one elsewhere.`);
   const cluster = join(dataFolder, CLUSTER);
   await makeFolder(target, `${target}.incomplete-`, async (folder) => {
     const copy = join(folder, CLUSTER);
-    const sql = postgres({ ...connection, max: 1, fetch_types: false });
+    // The driver would close a connection that is idle for so long, and the backup with it.
+    const sql = postgres({ ...connection, max: 1, fetch_types: false, max_lifetime: null });
     try {
       // Until this connection ends, Postgres keeps the log from here on.
       await sql`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`;
@@ -52,13 +67,18 @@ export async function restore(source: string, dataFolder: string): Promise<void>
       `There is a database in ${resolve(dataFolder)} already, and it is not overwritten: move it away, ` +
         'or name another DATA_DIR.',
     );
+  const [secret, kept] = [join(source, SECRET), join(dataFolder, SECRET)];
+  if (existsSync(secret) && existsSync(kept) && readFileSync(secret, 'utf8') !== readFileSync(kept, 'utf8'))
+    throw new Error(
+      `${resolve(kept)} is another secret than that of the backup, and is not overwritten: move it away.`,
+    );
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  await copyOne(secret, kept);
   const { own } = findPrograms(resolve(dataFolder), cluster);
   await makeFolder(cluster, join(dataFolder, TEMPORARY), async (folder) => {
     await copyTree(join(source, CLUSTER), folder, () => true);
     for (const path of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) own(join(folder, path));
   });
-  await copyOne(join(source, SECRET), join(dataFolder, SECRET));
 }
 
 /** It has its name once it is complete. */
@@ -83,14 +103,15 @@ async function copyTree(from: string, to: string, isCopied: (path: string) => bo
   }
 }
 
-/** What has been deleted meanwhile is not copied; what is copied is on the disk. */
+/**
+ * What has been deleted meanwhile is not copied; what is copied is on the disk. As a stream, which ends where a file
+ * that was made shorter ends now: `copyFile` would wait for the rest for ever.
+ */
 async function copyOne(from: string, to: string): Promise<void> {
   try {
-    await copyFile(from, to);
+    await pipeline(createReadStream(from), createWriteStream(to, { mode: 0o600, flush: true }));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-    throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    rmSync(to, { force: true });
   }
-  const file = await open(to, 'r+');
-  await file.sync().finally(() => file.close());
 }

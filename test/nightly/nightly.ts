@@ -31,7 +31,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   failover: { files: ['test/nightly/faults/failover.test.ts'], env: { FAILOVER_ROUNDS: '2' } },
   upgrade: { files: ['test/nightly/upgrade.test.ts', 'test/nightly/migrating.test.ts'] },
-  recovery: { files: ['test/nightly/recovery.test.ts'] },
+  recovery: { files: ['test/nightly/recovery.test.ts', 'test/nightly/backup.test.ts'] },
   lists: { files: ['test/nightly/large-market.test.ts', 'test/apis/nested-lists.test.ts'], env: { NESTED: 'whole' } },
   live: { files: ['test/nightly/faults/live.test.ts'], env: { LIVE: 'long' } },
   privacy: {
