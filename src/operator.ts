@@ -4,7 +4,7 @@ import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
-import { UNREACHABLE, unreadinessOf } from './store/readiness.js';
+import { FULL, UNREACHABLE, unreadinessOf } from './store/readiness.js';
 import { BUSY_AFTER_REFUSAL_MS } from './rules/service-limits.js';
 import { VERSION } from './version.js';
 
@@ -44,7 +44,8 @@ export function openOperatorAddresses(
   async function readiness(): Promise<string> {
     await databaseWatch.look();
     if (databaseWatch.problem) return UNREADY[databaseWatch.problem.because];
-    return (await unreadinessOf(probe)) ?? 'ready';
+    const reason = await unreadinessOf(probe);
+    return reason === undefined || reason === FULL ? 'ready' : reason;
   }
 
   function note(status: string): string {

@@ -6,7 +6,7 @@ import type { Config } from './config.js';
 import { MIGRATIONS } from './rules/service-limits.js';
 import { connect, type Connection } from './store/database.js';
 import { migrate } from './store/migrate.js';
-import { OLDER_SCHEMA, UNREACHABLE, unreadinessOf } from './store/readiness.js';
+import { FULL, OLDER_SCHEMA, UNREACHABLE, unreadinessOf } from './store/readiness.js';
 
 type SchemaSettings = Pick<Config, 'MIGRATE_ON_START' | 'HOST' | 'PORT'>;
 
@@ -37,6 +37,8 @@ export async function prepareSchema(
   }
 }
 
+const WAITED_FOR = new Set([OLDER_SCHEMA, UNREACHABLE, FULL]);
+
 /** Services that read a table which is not there yet could not even open. */
 async function untilMigrated(
   connection: Connection,
@@ -47,7 +49,7 @@ async function untilMigrated(
   try {
     for (;;) {
       const reason = await unreadinessOf(probe);
-      if (reason !== OLDER_SCHEMA && reason !== UNREACHABLE) return;
+      if (reason === undefined || !WAITED_FOR.has(reason)) return;
       say(reason);
       await sleep(MIGRATIONS.lookEveryMs, undefined, settings);
     }

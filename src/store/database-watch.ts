@@ -78,8 +78,12 @@ export function watchDatabase(
   }
 
   function noteMiss(error: unknown): void {
-    // It refuses further connections and serves those that there are.
-    if (isClosed || (error instanceof Overload && error.because === 'database_full')) return;
+    if (isClosed) return;
+    // It has answered: it refuses further connections and serves those that there are.
+    if (error instanceof Overload && error.because === 'database_full') {
+      failures = 0;
+      return setProblem(undefined, undefined);
+    }
     if (failures === 0 || isAnsweredSince) {
       firstFailure = new Date();
       failures = 0;

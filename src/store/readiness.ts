@@ -19,6 +19,8 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
+/** It serves the connections that there are: a server that has some is ready all the same. */
+export const FULL = 'the database takes no further connection';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
 const NEWER_SCHEMA = 'the schema is newer than this build can serve: replace this server by a newer release';
@@ -38,8 +40,7 @@ export async function unreadinessOf(db: Db): Promise<string | undefined> {
     const [oldest] = await selectOldestBuild(db, {});
     return oldest !== undefined && oldest.at <= NEWEST ? undefined : NEWER_SCHEMA;
   } catch (error) {
-    // It refuses further connections, and serves those that there are.
-    if (error instanceof Overload && error.because === 'database_full') return undefined;
+    if (error instanceof Overload && error.because === 'database_full') return FULL;
     const code = codeOf(error);
     if (code === UNDEFINED_TABLE) return OLDER_SCHEMA;
     return code === INSUFFICIENT_PRIVILEGE ? NOT_READABLE : UNREACHABLE;
