@@ -49,7 +49,6 @@ async function runUntilStopped(what: Run): Promise<void> {
   const stop = once(async (signal: string) => {
     log.info({ signal }, 'shutting down: finishing requests under way');
     stopping.abort();
-    await starting;
     setTimeout(
       () => {
         log.fatal('not stopped in time: the process ends with work under way');
@@ -57,6 +56,7 @@ async function runUntilStopped(what: Run): Promise<void> {
       },
       config.LAME_DUCK_SECONDS * 1_000 + STOP_WITHIN_MS,
     ).unref();
+    await starting;
     await closeAll(closers);
     log.info('stopped');
     endSoon();

@@ -83,8 +83,8 @@ export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as
 /** Events that one statement numbers, which is one short transaction, and that are counted as waiting for a number. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
-/** A look for events that is not answered by then was sent on a lost connection; the watch notices a silence first. */
-export const LIVE = { answerWithinMs: 3_000 } as const;
+/** Longer than a statement may take: a look for events that is not answered by then was sent on a lost connection. */
+export const LIVE = { answerWithinMs: 11_000 } as const;
 
 /** Of each part of a call. */
 export const TIMEOUTS = {
