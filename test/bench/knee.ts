@@ -37,8 +37,8 @@ const SHARES = [0.25, 0.5, 0.75, 0.9, 1, 1.25, 1.5, 2, 3];
 const CALLERS_AT_ONCE_MAX = 6_000;
 const WELL_MS = 100;
 const RECOVERY_MS_MAX = 500;
-/** For an answer or a 503, at any rate: the queue refuses after five seconds, and the call is read and answered. */
-const WAIT_MS_MAX = 6_000;
+/** For an answer or a 503, at any rate. */
+const WAIT_MS_MAX = 5_000;
 /** More at once than any queue takes in. */
 const RUSH = 3_000;
 
