@@ -1,9 +1,9 @@
-/** The log-ins of a person that go on, for that person. */
-import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+/** The log-ins of a person that go on, for that person: listed, read, and ended together. */
+import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm';
 import type { SessionId, UserId } from '../rules/ids.js';
 import { pagedList } from './page.js';
 import { asDate, ConvertedColumn } from './rows.js';
-import { isLogIn } from './sessions.js';
+import { ANNOUNCEMENT, END_NOW } from './sessions.js';
 import { builder, statement, type Placeholders } from './statement.js';
 import { sessions } from './tables/sessions.js';
 
@@ -15,7 +15,7 @@ export interface ActiveSession {
   isCurrent: boolean;
 }
 
-interface Asked {
+interface CurrentSession {
   readonly currentId: SessionId;
 }
 
@@ -23,13 +23,16 @@ interface Asked {
 const lastUsedAt = sql`(select coalesce(max(token.created_at), sessions.created_at) from refresh_tokens token
   where token.session_id = sessions.id and token.used_at is null)`;
 
-const shape = ($: Placeholders<Asked>) => ({
+const shape = ($: Placeholders<CurrentSession>) => ({
   id: sessions.id,
   createdAt: sessions.createdAt,
   lastUsedAt: new ConvertedColumn(lastUsedAt, 'last_used_at', asDate),
   program: sessions.program,
   isCurrent: sql<boolean>`${sessions.id} = ${$('currentId')}`.as('is_current'),
 });
+
+/** API keys have sessions too, which are not log-ins. */
+const isLogIn = sql`not exists (select from api_keys where session_id = sessions.id)`;
 
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`), isLogIn);
 
@@ -38,7 +41,7 @@ export const listActiveSessions = pagedList({
   keys: { createdAt: sessions.createdAt, id: sessions.id },
   direction: 'desc',
   fields: shape,
-  rows: ($: Placeholders<Asked & { userId: UserId }>, fields, condition) =>
+  rows: ($: Placeholders<CurrentSession & { userId: UserId }>, fields, condition) =>
     builder
       .select(fields)
       .from(sessions)
@@ -49,7 +52,7 @@ export const listActiveSessions = pagedList({
 /** With its owner; also one that has ended. */
 export const selectSession = statement(
   'selectSession',
-  ($: Placeholders<Asked & { id: SessionId }>) => ({
+  ($: Placeholders<CurrentSession & { id: SessionId }>) => ({
     session: shape($),
     userId: sessions.userId,
     isActive: sql<boolean>`${isActive}`.as('is_active'),
@@ -59,4 +62,15 @@ export const selectSession = statement(
       .select(fields)
       .from(sessions)
       .where(and(eq(sessions.id, $('id')), isLogIn)),
+);
+
+export const revokeOtherLogIns = statement(
+  'revokeOtherLogIns',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isActive))
+      .returning(fields),
 );

@@ -226,7 +226,7 @@ export async function findCurrentRefreshToken(
 }
 
 /** The end of a revoked session is the time of its revocation; it is deleted as long after its end as any other. */
-const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
+export const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /**
  * The channel on which every instance gets the id of a revoked session, once that is committed, and the heartbeats of
@@ -237,7 +237,7 @@ export const SESSIONS_CHANNEL = 'session_ended';
 export const notifyOfSession = (payload: SQL | Placeholder | PgColumn) =>
   sql<string>`pg_notify(${sql.raw(`'${SESSIONS_CHANNEL}'`)}, ${payload})::text`;
 
-const ANNOUNCEMENT = { id: sessions.id, announced: notifyOfSession(sessions.id).as('announced') };
+export const ANNOUNCEMENT = { id: sessions.id, announced: notifyOfSession(sessions.id).as('announced') };
 
 export const revokeSession = statement(
   'revokeSession',
@@ -258,28 +258,6 @@ export const revokeOtherSessions = statement(
       .update(sessions)
       .set(END_NOW)
       .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
-      .returning(fields),
-);
-
-/** API keys have sessions too, which are not log-ins. */
-export const isLogIn = sql`not exists (select from api_keys where session_id = sessions.id)`;
-
-export const revokeOtherLogIns = statement(
-  'revokeOtherLogIns',
-  ANNOUNCEMENT,
-  ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
-    builder
-      .update(sessions)
-      .set(END_NOW)
-      .where(
-        and(
-          eq(sessions.userId, $('userId')),
-          ne(sessions.id, $('sessionId')),
-          isNull(sessions.revokedAt),
-          gt(sessions.endsAt, sql`now()`),
-          isLogIn,
-        ),
-      )
       .returning(fields),
 );
 

@@ -21,7 +21,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:149.0) Gecko/20100101 Firefo
 const LIST = `query ($first: Int) { viewer { sessions(first: $first) {
   totalCount nodes { id createdAt lastUsedAt program isCurrent } pageInfo { hasNextPage } } } }`;
 const END = 'mutation ($id: ID!) { endSession(id: $id) { session { id isCurrent } } }';
-const END_OTHERS = 'mutation { endOtherSessions { ended viewer { sessions { nodes { isCurrent } } } } }';
+const END_OTHERS = 'mutation { endOtherSessions { endedCount viewer { sessions { nodes { isCurrent } } } } }';
 
 interface LogIn {
   readonly token: string;
@@ -98,7 +98,10 @@ it('all others end together, while keys of programs go on', async () => {
   const key = await programOf(app, carlos);
   const others = [await logIn(carlos), await logIn(carlos)];
   const answer = await app.graphql(END_OTHERS, { token: carlos.token });
-  expect(answer.data.endOtherSessions).toEqual({ ended: 2, viewer: { sessions: { nodes: [{ isCurrent: true }] } } });
+  expect(answer.data.endOtherSessions).toEqual({
+    endedCount: 2,
+    viewer: { sessions: { nodes: [{ isCurrent: true }] } },
+  });
   for (const { token } of others) await ended(token);
   expect(await isAlive(carlos.token)).toBe(true);
   expect(await isAlive(key.token)).toBe(true);

@@ -115,7 +115,7 @@ export class EndSessionPayload extends Payload {
 @ObjectType({ description: 'What `endOtherSessions` answers.' })
 export class EndOtherSessionsPayload extends Payload {
   @Field(() => Int, fieldOptions('How many log-ins were ended.'))
-  ended: number;
+  endedCount: number;
 }
 
 @ObjectType({ description: 'What `adjustTokens` answers.' })

@@ -61,7 +61,7 @@ export const endOtherSessions = operation({
   budget: 'write',
   needsSession: true,
   input: nothing,
-  run: async (call): Promise<{ ended: number }> => ({ ended: await endOtherLogIns(call, call.viewer) }),
+  run: async (call): Promise<{ endedCount: number }> => ({ endedCount: await endOtherLogIns(call, call.viewer) }),
 });
 
 async function ownSession(db: Db, viewer: Viewer, id: SessionId): Promise<ActiveSession> {

@@ -1,6 +1,7 @@
 /** Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. */
 import type { SessionId } from '../../rules/ids.js';
-import { revokeOtherLogIns, revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
+import { revokeOtherLogIns } from '../../store/active-sessions.js';
+import { revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
 import type { Call } from '../operation.js';
 
 type EndingCall = Pick<Call<unknown>, 'db' | 'services'>;
