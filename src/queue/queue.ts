@@ -9,7 +9,7 @@ import { POOLS, QUEUE, type TASKS } from '../rules/service-limits.js';
 import { connect, type Connection, type Db } from '../store/database.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
 import { asArray } from '../store/statement.js';
-import { claimTasks, deleteTask, requeueTask, type Task, type TaskKindName } from '../store/tasks.js';
+import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task, type TaskKindName } from '../store/tasks.js';
 import { repeat, type Repeated } from './repeat.js';
 
 export interface TaskKind {
@@ -38,24 +38,34 @@ interface QueueParts {
   readonly connection: Connection;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
   readonly log: Pick<Logger, 'warn'>;
-  readonly kinds: Readonly<Record<TaskKindName, TaskKind>>;
+  readonly kinds: Readonly<Partial<Record<TaskKindName, TaskKind>>>;
 }
 
 export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts): Queue {
   const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
   const db = pool.of({ address: 'queue' });
-  const workers = (Object.keys(kinds) as TaskKindName[]).map((name) =>
-    openWorker(db, name, kinds[name], (error) => {
-      if (!databaseWatch.problem) log.warn({ err: error, kind: name }, 'running tasks failed; retrying');
-    }),
+  const warn = (kind?: TaskKindName) => (error: unknown) => {
+    if (!databaseWatch.problem) log.warn({ err: error, kind }, 'running tasks failed; retrying');
+  };
+  const workers = new Map(
+    (Object.entries(kinds) as [TaskKindName, TaskKind][]).map(([name, kind]) => [
+      name,
+      openWorker(db, name, kind, warn(name)),
+    ]),
   );
+  const looking = repeat(wakeWorkers, QUEUE.lookEveryMs, warn());
+
+  async function wakeWorkers(): Promise<boolean> {
+    for (const { kind } of await selectDueKinds(db, { kinds: asArray([...workers.keys()]) })) workers.get(kind)?.wake();
+    return false;
+  }
+
   return {
     db,
-    wake() {
-      for (const worker of workers) worker.wake();
-    },
+    wake: looking.wake,
     async close() {
-      await Promise.all(workers.map((worker) => worker.close()));
+      await looking.close();
+      await Promise.all([...workers.values()].map((worker) => worker.close()));
       await pool.close();
     },
   };
@@ -63,12 +73,12 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts)
 
 /** Runs the tasks of one kind on this instance. */
 function openWorker(db: Db, name: TaskKindName, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
-  const { places, placesPerKey, placesOfSlowKeys } = kind.limits;
+  const { places, placesPerKey, placesOfSlowKeys, leaseSeconds } = kind.limits;
   const running = new Set<{ readonly key: string; readonly isSlow: boolean; readonly work: Promise<void> }>();
   const slowKeys = new LRUCache<string, true>({ max: QUEUE.slowKeysMax, ttl: QUEUE.slowForMs });
   const stop = new AbortController();
   const claimAll = async () => (await claim(false, places)) + (await claim(true, placesOfSlowKeys)) > 0;
-  const claiming = repeat(claimAll, QUEUE.lookEveryMs, onFailure);
+  const claiming = repeat(claimAll, QUEUE.claimEveryMs, onFailure);
 
   async function claim(isSlow: boolean, most: number): Promise<number> {
     const free = most - [...running].filter((one) => one.isSlow === isSlow).length;
@@ -80,6 +90,7 @@ function openWorker(db: Db, name: TaskKindName, kind: TaskKind, onFailure: (erro
       isSlow,
       placesPerKey: isSlow ? 1 : placesPerKey,
       places: free,
+      leaseSeconds,
     });
     for (const task of tasks) begin(task, isSlow);
     return tasks.length;

@@ -24,10 +24,10 @@ export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
 
 /** The queue of what is done after a commit, on each instance. */
 export const QUEUE = {
-  /** A task that a killed instance had begun is run by another after so long, which is longer than any task takes. */
-  leaseSeconds: 30,
   /** A task whose time has come waits no longer than this, if there is a place for it. */
   lookEveryMs: 1_000,
+  /** A claim that failed is made again after so long, whatever the looks find. */
+  claimEveryMs: 30_000,
   /** A server that stops waits so long for tasks under way. */
   finishWithinMs: 5_000,
   /** A retry comes sooner or later by up to this part of its delay. */
@@ -39,9 +39,13 @@ export const QUEUE = {
 
 /**
  * How many tasks of each kind an instance runs at once. Those of a slow key are run one at a time, in places that all
- * slow keys share. The five endpoints of one person have a fifth of the others.
+ * slow keys share. The five endpoints of one person have a fifth of the others. A task that a killed instance had begun
+ * is run by another once its lease has run out, which is longer than any task takes.
  */
-export const TASKS = { webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8 } } as const;
+export const TASKS = {
+  webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
+  mail: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
+} as const;
 
 /** The database, where the environment does not say otherwise. */
 export const DATABASE = {

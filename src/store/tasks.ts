@@ -1,11 +1,10 @@
 /** The queue in the database: queues tasks, leases them to the instance that runs them, and ends them. */
 import { sql } from 'drizzle-orm';
-import { QUEUE } from '../rules/service-limits.js';
 import type { Db } from './database.js';
 import { statement, type Placeholders } from './statement.js';
 import { tasks } from './tables/tasks.js';
 
-export type TaskKindName = 'webhook';
+export type TaskKindName = 'webhook' | 'mail';
 
 /** A task that this instance runs, for as long as the lease is still the one that it got. */
 export interface Task {
@@ -37,10 +36,18 @@ interface Claim {
   readonly isSlow: boolean;
   readonly placesPerKey: number;
   readonly places: number;
+  readonly leaseSeconds: number;
 }
 
 const IS_DUE = sql.raw('run_at <= now() and (leased_until is null or leased_until <= now())');
-const LEASE = sql.raw(`interval '${QUEUE.leaseSeconds} seconds'`);
+
+/** The kinds of which some task is due, so that one look serves for all of them. */
+export const selectDueKinds = statement(
+  'selectDueKinds',
+  { kind: sql<TaskKindName>`kinds.kind` },
+  ($: Placeholders<{ kinds: string }>) => sql`select kind from unnest(${$('kinds')}::text[]) as kinds (kind)
+    where exists (select from tasks where tasks.kind = kinds.kind and ${IS_DUE})`,
+);
 
 /**
  * Finds the keys by a skip scan of the index, however many tasks each has. Which of them come first is left to chance:
@@ -70,7 +77,8 @@ export const claimTasks = statement(
         order by run_at limit chosen.places for update skip locked) next
       limit ${$('places')}::int
     )
-    update tasks set leased_until = now() + ${LEASE} from claimed where tasks.id = claimed.id
+    update tasks set leased_until = now() + make_interval(secs => ${$('leaseSeconds')}::int)
+    from claimed where tasks.id = claimed.id
     returning tasks.id, tasks.key, tasks.attempts, tasks.leased_until`,
 );
 

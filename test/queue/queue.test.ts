@@ -1,13 +1,13 @@
 /** Which tasks are run, when and how often: on two instances that share one database. */
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openQueue, type Queue, type TaskEnd } from '../../src/queue/queue.js';
+import { openQueue, type Queue, type TaskEnd, type TaskKind } from '../../src/queue/queue.js';
 import { QUEUE } from '../../src/rules/service-limits.js';
 import type { Task } from '../../src/store/tasks.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { until } from '../security/until.js';
 
-const LIMITS = { places: 6, placesPerKey: 2, placesOfSlowKeys: 2 };
+const LIMITS = { places: 6, placesPerKey: 2, placesOfSlowKeys: 2, leaseSeconds: 30 };
 const RETRY_AFTER_SECONDS = [60, 3_600];
 
 interface Run extends Task {
@@ -44,13 +44,16 @@ function open(): Queue {
       const atOnce = endOf(task);
       if (atOnce) end(atOnce);
     });
+  const kind: TaskKind = {
+    limits: LIMITS,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    run: (_, task, stop) => run(task, stop),
+  };
   const queue = openQueue({
     connection: database.connection,
     databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
-    kinds: {
-      webhook: { limits: LIMITS, retryAfterSeconds: RETRY_AFTER_SECONDS, run: (_, task, stop) => run(task, stop) },
-    },
+    kinds: { webhook: kind },
   });
   queues.push(queue);
   return queue;
