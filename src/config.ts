@@ -3,7 +3,13 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { DemoPeople } from './http/front-page.js';
-import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
+import {
+  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
+  BUDGETS,
+  budgetWindowSeconds,
+  SHARES,
+  type BudgetName,
+} from './rules/limits.js';
 import { sharesOf, type ShareTable } from './shares/share-limits.js';
 
 const wholeNumber = (min: number, max: number) =>
@@ -53,6 +59,21 @@ export const VARIABLES = {
   MIGRATE_ON_START: onOff
     .default(true)
     .describe('on or off; off where `npm run migrate` does it: until then a server waits, and is not ready'),
+  SMTP_URL: address('smtp:', 'smtps:')
+    .optional()
+    .describe(
+      'the mail server, such as smtp://user:password@mail.example:587; without it mails are shown at /mailbox, ' +
+        'and in production there are none',
+    ),
+  MAIL_FROM: z
+    .email('must be an email address')
+    .optional()
+    .describe('the address that mails come from; needed with SMTP_URL'),
+  APP_RESET_URL: link().describe('the page of your own that sets a new password; `{token}` stands for the token'),
+  APP_VERIFY_URL: link().describe('the page of your own that confirms an email; `{token}` stands for the token'),
+  REQUIRE_VERIFIED_EMAIL: onOff
+    .default(false)
+    .describe('on or off; on lets only people publish and bid who have confirmed their email'),
   REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis that counts rates for many instances'),
   JWT_SECRET: secret
     .optional()
@@ -136,6 +157,10 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     wrong('DATABASE_URL', 'must be set with DATABASE_DIRECT_URL');
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
     wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
+  if ((env.SMTP_URL === undefined) !== (env.MAIL_FROM === undefined))
+    wrong('SMTP_URL', 'and MAIL_FROM must be set together');
+  if (env.SMTP_URL !== undefined && env.PUBLIC_URL === undefined && env.NODE_ENV === 'production')
+    wrong('PUBLIC_URL', 'must be set with SMTP_URL: the links in mails lead there');
   if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined)
     wrong('PERSISTED_DOCUMENTS_FILE', 'must be set where PERSISTED_DOCUMENTS is only');
   if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an address or a host name');
@@ -207,6 +232,12 @@ function list() {
     );
 }
 
+function link() {
+  return address('http:', 'https:')
+    .refine((text) => text.includes('{token}'), 'must have {token} where the token is to be')
+    .optional();
+}
+
 function isOrigin(text: string): boolean {
   return text === '*' || (URL.canParse(text) && new URL(text).origin === text);
 }
@@ -221,14 +252,14 @@ function variableOf(budget: string): string {
 }
 
 function budgetVariables() {
-  const variable = ([name, { max, per }]: [string, { max: number; per: string }]) =>
-    [
-      variableOf(name),
-      wholeNumber(0, 1_000_000)
-        .optional()
-        .describe(`calls a minute per ${per}: ${max}${per === 'address' ? ', ten times that outside production' : ''}`),
-    ] as const;
-  return Object.fromEntries(Object.entries(BUDGETS).map(variable));
+  const variable = (name: BudgetName) => {
+    const { max, per } = BUDGETS[name];
+    const window = budgetWindowSeconds(name) === 60 ? 'a minute' : 'an hour';
+    const elsewhere = per === 'address' ? ', ten times that outside production' : '';
+    const shape = wholeNumber(0, 1_000_000).optional();
+    return [variableOf(name), shape.describe(`calls ${window} per ${per}: ${max}${elsewhere}`)] as const;
+  };
+  return Object.fromEntries((Object.keys(BUDGETS) as BudgetName[]).map(variable));
 }
 
 function budgetsOf(env: Record<string, unknown>, mode: Environment['NODE_ENV']): Record<BudgetName, number> {

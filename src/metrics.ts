@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
 import { BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
+import type { MailOutcome } from './rules/mails.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams.js';
 import { BOUNDS, type ShareEvents } from './shares/share.js';
 
@@ -11,6 +12,8 @@ export interface Metrics extends ShareEvents {
   recordWebhookAttempt(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
   /** Counts a request to a webhook while it is under way. */
   webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
+  /** Sending a mail ended; `failed` where it is to be tried again. */
+  recordMail(outcome: MailOutcome | 'failed', seconds: number): void;
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
@@ -208,6 +211,15 @@ export function createMetrics(): Metrics {
     help: 'Requests to webhooks that are under way.',
     registers,
   });
+  const mails = new Histogram({
+    name: 'mail_seconds',
+    help:
+      'How long it took to send a mail, by outcome: sent; failed, to be tried again; given_up after the last ' +
+      'attempt; refused for good by its receiver; nobody, where no mail was needed.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
   let busyAtMs = -Infinity;
 
   return {
@@ -230,6 +242,7 @@ export function createMetrics(): Metrics {
       if (operationNames.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
       for (const errorCode of codes) errors.inc({ api, code: errorCode });
     },
+    recordMail: (outcome, seconds) => mails.observe({ outcome }, seconds),
     recordWebhookAttempt: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
     async webhookInFlight(request) {
       webhooksInFlight.inc();

@@ -10,6 +10,7 @@ import { openServices } from './services.js';
 import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
+import { mailTasks } from './mail/tasks.js';
 import { webhookTasks } from './webhooks/tasks.js';
 import { openWebhooks } from './webhooks/webhooks.js';
 import { directly, type Connection } from './store/database.js';
@@ -89,7 +90,10 @@ async function start(
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
-  const queue = openQueue({ ...services, connection: database.connection, kinds: { webhook: webhookTasks(services) } });
+  if (!services.mail.isOn)
+    log.warn('SMTP_URL is not set: nobody can set a new password, confirm an email or change it');
+  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services) };
+  const queue = openQueue({ ...services, connection: database.connection, kinds });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);
@@ -99,6 +103,7 @@ async function start(
   closers.push(housekeeping.close);
   const server = await startServer(services, config).catch(explainPort(config, command));
   closers.push(server.close);
+  if (config.PUBLIC_URL === undefined) services.mail.addresses.origin = server.url;
   await whenOpen(server.url, config, log);
 }
 

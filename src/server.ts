@@ -20,7 +20,9 @@ import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from
 import { proxyNotice } from './http/proxy-notice.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
+import { openLinkPages } from './http/link-pages.js';
 import { openLifecyclePage } from './lifecycle/page.js';
+import { openMailbox } from './mail/mailbox.js';
 import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from './http/upgrade.js';
 import { Caller } from './operations/caller.js';
 import type { Services } from './operations/services.js';
@@ -93,7 +95,8 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [graphqlPage, reference, description, lifecycle, front];
+  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages()];
+  const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail);
   const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
   const operator = openOperatorAddresses(services, config, () => draining.isStopping);
 
@@ -103,7 +106,7 @@ export async function startServer(
     // Programs get an index at /, which is the operator's.
     const isForOperator = operator.handles(exchange.path) && !(exchange.path === '/' && exchange.wantsPage);
     const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
-    const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
+    const page = mailbox.handles(exchange) ? mailbox : pages.find((one) => !isGraphql && one.handles(exchange.path));
     if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
     const preflight = isPreflight(exchange);
     // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.

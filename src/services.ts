@@ -10,6 +10,7 @@ import { SESSION } from './rules/limits.js';
 import { API_KEY_USES, POOLS } from './rules/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from './live/live.js';
+import { mailSettings } from './mail/settings.js';
 import { createMetrics } from './metrics.js';
 import type { Services } from './operations/services.js';
 import { createKeyUses } from './operations/key-uses.js';
@@ -119,6 +120,8 @@ export async function openServices(
     keyUses,
     seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
+    mail: mailSettings(config, secret),
     webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
     budgets: config.budgets,
     log,

@@ -1,6 +1,7 @@
 /** The lines at start: what it is doing and a welcome at a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import { hasMailbox } from './mail/settings.js';
 
 /** What a start is doing, so that nobody looks at an empty terminal meanwhile. */
 export function tellStep(step: string, config: Config, log: Logger): void {
@@ -23,6 +24,7 @@ export function welcome(url: string, config: Config, log: Logger): void {
       : []),
     `    GraphQL         ${url}/graphql`,
     `    REST            ${url}/v1        (reference at ${url}/v1/docs)`,
+    ...(hasMailbox(config) ? [`    Mailbox         ${url}/mailbox   (mails, since no mail server is set)`] : []),
     `    Health          ${url}/healthz, ${url}/readyz`,
     '',
   ];

@@ -18,6 +18,7 @@ import { createAccessTokens } from '../src/security/access-token.js';
 import type { ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
 import { directly, type Connection, type DatabaseHooks, type DatabaseTimeouts } from '../src/store/database.js';
+import { mailTasks } from '../src/mail/tasks.js';
 import { webhookTasks } from '../src/webhooks/tasks.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareLimits, ShareTable } from '../src/shares/share-limits.js';
@@ -119,9 +120,11 @@ export async function openTestApp(
   const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
-  const queue = openQueue({ ...services, connection, kinds: { webhook: webhookTasks(services) } });
+  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services) };
+  const queue = openQueue({ ...services, connection, kinds });
   const webhooks = await openWebhooks({ ...services, queue });
   const server = await startServer(services, config);
+  services.mail.addresses.origin = config.PUBLIC_URL ?? server.url;
   const servers = [server];
 
   const agent = new Agent({ keepAlive: true });

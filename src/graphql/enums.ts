@@ -4,14 +4,7 @@ import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
 import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/tokens.js';
-import {
-  ERROR_CODES,
-  REFUSALS,
-  UNAUTHORIZED_MESSAGES,
-  UNAUTHORIZED_REASONS,
-  type UnauthorizedCode,
-  type UnauthorizedReason,
-} from '../rules/errors.js';
+import { ERROR_CODES, reasonsOf, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
 import { JOB_ORDERS } from '../rules/job-orders.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
@@ -61,18 +54,14 @@ export const TokenTransferReason = choice(
 );
 
 export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
-  ...mapValues(
-    REFUSALS,
-    ([status, sentence], code) => `${sentence} REST answers ${status}.${status === 401 ? reasonsOf(code) : ''}`,
-  ),
+  ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST answers ${status}.${reasonsInWords(code)}`),
   PERSISTED_QUERY_NOT_FOUND:
     'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
 });
 
-function reasonsOf(code: string): string {
-  const reasons = Object.keys(UNAUTHORIZED_MESSAGES[code as UnauthorizedCode]) as UnauthorizedReason[];
-  const descriptions = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
-  return ` \`errors[].extensions.reason\` names the reason: ${descriptions.join('; ')}.`;
+function reasonsInWords(code: ErrorCode): string {
+  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\`${reason}\`, ${meaning}`);
+  return reasons.length > 0 ? ` \`errors[].extensions.reason\` names the reason: ${reasons.join('; ')}.` : '';
 }
 
 export const JobStatus = choice(

@@ -11,6 +11,7 @@ import { JobMutations } from './resolvers/job-mutations.js';
 import { DisputeResolver, JobEdgeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorEdgeResolver, ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
+import { RecoveryResolver } from './resolvers/recovery.js';
 import { SessionResolver } from './resolvers/sessions.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
@@ -48,6 +49,7 @@ export function createSchema(): GraphQLSchema {
         ContractorResolver,
         ContractorEdgeResolver,
         ApiKeyResolver,
+        RecoveryResolver,
         SessionResolver,
         TokenResolver,
         TokenTransferResolver,

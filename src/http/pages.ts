@@ -12,6 +12,8 @@ import { allowPageScripts } from './policy.js';
 
 export interface PageFile {
   readonly contentType: string;
+  /** Whether no cache may keep it, not even to ask whether it is still the same. */
+  readonly isPrivate?: boolean;
   /** Is called once for each form that is asked for, so that what it reads need not be kept as well. */
   read(): Promise<string | Buffer>;
 }
@@ -48,9 +50,10 @@ interface Form {
   readonly bytes: Buffer;
 }
 
-function answer(exchange: Exchange, { contentType }: PageFile, { coding, tag, bytes }: Form): void {
+function answer(exchange: Exchange, { contentType, isPrivate = false }: PageFile, { coding, tag, bytes }: Form): void {
   const { response } = exchange;
   allowPageScripts(exchange);
+  if (isPrivate) response.setHeader('Cache-Control', 'no-store');
   response.setHeader('ETag', tag);
   // The playground shares its address with the API: what is sent depends on what was asked for.
   response.appendHeader('Vary', 'Accept, Accept-Encoding');

@@ -10,13 +10,15 @@ import type { ActiveSession } from '../store/sessions.js';
 
 const { max, entryAgeMsMax } = SESSIONS_IN_MEMORY;
 
+type KnownSession = Pick<ActiveSession, 'viewer' | 'endsInMs'>;
+
 export interface ActiveSessions {
   /** The viewer of a session that is known to be active; undefined where the database must be asked. */
   find(session: SessionId): Viewer | undefined;
   /** The viewer of a session that was active when it was last looked up, and has not been heard to end since. */
   lastKnownViewer(session: SessionId): Viewer | undefined;
   /** Asks the database. If the session is heard to end meanwhile, it has ended, whatever the database answers. */
-  lookUp(session: SessionId, ask: () => Promise<ActiveSession | undefined>): Promise<Viewer | undefined>;
+  lookUp(session: SessionId, ask: () => Promise<KnownSession | undefined>): Promise<Viewer | undefined>;
   /** Called when the end of this session is committed. */
   endSession(session: SessionId): void;
   /** Called when ends of sessions may have been missed. */

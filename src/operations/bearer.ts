@@ -36,7 +36,9 @@ export function viewerInMemory({ live }: Services, credentials: Credentials): Vi
   if (credentials.kind !== 'session') return undefined;
   const { userId, sessionId } = credentials.claims;
   const viewer = live.activeSessions.find(sessionId);
-  return viewer?.userId === userId && viewer.role !== 'admin' ? viewer : undefined;
+  // Whoever has just confirmed an email may go on at once, on any instance.
+  const isRelied = viewer?.userId === userId && viewer.role !== 'admin' && !viewer.mustVerifyEmail;
+  return isRelied ? viewer : undefined;
 }
 
 /** The viewer, and the API key that was used, if any. */
@@ -54,15 +56,28 @@ export async function identify(
   if (credentials.kind === 'none') return credentials;
   if (credentials.kind === 'API key') return identifyByKey(services, credentials.secretHash, db);
   const { claims } = credentials;
-  const viewer = await services.live.activeSessions.lookUp(claims.sessionId, () => findActiveSession(db, claims));
+  const viewer = await services.live.activeSessions.lookUp(claims.sessionId, async () => {
+    const session = await findActiveSession(db, claims);
+    return session && { ...session, viewer: withDuties(services, session) };
+  });
   return viewer ? { viewer } : { reason: 'session_ended' };
 }
 
-async function identifyByKey({ keyUses }: Services, secretHash: string, db: Db): Promise<CallerIdentity | NoViewer> {
+interface FoundViewer {
+  readonly viewer: Viewer;
+  readonly emailVerified: boolean;
+}
+
+function withDuties({ requireVerifiedEmail }: Services, { viewer, emailVerified }: FoundViewer): Viewer {
+  return requireVerifiedEmail && !emailVerified ? { ...viewer, mustVerifyEmail: true } : viewer;
+}
+
+async function identifyByKey(services: Services, secretHash: string, db: Db): Promise<CallerIdentity | NoViewer> {
+  const { keyUses } = services;
   const holder = await findKeyHolder(db, secretHash);
   if (typeof holder === 'string') return KEY_PROBLEMS[holder];
   keyUses.note(holder.keyId);
-  return { viewer: holder.viewer, apiKey: holder.keyId };
+  return { viewer: withDuties(services, holder), apiKey: holder.keyId };
 }
 
 const KEY_PROBLEMS = {

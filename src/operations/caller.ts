@@ -1,6 +1,6 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
 import type { RequestRecord } from '../record.js';
-import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
+import { budgetWindowSeconds, type BudgetName } from '../rules/limits.js';
 import { refuse, unauthorized } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
@@ -137,7 +137,7 @@ export class Caller {
   }
 
   #budget(name: BudgetName): RateBudget {
-    return { name, max: this.services.budgets[name], windowSeconds: BUDGET_WINDOW_SECONDS };
+    return { name, max: this.services.budgets[name], windowSeconds: budgetWindowSeconds(name) };
   }
 }
 

@@ -2,6 +2,8 @@
 import { endOtherSessions, endSession, listSessions, readSession } from './accounts/active-sessions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
+import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from './accounts/email.js';
+import { requestPasswordReset, resetPassword } from './accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from './accounts/contractor-work.js';
 import { listContractors, readContractor, unverifyContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -52,6 +54,12 @@ export const OPERATIONS = {
   refreshSession,
   logOut,
   changePassword,
+  requestPasswordReset,
+  resetPassword,
+  requestEmailVerification,
+  verifyEmail,
+  changeEmail,
+  undoEmailChange,
   createApiKey,
   listApiKeys,
   readApiKey,

@@ -1,6 +1,7 @@
 /** The services that operations use: made once at start, and passed to every call. */
 import type { Logger } from 'pino';
 import type { Live } from '../live/live.js';
+import type { MailSettings } from '../mail/settings.js';
 import type { Metrics } from '../metrics.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { AccessTokens } from '../security/access-token.js';
@@ -34,6 +35,10 @@ export interface Services {
   seals(text: string): readonly string[];
   /** Encrypts secrets that must be read again. */
   readonly sealer: Sealer;
+  /** Whether only people publish and bid who have confirmed their email. */
+  readonly requireVerifiedEmail: boolean;
+  /** How mail goes out. */
+  readonly mail: MailSettings;
   /** The rules for the addresses of webhooks. */
   readonly webhookAddresses: AddressRules;
   readonly log: Logger;

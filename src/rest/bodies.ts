@@ -5,7 +5,7 @@ import { JOB, JOB_DISTANCE } from '../rules/entities/job.js';
 import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
 import { unredactedEntity, entity, type Entity, type Fields } from '../rules/entity.js';
-import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
+import { REASONS, reasonsOf, REST_ERROR_CODES } from '../rules/errors.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import {
   AVAILABLE_ACTION,
@@ -228,8 +228,10 @@ export function pageOf({ name, schema }: Entity): Entity {
   });
 }
 
-const REASONS = Object.keys(UNAUTHORIZED_REASONS) as UnauthorizedReason[];
-const REASONS_IN_WORDS = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
+const REASONS_IN_WORDS = REST_ERROR_CODES.flatMap((code) => {
+  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\`${reason}\`, ${meaning}`);
+  return reasons.length > 0 ? [`${code}: ${reasons.join('; ')}.`] : [];
+}).join(' ');
 
 export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
   code: {
@@ -250,8 +252,8 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
     description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
   },
   reason: {
-    type: choice(REASONS, 'UnauthorizedReason').optional(),
-    description: `Why it was 401: ${REASONS_IN_WORDS}.`,
+    type: choice(REASONS, 'RefusalReason').optional(),
+    description: `Why, where the code alone does not say it. ${REASONS_IN_WORDS}`,
   },
   fieldsLeftOut: {
     type: whole().optional(),

@@ -27,6 +27,8 @@ const PERSON = {
   phone: '+1 512 555 0100',
 };
 
+const LINK_TOKEN = 'q6iJcQh0wVtZ0m3m1yB5l0dVv8mCw1rJq0k2ZxT4u7E';
+
 /** In the spelling of the domain; an operation that takes no body has none. */
 const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> } = {
   signUpHomeowner: { ...PERSON, referralCode: null },
@@ -40,6 +42,11 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   logIn: { email: PERSON.email, password: PERSON.password },
   refreshSession: { refreshToken: exampleId('refreshToken') },
   changePassword: { currentPassword: PERSON.password, newPassword: 'staple horse correct' },
+  requestPasswordReset: { email: PERSON.email },
+  resetPassword: { token: LINK_TOKEN, newPassword: 'staple horse correct' },
+  verifyEmail: { token: LINK_TOKEN },
+  changeEmail: { email: 'hanna.hill@example.com', currentPassword: PERSON.password },
+  undoEmailChange: { token: LINK_TOKEN },
   createApiKey: { name: 'Nightly export', expiresAt: null },
   updateProfile: {
     user: { phone: '+1 512 555 0111' },

@@ -2,6 +2,8 @@
 import { endOtherSessions, endSession, listSessions, readSession } from '../operations/accounts/active-sessions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
+import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from '../operations/accounts/email.js';
+import { requestPasswordReset, resetPassword } from '../operations/accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
 import {
   listContractors,
@@ -123,11 +125,35 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/auth/login', logIn, { shows: SESSION }),
   route('POST', '/auth/refresh', refreshSession, { shows: REFRESHED_SESSION }),
   route('POST', '/auth/logout', logOut, { shows: DONE, answer: () => doneBody('You are logged out.') }),
+  route('POST', '/auth/password-reset', requestPasswordReset, {
+    shows: DONE,
+    answer: () => doneBody('If an account has this address, a mail is on its way there.'),
+  }),
+  route('POST', '/auth/password-reset/confirm', resetPassword, {
+    shows: DONE,
+    answer: () => doneBody('The password is changed; all sessions and API keys have ended.'),
+  }),
+  route('POST', '/auth/verify-email', verifyEmail, {
+    shows: DONE,
+    answer: () => doneBody('The address is confirmed, and is that of the account.'),
+  }),
+  route('POST', '/auth/undo-email-change', undoEmailChange, {
+    shows: DONE,
+    answer: () => doneBody('The account has its former address again, and a mail is on its way to set a new password.'),
+  }),
   route('GET', '/me', readMe, { shows: ME, answer: onlyOwnProfile }),
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
   route('POST', '/me/password', changePassword, {
     shows: DONE,
     answer: () => doneBody('The password is changed; other sessions and all API keys have ended.'),
+  }),
+  route('POST', '/me/email', changeEmail, {
+    shows: DONE,
+    answer: () => doneBody('The address changes once the link is used that was sent there.'),
+  }),
+  route('POST', '/me/email/verification', requestEmailVerification, {
+    shows: DONE,
+    answer: () => doneBody('Unless the address is confirmed already, a mail is on its way there.'),
   }),
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
   route('POST', '/api-keys', createApiKey, {

@@ -23,6 +23,7 @@ export const REFUSALS = {
   DUPLICATE_BID: [400, 'You have already made a bid on this job.'],
   EMAIL_TAKEN: [400, 'An account with this email exists already.'],
   UNKNOWN_REFERRAL_CODE: [400, 'There is no account with this referral code.'],
+  INVALID_LINK: [400, 'This link does not work; ask for a new one.'],
   UNAUTHENTICATED: [401, 'A valid access token is required.'],
   INVALID_CREDENTIALS: [401, 'The email or the password is wrong.'],
   INVALID_REFRESH_TOKEN: [401, 'The refresh token is not valid; log in again.'],
@@ -38,6 +39,7 @@ export const REFUSALS = {
   /** At `/graphql` alone. Clients know it by these very words, and by HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
+  NOT_CONFIGURED: [501, 'This server is not set up for it.'],
   INTERNAL: [500, 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 
@@ -179,3 +181,25 @@ export const UNAUTHORIZED_MESSAGES = {
     reused: 'This refresh token was used before, so the session has been ended for safety; log in again.',
   },
 } as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;
+
+/** The reasons of codes that are no 401, for a program to read in `reason`. */
+const OTHER_REASONS = {
+  INVALID_LINK: {
+    unknown: 'the link is none of ours, or is not complete',
+    used: 'the link was used before; each works once',
+    expired: 'the link works no more',
+  },
+  FORBIDDEN: { email_unverified: 'the email must be confirmed first' },
+} as const satisfies { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> };
+
+export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];
+
+/** The reasons that a code may come with, and what each means; none for most codes. */
+export function reasonsOf(code: ErrorCode): Readonly<Record<string, string>> {
+  const messages: Partial<Record<ErrorCode, object>> = UNAUTHORIZED_MESSAGES;
+  const others: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = OTHER_REASONS;
+  const reasons = Object.keys(messages[code] ?? {}) as UnauthorizedReason[];
+  return others[code] ?? Object.fromEntries(reasons.map((reason) => [reason, UNAUTHORIZED_REASONS[reason]]));
+}
+
+export const REASONS = [...new Set(ERROR_CODES.flatMap((code) => Object.keys(reasonsOf(code))))];

@@ -20,6 +20,7 @@ export const ID_PREFIXES = {
   review: 'rev',
   viewer: 'vwr',
   adminAction: 'act',
+  mail: 'mal',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -38,6 +39,7 @@ export type WebhookEndpointId = Id<'webhookEndpoint'>;
 export type WebhookDeliveryId = Id<'webhookDelivery'>;
 export type ReviewId = Id<'review'>;
 export type EventId = Id<'event'>;
+export type MailId = Id<'mail'>;
 
 /** The identifier of this moment, of which the second counts, and of these 16 bytes. */
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {

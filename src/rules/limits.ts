@@ -177,8 +177,8 @@ export const WEBHOOKS = {
 } as const;
 
 /**
- * Rate budgets, all per minute. `per` is whose budget it is; both APIs draw on the same one. Outside production the
- * per-address numbers are ten times these.
+ * Rate budgets, per minute where they do not say otherwise. `per` is whose budget it is; both APIs draw on the same
+ * one. Outside production the per-address numbers are ten times these.
  */
 export const BUDGETS = {
   logInPerAccountAndAddress: { max: 10, per: 'account and address' },
@@ -191,13 +191,35 @@ export const BUDGETS = {
   invalidToken: { max: 120, per: 'address' },
   /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
   expiredToken: { max: 600, per: 'address' },
-} as const;
+  /** Mails that somebody asks for, by where they go. */
+  mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },
+  /** By who asks: a user, or a network address. */
+  mailPerCaller: { max: 20, per: 'user or address', windowSeconds: 3_600 },
+} as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
 
 export type BudgetName = keyof typeof BUDGETS;
 
-export const BUDGET_WINDOW_SECONDS = 60;
+export function budgetWindowSeconds(name: BudgetName): number {
+  const budget = BUDGETS[name];
+  return 'windowSeconds' in budget ? budget.windowSeconds : 60;
+}
 
 export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
+
+/** Mails: how many places the senders have is in `service-limits.ts`. */
+export const MAIL = {
+  /** Until the mail server is reached and has greeted. */
+  connectMs: 10_000,
+  /** How long it may be silent. */
+  silenceMs: 30_000,
+  /** All of it: less than a task is leased for. */
+  sendMs: 50_000,
+  /** A server that took so long is slow. */
+  slowMs: 5_000,
+  /** After each attempt that failed, so many seconds until the next: nine attempts within a day. */
+  retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],
+  keptDays: 30,
+} as const;
 
 /**
  * Fair shares of whatever is scarce, so that no caller takes it from the others: beyond its share a call is refused, or

@@ -14,6 +14,7 @@ export type Party = (typeof PARTIES)[number];
 
 /** What must be known of somebody to say who they are to a job. */
 export interface PartyViewer {
+  readonly mustVerifyEmail?: boolean;
   readonly role: Role;
   readonly homeownerId: HomeownerId | null;
   readonly contractorId: ContractorId | null;

@@ -60,12 +60,18 @@ export function assertAllowed(denial: Denial | undefined): void {
 }
 
 /**
- * In this order: may this caller do this to this job, do they know its version, does its state allow it, and what else
- * there is.
+ * In this order: may this caller do this to this job, is their email confirmed, do they know its version, does its
+ * state allow it, and what else there is.
  */
 export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const row: JobAction = JOB_ACTIONS[key];
-  return callerDenial(row.by, facts) ?? versionDenial(facts) ?? stateDenial(key, facts) ?? conditionDenial(key, facts);
+  return (
+    callerDenial(row.by, facts) ??
+    unverifiedDenial(key, facts) ??
+    versionDenial(facts) ??
+    stateDenial(key, facts) ??
+    conditionDenial(key, facts)
+  );
 }
 
 /** What an edit is asked before its fields: in a state without edits, the refusal names the fields that were sent. */
@@ -105,7 +111,8 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
 
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
-  return [wrongStateCode(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
+  const states = [wrongStateCode(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
+  return NEEDS_VERIFIED_EMAIL.includes(key) ? ['FORBIDDEN', ...states] : states;
 }
 
 function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
@@ -123,6 +130,19 @@ const ONLY_FOR = Object.fromEntries(
 function descriptionsOf(words: typeof PARTY_WORDS): Record<string, string> {
   return Object.fromEntries(Object.entries(words).map(([by, { description }]) => [by, description]));
 }
+
+/** What somebody whose email is not confirmed may not do, where the operator asks for that. */
+const NEEDS_VERIFIED_EMAIL: readonly JobActionKey[] = ['publish', 'submitBid'];
+
+function unverifiedDenial(key: JobActionKey, { viewer }: JobFacts): Denial | undefined {
+  return viewer.mustVerifyEmail && NEEDS_VERIFIED_EMAIL.includes(key) ? EMAIL_UNVERIFIED : undefined;
+}
+
+const EMAIL_UNVERIFIED: Denial = {
+  code: 'FORBIDDEN',
+  message: 'Confirm your email address first: `requestEmailVerification` sends a link.',
+  details: () => ({ reason: 'email_unverified' }),
+};
 
 function versionDenial({ job: { version }, expectedVersion = null }: JobFacts): Denial | undefined {
   if (expectedVersion === null || expectedVersion === version) return undefined;

@@ -24,6 +24,8 @@ export const PERSONAL = {
   words: 'the person, the other side of an award and admins',
 } as const satisfies Readers;
 
+export const OWN = { relations: ['self', 'admin'], words: 'the person and admins' } as const satisfies Readers;
+
 export const CREDENTIALS = {
   relations: ['self', 'client', 'admin'],
   words: 'the contractor, homeowners on whose jobs they have bid, and admins',

@@ -7,6 +7,8 @@ export type Role = (typeof ROLES)[number];
 interface UserSession {
   readonly userId: UserId;
   readonly sessionId: SessionId;
+  /** Where the operator lets only people publish and bid who have confirmed their email. */
+  readonly mustVerifyEmail?: boolean;
 }
 
 interface ViewerByRole {

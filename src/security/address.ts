@@ -68,3 +68,9 @@ function prefix64(groups: Groups): string {
   while (prefixGroups.at(-1) === 0) prefixGroups.pop();
   return `${prefixGroups.map((group) => group.toString(16)).join(':')}::/64`;
 }
+
+/** Whether a host, as a URL or a socket names it, is this machine. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '');
+  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
+}

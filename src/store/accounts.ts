@@ -62,6 +62,7 @@ export const insertContractor = statement(
       .returning(fields),
 );
 
+/** Who has this address, or had it and may still take it back. */
 export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
@@ -69,7 +70,11 @@ export const selectIdByEmail = statement(
     builder
       .select(fields)
       .from(users)
-      .where(eq(users.email, $('email'))),
+      .where(
+        sql`users.id in (select id from users where email = ${$('email')} union all select user_id from mails
+          where email = ${$('email')} and kind = 'email_changed' and used_at is null and expires_at > now())`,
+      )
+      .limit(1),
 );
 
 export const selectIdByReferralCode = statement(
@@ -104,7 +109,7 @@ export async function findCredentials(
 
 export const selectPasswordHash = statement(
   'selectPasswordHash',
-  { email: users.email, passwordHash: users.passwordHash },
+  { email: users.email, emailVerified: users.emailVerified, passwordHash: users.passwordHash },
   ($: Placeholders<{ userId: UserId }>, fields) =>
     builder
       .select(fields)
@@ -120,6 +125,14 @@ export const setPasswordHash = statement(
       .update(users)
       .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
       .where(eq(users.id, $('userId'))),
+);
+
+/** The address is known to be the account's, since a link that was sent there was used. */
+export const setEmail = statement('setEmail', {}, ($: Placeholders<{ userId: UserId; email: string }>) =>
+  builder
+    .update(users)
+    .set({ ...columns($, ['email']), emailVerified: true, emailUndeliverable: false, updatedAt: sql`now()` })
+    .where(eq(users.id, $('userId'))),
 );
 
 /** Of two concurrent changes the second finds the password changed already, and gets no row back. */

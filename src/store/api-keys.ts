@@ -105,6 +105,7 @@ const selectBySecret = statement(
   'selectBySecret',
   {
     ...viewerShape,
+    emailVerified: users.emailVerified,
     keyId: apiKeys.id,
     revoked: sql<boolean>`${sessions.revokedAt} is not null`,
     expired: sql<boolean>`${sessions.endsAt} <= now()`,
@@ -123,6 +124,7 @@ const selectBySecret = statement(
 export interface KeyHolder {
   readonly keyId: ApiKeyId;
   readonly viewer: Viewer;
+  readonly emailVerified: boolean;
 }
 
 /** The viewer with this secret, or the reason to refuse the key. */
@@ -132,11 +134,11 @@ export async function findKeyHolder(
 ): Promise<KeyHolder | 'unknown' | 'revoked' | 'expired'> {
   const [row] = await selectBySecret(db, { secretHash });
   if (!row) return 'unknown';
-  const { keyId, revoked, expired, ...viewer } = row;
+  const { keyId, revoked, expired, emailVerified, ...viewer } = row;
   if (revoked) return 'revoked';
   if (expired) return 'expired';
   // The row has the columns of all three roles; the viewer's role decides which profile is set.
-  return { keyId, viewer: viewer as Viewer };
+  return { keyId, viewer: viewer as Viewer, emailVerified };
 }
 
 const updateLastUsed = statement('updateLastUsed', {}, ($: Placeholders<{ ids: string; times: string }>) =>

@@ -1,11 +1,12 @@
 /** Deletes expired rows in small batches; any instance may do it. */
 import { sql, type SQL } from 'drizzle-orm';
-import { WEBHOOKS } from '../rules/limits.js';
+import { MAIL, WEBHOOKS } from '../rules/limits.js';
 import { HOUSEKEEPING } from '../rules/service-limits.js';
 import type { Db } from './database.js';
 import { recordIsTooOld } from './idempotency.js';
 import { builder, statement, type Placeholders } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
+import { mails } from './tables/mails.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
@@ -79,6 +80,14 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
+/** Sent or not: their links expire long before. */
+const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
+  builder
+    .delete(mails)
+    .where(sql`id in (select id from mails where created_at < ${daysAgo(MAIL.keptDays)} ${batch})`)
+    .returning(fields),
+);
+
 /** In this order: referring rows before the rows that they refer to. */
 const DROPS = {
   records: dropRecords,
@@ -87,6 +96,7 @@ const DROPS = {
   oldDeliveries: dropOldDeliveries,
   deliveriesOfDeleted: dropDeliveriesOfDeleted,
   endpoints: dropEndpoints,
+  mails: dropMails,
 } as const;
 
 type Kind = keyof typeof DROPS;
@@ -104,6 +114,7 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
     oldDeliveries: 0,
     deliveriesOfDeleted: 0,
     endpoints: 0,
+    mails: 0,
   };
   for (const kind of Object.keys(DROPS) as Kind[]) {
     try {

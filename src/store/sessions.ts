@@ -28,7 +28,11 @@ export const viewerShape = {
 
 const selectActiveSession = statement(
   'selectActiveSession',
-  { ...viewerShape, endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8` },
+  {
+    ...viewerShape,
+    emailVerified: users.emailVerified,
+    endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8`,
+  },
   ($: Placeholders<NamedSession>, fields) =>
     builder
       .select(fields)
@@ -48,6 +52,7 @@ const selectActiveSession = statement(
 
 export interface ActiveSession {
   readonly viewer: Viewer;
+  readonly emailVerified: boolean;
   /** Milliseconds until the session ends by itself, at the time of the statement. */
   readonly endsInMs: number;
 }
@@ -56,9 +61,9 @@ export interface ActiveSession {
 export async function findActiveSession(db: Db, session: NamedSession): Promise<ActiveSession | undefined> {
   const [row] = await selectActiveSession(db, session);
   if (!row) return undefined;
-  const { endsInMs, ...viewer } = row;
+  const { endsInMs, emailVerified, ...viewer } = row;
   // The row has the columns of all three roles; the viewer's role decides which profile is set.
-  return { viewer: viewer as Viewer, endsInMs };
+  return { viewer: viewer as Viewer, emailVerified, endsInMs };
 }
 
 /**

@@ -154,6 +154,7 @@ describe('an API key', () => {
     expect(names).toEqual([
       'apiKey',
       'apiKeys',
+      'changeEmail',
       'changePassword',
       'createApiKey',
       'createWebhookEndpoint',
@@ -161,6 +162,7 @@ describe('an API key', () => {
       'endOtherSessions',
       'endSession',
       'logOut',
+      'requestEmailVerification',
       'revokeApiKey',
       'rotateWebhookSecret',
       'session',

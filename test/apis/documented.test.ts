@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
 import { seen } from '../documented.js';
+import { mailTo } from '../mail/mailbox.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 
 let app: TestApp;
@@ -69,6 +70,19 @@ describe('Every address answers as documented', () => {
     await ok({ token }, 'DELETE', `/sessions/${left[0].id}`);
     await ok({ token }, 'DELETE', '/sessions');
     expect((await app.rest('GET', '/v1/me', { token })).status).toBe(200);
+  });
+
+  it('about an account that is got back', async () => {
+    const heidi = await homeowner(app, 'Heidi');
+    const email = `new.${heidi.email}`;
+    const follow = async (path: string, to: string, subject: string, more = {}) =>
+      ok(undefined, 'POST', path, { token: (await mailTo(app, to, subject)).token, ...more });
+    await ok(heidi, 'POST', '/me/email/verification');
+    await ok(heidi, 'POST', '/me/email', { email, current_password: heidi.password });
+    await follow('/auth/verify-email', email, 'Confirm your new email address');
+    await follow('/auth/undo-email-change', heidi.email, 'The email address of your account was changed');
+    await follow('/auth/password-reset/confirm', heidi.email, 'Set a new password', { new_password: 'a new one' });
+    await ok(undefined, 'POST', '/auth/password-reset', { email });
   });
 
   it('about a job that ends well', async () => {

@@ -301,6 +301,8 @@ describe('the configured numbers', () => {
       write: 120,
       invalidToken: 1_200,
       expiredToken: 6_000,
+      mailPerRecipient: 3,
+      mailPerCaller: 20,
     });
     const production = await open({}, { NODE_ENV: 'production', BCRYPT_COST: '10' });
     expect(production.services.budgets).toMatchObject({

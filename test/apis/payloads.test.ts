@@ -20,7 +20,17 @@ afterAll(() => app.close());
 const schema = createSchema();
 const mutations = Object.values(schema.getMutationType()!.getFields());
 /** Nobody is signed in before or after these. */
-const ABOUT_SESSIONS = ['signUpHomeowner', 'signUpContractor', 'logIn', 'refreshSession', 'logOut'];
+const ABOUT_SESSIONS = [
+  'signUpHomeowner',
+  'signUpContractor',
+  'logIn',
+  'refreshSession',
+  'logOut',
+  'requestPasswordReset',
+  'resetPassword',
+  'verifyEmail',
+  'undoEmailChange',
+];
 
 describe.each(mutations)('$name', ({ name, type: answered }) => {
   const type = getNamedType(answered);

@@ -1,6 +1,6 @@
 /** What a refused caller got, in one form for both APIs: fields as REST spells them, sorted by name. */
 import { expect } from 'vitest';
-import { UNAUTHORIZED_REASONS } from '../../src/rules/errors.js';
+import { REASONS } from '../../src/rules/errors.js';
 import type { Answer, GraphqlAnswer, Json } from '../app.js';
 
 export interface Refused {
@@ -19,7 +19,7 @@ export function byRest({ status, headers, body }: Answer<Json>): Refused {
     blocked_fields: [],
   });
   expect(body.details.request_id).toBe(headers.get('x-request-id'));
-  expectReason(status, body.details.reason);
+  expectReason(status, body.details.code, body.details.reason);
   return { status, code: body.details.code, fields: Object.keys(body.details.fields ?? {}).sort() };
 }
 
@@ -32,7 +32,7 @@ export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
   });
   expect(error?.extensions.requestId).toBe(headers.get('x-request-id'));
   const { status, code, fields, reason } = error?.extensions ?? {};
-  expectReason(status, reason);
+  expectReason(status, code, reason);
   return {
     status,
     code,
@@ -42,9 +42,10 @@ export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
   };
 }
 
-/** Every 401 says why, and nothing else does. */
-function expectReason(status: number, reason: unknown): void {
-  expect(status === 401 ? Object.keys(UNAUTHORIZED_REASONS) : [undefined]).toContain(reason);
+/** Every 401 and every link that does not work says why, and nothing else does. */
+function expectReason(status: number, code: string, reason: unknown): void {
+  const saysWhy = status === 401 || code === 'INVALID_LINK';
+  expect(saysWhy ? REASONS : [undefined]).toContain(reason);
 }
 
 export function snake(name: string): string {

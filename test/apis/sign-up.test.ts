@@ -69,6 +69,8 @@ describe('signing up', () => {
         first_name: 'Nora',
         last_name: 'New',
         phone: ' +1 (512) 555-0100 ext 7 ',
+        email_verified: false,
+        email_undeliverable: false,
         profile_picture_url: null,
         created_at: MOMENT,
         updated_at: MOMENT,

@@ -90,8 +90,12 @@ describe('The document', () => {
       'lifecycle',
       'logIn',
       'refreshSession',
+      'requestPasswordReset',
+      'resetPassword',
       'signUpContractor',
       'signUpHomeowner',
+      'undoEmailChange',
+      'verifyEmail',
     ]);
     for (const { operation } of operations)
       expect(Object.keys(operation.responses).includes('401') || open.includes(operation.operationId)).toBe(true);

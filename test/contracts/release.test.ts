@@ -21,6 +21,7 @@ const LICENCES = [
   'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'Unlicense',
   '(MIT AND BSD-3-Clause)',
 ];

@@ -53,6 +53,8 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   SignUpContractorPayload: SESSION,
   SignUpHomeownerPayload: SESSION,
   TokenTransfer: ['fromAccount', 'toAccount'],
+  UndoEmailChangePayload: ['email'],
+  VerifyEmailPayload: ['email'],
   Viewer: ['referralCode'],
 };
 

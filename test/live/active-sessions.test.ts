@@ -8,7 +8,7 @@ import type { ActiveSession } from '../../src/store/sessions.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-function active(session: SessionId, endsInMs = DAY_MS): () => Promise<ActiveSession> {
+function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<ActiveSession, 'viewer' | 'endsInMs'>> {
   const viewer: Viewer = {
     userId: 'usr_hanna',
     sessionId: session,

@@ -6,6 +6,8 @@ import type { Relation } from '../../src/rules/readers.js';
 const user = {
   id: 'usr_carla',
   email: 'carla@example.com',
+  emailVerified: true,
+  emailUndeliverable: false,
   userType: 'contractor',
   firstName: 'Carla',
   lastName: 'Cole',
@@ -88,7 +90,8 @@ const READ: Record<
   job: { row: job, as: (...relations) => redact('job', job, () => relations) },
 };
 
-const CONTACT = ['email', 'phone'];
+const CONTACT = ['email', 'phone', 'emailVerified', 'emailUndeliverable'];
+const MAIL = ['emailVerified', 'emailUndeliverable'];
 const HOME = ['addressLine1', 'addressLine2', 'zipCode'];
 const NUMBERS = ['licenseNumber', 'insurancePolicyNumber'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
@@ -100,7 +103,7 @@ const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude
 const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[]>][] = [
   [
     'user',
-    { self: [], counterpart: [], client: CONTACT, owner: CONTACT, awardee: CONTACT, admin: [], nobody: CONTACT },
+    { self: [], counterpart: MAIL, client: CONTACT, owner: CONTACT, awardee: CONTACT, admin: [], nobody: CONTACT },
   ],
   ['homeowner', { self: [], counterpart: [], client: HOME, owner: HOME, awardee: HOME, admin: [], nobody: HOME }],
   [

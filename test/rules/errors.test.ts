@@ -21,6 +21,7 @@ const STATUSES: [status: number, codes: ErrorCode[]][] = [
       'DUPLICATE_BID',
       'EMAIL_TAKEN',
       'UNKNOWN_REFERRAL_CODE',
+      'INVALID_LINK',
     ],
   ],
   [401, ['UNAUTHENTICATED', 'INVALID_CREDENTIALS', 'INVALID_REFRESH_TOKEN']],
@@ -34,6 +35,7 @@ const STATUSES: [status: number, codes: ErrorCode[]][] = [
   [422, ['IDEMPOTENCY_KEY_REUSED']],
   [429, ['RATE_LIMITED']],
   [500, ['INTERNAL']],
+  [501, ['NOT_CONFIGURED']],
   [503, ['OVERLOADED']],
 ];
 

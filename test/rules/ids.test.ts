@@ -17,6 +17,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['transfer', 'ttx'],
   ['apiKey', 'key'],
   ['webhookEndpoint', 'whk'],
+  ['mail', 'mal'],
   ['webhookDelivery', 'dlv'],
   ['review', 'rev'],
   ['viewer', 'vwr'],

@@ -8,7 +8,7 @@ import { moneyAboveZero } from '../../src/rules/values.js';
 import {
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
   BUDGETS,
-  BUDGET_WINDOW_SECONDS,
+  budgetWindowSeconds,
   GRAPHQL_LIMITS,
   PAGE,
   PASSWORD_BYTES,
@@ -116,7 +116,12 @@ describe('limits', () => {
     ['expiredToken', 600, 'address'],
   ])('of requests: %s, %d a minute for each %s', (budget, max, per) => {
     expect(BUDGETS[budget]).toEqual({ max, per });
-    expect(BUDGET_WINDOW_SECONDS).toBe(60);
+    expect(budgetWindowSeconds(budget)).toBe(60);
+  });
+
+  test('of mails: three an hour for an address written to, twenty for whoever asks', () => {
+    expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'address written to', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user or address', windowSeconds: 3_600 });
   });
 
   test('of requests outside production: ten times as many for an address', () => {

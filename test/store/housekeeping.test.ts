@@ -17,7 +17,15 @@ afterAll(async () => {
   await app.close();
 });
 
-const NOTHING = { records: 0, tokens: 0, sessions: 0, oldDeliveries: 0, deliveriesOfDeleted: 0, endpoints: 0 };
+const NOTHING = {
+  records: 0,
+  tokens: 0,
+  sessions: 0,
+  oldDeliveries: 0,
+  deliveriesOfDeleted: 0,
+  endpoints: 0,
+  mails: 0,
+};
 const tidyAll = () =>
   tidy(app.services.db, (_, error) => {
     throw error;
@@ -94,9 +102,17 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   await sql`update webhook_endpoints set deleted_at = now() - interval '2 hours' where id = ${deleted}`;
   expect(await tidyAll()).toEqual({ ...NOTHING, endpoints: 1 });
   const left = await sql`select (select count(*)::int from webhook_deliveries) as deliveries,
-    (select count(*)::int from webhook_attempts) as attempts, (select count(*)::int from tasks) as tasks,
+    (select count(*)::int from webhook_attempts) as attempts,
+    (select count(*)::int from tasks where kind = 'webhook') as tasks,
     (select count(*)::int from webhook_endpoints) as endpoints`;
   expect(left[0]).toEqual({ deliveries: 1, attempts: 1, tasks: 1, endpoints: 1 });
+});
+
+it('throws away mails after a month', async () => {
+  const [mary, max] = [await homeowner(app, 'Mary'), await homeowner(app, 'Max')];
+  await sql`update mails set created_at = now() - interval '31 days' where user_id = ${mary.userId}`;
+  expect(await tidyAll()).toEqual({ ...NOTHING, mails: 1 });
+  expect(await sql`select from mails where user_id = ${max.userId}`).toHaveLength(1);
 });
 
 it('throws away all that has run out, however much it is', async () => {
@@ -129,6 +145,7 @@ const EACH = [
   'dropOldDeliveries',
   'dropDeliveriesOfDeleted',
   'dropEndpoints',
+  'dropMails',
 ];
 
 it('throws away the rest where one kind of rows cannot be deleted, and says which', async () => {

@@ -9,7 +9,7 @@ import { migrations } from '../migrate-up-to.js';
 
 const READY = { status: 200, body: { status: 'ready', busy: false } };
 const NEWEST = migrations().at(-1)!.when;
-const OLDEST_SERVED = '0031_active_sessions';
+const OLDEST_SERVED = '0033_mails';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -70,6 +70,42 @@ export class LogInPayload {}
 @ObjectType({ implements: Session, description: 'What `refreshSession` answers.' })
 export class RefreshSessionPayload {}
 
+@ObjectType({ description: 'What `requestPasswordReset` answers.' })
+export class RequestPasswordResetPayload {
+  @Field(() => Boolean, fieldOptions('Always true, whether or not an account has the address.'))
+  requested: boolean;
+}
+
+@ObjectType({ description: 'What `requestEmailVerification` answers.' })
+export class RequestEmailVerificationPayload extends Payload {
+  @Field(() => Boolean, fieldOptions('Whether a mail is on its way: not if the address is confirmed already.'))
+  requested: boolean;
+}
+
+@ObjectType({ description: 'What `changeEmail` answers.' })
+export class ChangeEmailPayload extends Payload {
+  @Field(() => Boolean, fieldOptions('Always true: a mail is on its way.'))
+  requested: boolean;
+}
+
+@ObjectType({ description: 'What `resetPassword` answers.' })
+export class ResetPasswordPayload {
+  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
+  changed: boolean;
+}
+
+@ObjectType()
+abstract class EmailPayload {
+  @Field(() => String, fieldOptions('The address that the account has now.'))
+  email: string;
+}
+
+@ObjectType({ description: 'What `verifyEmail` answers.' })
+export class VerifyEmailPayload extends EmailPayload {}
+
+@ObjectType({ description: 'What `undoEmailChange` answers.' })
+export class UndoEmailChangePayload extends EmailPayload {}
+
 @ObjectType({ description: 'What `changePassword` answers.' })
 export class ChangePasswordPayload extends Payload {
   @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))

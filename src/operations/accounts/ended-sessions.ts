@@ -1,7 +1,7 @@
 /** Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. */
-import type { SessionId } from '../../rules/ids.js';
+import type { SessionId, UserId } from '../../rules/ids.js';
 import { revokeOtherLogIns } from '../../store/active-sessions.js';
-import { revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
+import { revokeAllSessions, revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
 import type { Call } from '../operation.js';
 
 type EndingCall = Pick<Call<unknown>, 'db' | 'services'>;
@@ -12,6 +12,10 @@ export async function endSession(call: EndingCall, sessionId: SessionId): Promis
 
 export async function endOtherSessions(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
   announceAfterCommit(call, await revokeOtherSessions(call.db, { userId, sessionId }));
+}
+
+export async function endAllSessions(call: EndingCall, userId: UserId): Promise<void> {
+  announceAfterCommit(call, await revokeAllSessions(call.db, { userId }));
 }
 
 /** Returns how many. */

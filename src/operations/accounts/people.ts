@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { redact } from '../../rules/audiences.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { refuse, type Refusal } from '../../rules/errors.js';
 import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import { relationsToPerson } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -47,6 +48,10 @@ export async function countingFailure<T>(caller: Call<unknown>['caller'], email:
     await failure.giveBack();
     throw error;
   }
+}
+
+export function emailTaken(): Refusal {
+  return refuse('EMAIL_TAKEN', { fields: { email: 'belongs to an account already' } });
 }
 
 export const userShape = writtenInputs(USER);

@@ -22,7 +22,8 @@ import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../shapes.js';
-import { contractorShape, password, userShape } from './people.js';
+import { writeMail } from './mails.js';
+import { contractorShape, emailTaken, password, userShape } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
 const { email } = USER.fields;
@@ -110,6 +111,8 @@ async function signUp(
       await openBalance(tx, { userId: id });
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
       if (referrer) await creditReferral(tx, id, referrer);
+      if (services.mail.isOn)
+        await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
       const session = await openSession(tx, { userId: id, passwordHash, program: caller.request.program ?? null });
       if (!user || !session) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
@@ -148,8 +151,4 @@ async function withFreeReferralCode<T>(join: () => Promise<T>): Promise<T> {
 
 export function newReferralCode(): string {
   return Array.from({ length: REFERRAL_LENGTH }, () => REFERRAL_ALPHABET[randomInt(REFERRAL_ALPHABET.length)]).join('');
-}
-
-function emailTaken() {
-  return refuse('EMAIL_TAKEN', { fields: { email: 'belongs to an account already' } });
 }

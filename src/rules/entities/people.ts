@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { CREDENTIALS, PERSONAL } from '../readers.js';
+import { CREDENTIALS, OWN, PERSONAL } from '../readers.js';
 import {
   choice,
   email,
@@ -19,6 +19,18 @@ import { ROLES } from '../viewer.js';
 export const USER = entity('User', 'A person with an account.', {
   id: identifier('user'),
   email: { type: email, description: 'The address to log in with.', example: 'hanna@example.com', readBy: PERSONAL },
+  emailVerified: {
+    type: z.boolean(),
+    description: 'Whether a link that was sent to the address was opened.',
+    example: true,
+    readBy: OWN,
+  },
+  emailUndeliverable: {
+    type: z.boolean(),
+    description: 'Whether the last mail to the address was refused for good.',
+    example: false,
+    readBy: OWN,
+  },
   userType: { type: choice(ROLES, 'UserType'), description: 'Which kind of account it is.', example: 'homeowner' },
   firstName: { type: requiredText(TEXT.name), description: 'The given name.', example: 'Hanna', written: true },
   lastName: { type: requiredText(TEXT.name), description: 'The family name.', example: 'Hill', written: true },

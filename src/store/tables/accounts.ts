@@ -33,6 +33,9 @@ export const users = pgTable(
     profilePictureUrl: text(),
     passwordHash: text().notNull(),
     referralCode: text().notNull(),
+    emailVerified: boolean().notNull().default(false),
+    /** Whether the last mail to it was refused for good. */
+    emailUndeliverable: boolean().notNull().default(false),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },

@@ -263,6 +263,7 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
       apiKeyId: `key_${'0'.repeat(27)}`,
       webhookId: `whk_${'0'.repeat(27)}`,
       deliveryId: `dlv_${'0'.repeat(27)}`,
+      links: { password_reset: '', email_verification: '', email_change: '', email_changed: '' },
     }),
     unheard: () => 'taken',
   };

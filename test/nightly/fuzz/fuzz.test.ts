@@ -36,6 +36,8 @@ const BATCH = Math.min(5_000, Math.ceil(REQUESTS / 2));
 const ABOUT_SESSIONS = new Set([
   'logOut',
   'changePassword',
+  'requestEmailVerification',
+  'changeEmail',
   'refreshSession',
   'createApiKey',
   'revokeApiKey',

@@ -149,6 +149,18 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     const { token, password } = stock.spare(dice);
     return { token, known: { current_password: password, new_password: 'another password' } };
   },
+  requestPasswordReset: (stock, dice) => ({ token: undefined, known: { email: stock.spare(dice).email } }),
+  resetPassword: (stock, dice) => ({
+    token: undefined,
+    known: { token: stock.spare(dice).links.password_reset, new_password: 'another password' },
+  }),
+  requestEmailVerification: (stock, dice) => ({ token: stock.spare(dice).token }),
+  verifyEmail: (stock, dice) => ({ token: undefined, known: { token: stock.spare(dice).links.email_change } }),
+  changeEmail: (stock, dice) => {
+    const { token, password } = stock.spare(dice);
+    return { token, known: { email: `${stock.unheard()}@example.test`, current_password: password } };
+  },
+  undoEmailChange: (stock, dice) => ({ token: undefined, known: { token: stock.spare(dice).links.email_changed } }),
   createApiKey: (stock, dice) => ({ token: stock.spare(dice).token }),
   apiKey: (stock, dice) => {
     const { token, apiKeyId } = stock.spare(dice);

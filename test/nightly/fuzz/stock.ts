@@ -4,12 +4,14 @@
  */
 import { newId } from '../../../src/store/new-id.js';
 import { callRest } from '../../calls.js';
-import { join } from '../../cast.js';
+import { join, type Person } from '../../cast.js';
 import type { TestApp } from '../../app.js';
 import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../../journey.js';
 import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../../src/rules/states.js';
 import { atOnce, copiesOf } from '../../scenes.js';
 import type { Dice } from '../../dice.js';
+import type { MailId } from '../../../src/rules/ids.js';
+import type { LinkKind } from '../../../src/rules/mails.js';
 
 export type Who = keyof People;
 export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'];
@@ -25,6 +27,8 @@ export interface Spare {
   readonly sessionId: string;
   readonly webhookId: string;
   readonly deliveryId: string;
+  /** The tokens of mails to them. */
+  readonly links: Readonly<Record<LinkKind, string | undefined>>;
 }
 
 export interface Stock {
@@ -151,7 +155,36 @@ async function spareOf(app: TestApp): Promise<Spare> {
   const webhookId = made.body.webhook.id;
   const test = await app.rest('POST', `/v1/webhooks/${webhookId}/test`, { token });
   const [session] = (await app.rest('GET', '/v1/sessions', { token })).body.data;
-  return { ...person, apiKeyId: body.api_key.id, sessionId: session.id, webhookId, deliveryId: test.body.id };
+  const email = `moved.${person.email}`;
+  await changeEmail(app, person, email);
+  await app.rest('POST', '/v1/auth/verify-email', {
+    body: { token: (await linksOf(app, person.userId)).email_change },
+  });
+  await app.rest('POST', '/v1/auth/password-reset', { body: { email } });
+  await changeEmail(app, person, `again.${person.email}`);
+  return {
+    ...person,
+    email,
+    apiKeyId: body.api_key.id,
+    sessionId: session.id,
+    webhookId,
+    deliveryId: test.body.id,
+    links: await linksOf(app, person.userId),
+  };
+}
+
+async function changeEmail(app: TestApp, { token, password }: Person, email: string): Promise<void> {
+  await app.rest('POST', '/v1/me/email', { token, body: { email, current_password: password } });
+}
+
+/** Those of the newest mail of each kind. */
+async function linksOf(app: TestApp, userId: string): Promise<Spare['links']> {
+  const rows = await app.sql<
+    { id: MailId; kind: string }[]
+  >`select m.id, m.kind from mails m join users u on u.id = ${userId}
+    where m.user_id = u.id or m.email = u.email order by m.created_at, m.id`;
+  const tokens = rows.map(({ id, kind }) => [kind, app.services.mail.tokens.tokenOf(id)]);
+  return Object.fromEntries(tokens) as Spare['links'];
 }
 
 function ofState(seen: readonly GivenJob[], state: JobState): readonly GivenJob[] {

@@ -1,0 +1,59 @@
+import { Ctx, Mutation, Resolver } from 'type-graphql';
+import {
+  changeEmail,
+  requestEmailVerification,
+  undoEmailChange,
+  verifyEmail,
+} from '../../operations/accounts/email.js';
+import { requestPasswordReset, resetPassword } from '../../operations/accounts/password-reset.js';
+import { perform } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { Input, inputOf } from '../inputs.js';
+import {
+  ChangeEmailPayload,
+  RequestEmailVerificationPayload,
+  RequestPasswordResetPayload,
+  ResetPasswordPayload,
+  UndoEmailChangePayload,
+  VerifyEmailPayload,
+} from '../types/payloads.js';
+import { mutationOptions } from './field-options.js';
+
+const RequestPasswordResetInput = inputOf('RequestPasswordResetInput', requestPasswordReset.input, 'Whose password.');
+const ResetPasswordInput = inputOf('ResetPasswordInput', resetPassword.input, 'The link and the new password.');
+const VerifyEmailInput = inputOf('VerifyEmailInput', verifyEmail.input, 'The link.');
+const ChangeEmailInput = inputOf('ChangeEmailInput', changeEmail.input, 'The new address and the password.');
+const UndoEmailChangeInput = inputOf('UndoEmailChangeInput', undoEmailChange.input, 'The link.');
+
+@Resolver()
+export class RecoveryResolver {
+  @Mutation(() => RequestPasswordResetPayload, mutationOptions(requestPasswordReset))
+  requestPasswordReset(@Input(RequestPasswordResetInput) input: object, @Ctx() { caller }: Context) {
+    return perform(requestPasswordReset, input, caller);
+  }
+
+  @Mutation(() => ResetPasswordPayload, mutationOptions(resetPassword))
+  resetPassword(@Input(ResetPasswordInput) input: object, @Ctx() { caller }: Context) {
+    return perform(resetPassword, input, caller);
+  }
+
+  @Mutation(() => RequestEmailVerificationPayload, mutationOptions(requestEmailVerification))
+  requestEmailVerification(@Ctx() { caller }: Context) {
+    return perform(requestEmailVerification, {}, caller);
+  }
+
+  @Mutation(() => VerifyEmailPayload, mutationOptions(verifyEmail))
+  verifyEmail(@Input(VerifyEmailInput) input: object, @Ctx() { caller }: Context) {
+    return perform(verifyEmail, input, caller);
+  }
+
+  @Mutation(() => ChangeEmailPayload, mutationOptions(changeEmail))
+  changeEmail(@Input(ChangeEmailInput) input: object, @Ctx() { caller }: Context) {
+    return perform(changeEmail, input, caller);
+  }
+
+  @Mutation(() => UndoEmailChangePayload, mutationOptions(undoEmailChange))
+  undoEmailChange(@Input(UndoEmailChangeInput) input: object, @Ctx() { caller }: Context) {
+    return perform(undoEmailChange, input, caller);
+  }
+}

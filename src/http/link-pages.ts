@@ -1,0 +1,142 @@
+/**
+ * The pages that the links in mails lead to. Opening one changes nothing, since programs that look for harmful links
+ * open them all: its form does. The token stands behind `#`, which no browser sends.
+ */
+import type { LinkPage } from '../rules/mails.js';
+import { HTML, htmlPage, ICON, TEXT_STYLES } from './look.js';
+import { openPages, type PageFile, type Pages } from './pages.js';
+
+interface Form {
+  readonly title: string;
+  /** Where the script sends what was filled in, with the token of the link. */
+  readonly path: string;
+  readonly text: string;
+  readonly fields?: string;
+  readonly button: string;
+}
+
+const EMAIL = '<label>Email <input name="email" type="email" autocomplete="username" required autofocus /></label>';
+const NEW_PASSWORD = `<label>New password
+          <input name="new_password" type="password" autocomplete="new-password" minlength="8" required autofocus />
+        </label>
+        <p class="faint">At least eight characters.</p>`;
+
+const FORMS: Readonly<Record<LinkPage, Form>> = {
+  '/reset-password': {
+    title: 'Set a new password',
+    path: '/v1/auth/password-reset/confirm',
+    text: 'All devices are logged out by this, and all API keys end.',
+    fields: NEW_PASSWORD,
+    button: 'Set the password',
+  },
+  '/verify-email': {
+    title: 'Confirm your email address',
+    path: '/v1/auth/verify-email',
+    text: 'This address is then the address of your account.',
+    button: 'Confirm',
+  },
+  '/undo-email-change': {
+    title: 'Take your account back',
+    path: '/v1/auth/undo-email-change',
+    text:
+      'Your account gets this address again. All devices are logged out, the password works no more, and you get a ' +
+      'mail to set a new one.',
+    button: 'Take my account back',
+  },
+};
+
+/** Where there is no link yet, or none that works. */
+const FORGOTTEN: Form = {
+  title: 'Get a link by mail',
+  path: '/v1/auth/password-reset',
+  text: 'If an account has the address that you type, a mail with a link to set a new password goes there.',
+  fields: EMAIL,
+  button: 'Send me a link',
+};
+
+export function openLinkPages(): Pages {
+  const pages = Object.entries(FORMS).map(([path, form]): [string, PageFile] => [
+    path,
+    { contentType: HTML, isPrivate: true, read: async () => linkPage(form) },
+  ]);
+  const script = { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT };
+  return openPages({ ...Object.fromEntries(pages), '/links.js': script });
+}
+
+function linkPage(form: Form): string {
+  const body = `
+    <main>
+      <p class="name">${ICON} Job Marketplace</p>
+      ${formHtml(form, 'with-link')}
+      ${formHtml(FORGOTTEN, 'without-link')}
+      <p id="outcome" role="status"></p>
+    </main>
+    <script src="/links.js" type="module"></script>`;
+  return htmlPage({ title: form.title, styles: STYLES, body });
+}
+
+function formHtml({ title, path, text, fields = '', button }: Form, id: string): string {
+  return `<form id="${id}" data-path="${path}" hidden>
+        <h1>${title}</h1>
+        <p>${text}</p>
+        ${fields}
+        <button>${button}</button>
+      </form>`;
+}
+
+const STYLES = `${TEXT_STYLES}
+      main { max-width: 480px; }
+      .name { display: flex; gap: 8px; align-items: center; color: var(--mark); font-weight: 600; }
+      label { display: block; font-weight: 600; margin: 16px 0 4px; }
+      input {
+        display: block; box-sizing: border-box; width: 100%; margin-top: 4px; padding: 10px 12px; font: inherit;
+        color: var(--ink); background: var(--box); border: 1px solid var(--edge); border-radius: 6px;
+      }
+      button {
+        margin: 12px 0; padding: 10px 18px; font: inherit; font-weight: 600; color: #fff; background: #c2410c;
+        border: 0; border-radius: 6px; cursor: pointer;
+      }
+      button:disabled { opacity: 0.6; }
+      :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
+      #outcome.bad { color: light-dark(#b91c1c, #fca5a5); }
+`;
+
+const SCRIPT = String.raw`'use strict';
+const token = new URLSearchParams(location.hash.slice(1)).get('token');
+const [withLink, withoutLink, outcome] = ['with-link', 'without-link', 'outcome'].map((id) =>
+  document.getElementById(id));
+(token ? withLink : withoutLink).hidden = false;
+
+async function send(form) {
+  const input = Object.fromEntries(new FormData(form));
+  if (form === withLink) input.token = token;
+  const response = await fetch(form.dataset.path, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(input),
+  });
+  const answer = await response.json();
+  if (response.ok) {
+    form.hidden = true;
+    return say(answer.message, true);
+  }
+  say(Object.entries(answer.details?.fields ?? {})
+    .map(([name, problem]) => 'The ' + name.replaceAll('_', ' ') + ' ' + problem + '.').join(' ') || answer.error);
+  if (answer.details?.code !== 'INVALID_LINK') return;
+  history.replaceState(null, '', location.pathname);
+  withLink.hidden = true;
+  withoutLink.hidden = !withLink.dataset.path.includes('password');
+}
+
+function say(text, isGood = false) {
+  outcome.className = isGood ? '' : 'bad';
+  outcome.textContent = text;
+}
+
+for (const form of [withLink, withoutLink])
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    const button = form.querySelector('button');
+    button.disabled = true;
+    await send(form).catch(() => say('The server cannot be reached; try again.'));
+    button.disabled = false;
+  };
+`;

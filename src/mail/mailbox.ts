@@ -1,0 +1,75 @@
+/**
+ * The page at /mailbox: the mails that went out while there is no mail server, for whoever develops on this machine.
+ * Their links let anybody into an account, so that the page is for browsers of this machine alone, which came by a name
+ * of this machine: a page of another site could lead its own name here.
+ */
+import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../http/look.js';
+import type { Exchange } from '../http/exchange.js';
+import { allowStyles } from '../http/policy.js';
+import { isLoopback } from '../security/address.js';
+import { selectNewestMails, type Mail } from '../store/mails.js';
+import type { Db } from '../store/database.js';
+import { compose, type ComposedMail } from './compose.js';
+import type { MailSettings } from './settings.js';
+
+const PATH = '/mailbox';
+
+export interface Mailbox {
+  /** False for whoever it is not for: they get what any unknown address answers. */
+  handles(exchange: Exchange): boolean;
+  send(exchange: Exchange): Promise<void>;
+}
+
+export function openMailbox(db: Db, { hasMailbox, tokens, addresses }: MailSettings): Mailbox {
+  return {
+    handles: (exchange) => hasMailbox && exchange.path === PATH && isFromThisMachine(exchange),
+    async send(exchange) {
+      exchange.route = `GET ${PATH}`;
+      const mails = await selectNewestMails(db, {});
+      const entries = mails.flatMap((mail) => {
+        const composed = compose(mail, tokens, addresses);
+        return composed ? [entryOf(mail, composed)] : [];
+      });
+      allowStyles(exchange);
+      exchange.send(200, HTML, mailboxPage(entries));
+    },
+  };
+}
+
+function isFromThisMachine(exchange: Exchange): boolean {
+  const host = exchange.header('host') ?? '';
+  const isName = URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
+  return isName && isLoopback(exchange.request.socket.remoteAddress ?? '');
+}
+
+function entryOf({ id, email, createdAt }: Mail, { subject, text, html }: ComposedMail): string {
+  const title = escapeHtml(subject);
+  return `<article id="${id}">
+        <h2>${title}</h2>
+        <p class="faint">To ${escapeHtml(email)}, ${createdAt.toISOString()}</p>
+        <iframe title="${title}" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(html)}">
+        </iframe>
+        <details><summary>As plain text</summary><pre>${withLinks(escapeHtml(text))}</pre></details>
+      </article>`;
+}
+
+function withLinks(text: string): string {
+  return text.replaceAll(/^https?:\/\/\S+$/gm, (address) => `<a href="${address}">${address}</a>`);
+}
+
+function mailboxPage(entries: readonly string[]): string {
+  const body = `
+    <main>
+      <h1>${ICON} Mailbox</h1>
+      <p>There is no mail server here, so that mails stay on this page, the newest first. Those whose link has expired
+        are not shown. Set <code>SMTP_URL</code> and <code>MAIL_FROM</code> to have them sent.</p>
+      ${entries.length > 0 ? entries.join('\n') : '<p>There are no mails yet.</p>'}
+    </main>`;
+  return htmlPage({ title: 'Mailbox', styles: STYLES, body });
+}
+
+const STYLES = `${TEXT_STYLES}
+      article { border-top: 1px solid var(--line); padding: 8px 0 16px; }
+      iframe { width: 100%; height: 560px; border: 1px solid var(--line); border-radius: 9px; }
+      pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+`;

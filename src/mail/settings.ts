@@ -1,0 +1,35 @@
+/** How mail goes out here, by the configuration. */
+import type { Config } from '../config.js';
+import { isLoopback } from '../security/address.js';
+import { createLinkTokens, type LinkTokens } from '../security/link-tokens.js';
+import type { LinkAddresses } from './compose.js';
+import { createSender, keepForMailbox, type SendMail } from './send.js';
+
+export interface MailSettings {
+  /** False where no mail goes anywhere: in production without a mail server. */
+  readonly isOn: boolean;
+  readonly hasMailbox: boolean;
+  readonly send: SendMail;
+  readonly tokens: LinkTokens;
+  readonly addresses: LinkAddresses;
+}
+
+export function mailSettings(config: Config, secret: string): MailSettings {
+  const { SMTP_URL: url, MAIL_FROM: from } = config;
+  const server = url !== undefined && from !== undefined ? { url, from } : undefined;
+  return {
+    isOn: server !== undefined || config.NODE_ENV !== 'production',
+    hasMailbox: hasMailbox(config),
+    send: server ? createSender(server) : keepForMailbox,
+    tokens: createLinkTokens(secret, config.JWT_PREVIOUS_SECRET),
+    addresses: {
+      origin: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
+      pages: { '/reset-password': config.APP_RESET_URL, '/verify-email': config.APP_VERIFY_URL },
+    },
+  };
+}
+
+/** Whether browsers of this machine see mails at /mailbox, since there is no mail server. */
+export function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
+  return SMTP_URL === undefined && NODE_ENV !== 'production' && isLoopback(HOST) && TRUST_PROXY_HOPS === 0;
+}

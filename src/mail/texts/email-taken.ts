@@ -1,0 +1,11 @@
+import type { MailText } from '../text.js';
+
+/** In place of the confirmation, where the address is another account's already. */
+export const EMAIL_TAKEN: MailText = {
+  subject: 'Your email address has an account already',
+  before: [
+    'Somebody wants to use this address for another account. It is the address of your account, and stays so.',
+    'If it was you: log in with this address, or ask for a new password there. If not, you need do nothing.',
+  ],
+  after: [],
+};

@@ -1,0 +1,65 @@
+/** A new password by a link in a mail, for who has forgotten the old one. */
+import { z } from 'zod';
+import { email as emailShape } from '../../rules/values.js';
+import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
+import { expireLinks } from '../../store/mails.js';
+import { operation } from '../operation.js';
+import { invalidField } from '../validation.js';
+import { endAllSessions } from './ended-sessions.js';
+import { countMail, findLink, invalidLink, linkToken, takeLink, writeMail } from './mails.js';
+import { password } from './people.js';
+
+export const requestPasswordReset = operation({
+  name: 'requestPasswordReset',
+  description:
+    'Sends a mail with a link to set a new password, if an account has this address. The answer is the same for all ' +
+    'addresses.',
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['NOT_CONFIGURED'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({ email: emailShape.describe('The address of the account.') }),
+  async run(call, { email }): Promise<{ requested: true }> {
+    await countMail(call, email);
+    // The queue looks up who it is for, so that the time of the answer tells nothing.
+    await writeMail(call.services.mail, call.db, { kind: 'password_reset', email, userId: null });
+    return { requested: true };
+  },
+});
+
+export const resetPassword = operation({
+  name: 'resetPassword',
+  description:
+    'Sets a new password by the link of a mail. Ends all sessions, API keys and other links of the account; logs ' +
+    'nobody in.',
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['INVALID_LINK'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({
+    token: linkToken,
+    newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
+  }),
+  async run(call, { token, newPassword }): Promise<{ changed: true }> {
+    const { db, services, caller } = call;
+    const link = await findLink(call, token, ['password_reset']);
+    const { holderId: userId, email } = link;
+    // The account has another address by now.
+    if (userId === null) throw invalidLink('expired');
+    if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
+    const passwordHash = await services.passwords.hash(newPassword, caller.holder);
+    await db.inTransaction(async (tx) => {
+      await lockAccount(tx, { userId });
+      const [account] = await selectPasswordHash(tx, { userId });
+      if (account?.email !== email) throw invalidLink('expired');
+      await takeLink(tx, link);
+      await setPasswordHash(tx, { userId, passwordHash });
+      // Whoever has the link reads mail at this address.
+      await setEmail(tx, { userId, email });
+      await endAllSessions({ db: tx, services }, userId);
+      await expireLinks(tx, { userId, email, undosSince: null });
+      await writeMail(services.mail, tx, { kind: 'password_changed', email, userId });
+    });
+    return { changed: true };
+  },
+});

@@ -1,0 +1,126 @@
+/** Mails and the links in them: writes them with their cause, and reads, uses and expires them. */
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import type { MailId, UserId } from '../rules/ids.js';
+import type { MailKind, MailOutcome } from '../rules/mails.js';
+import { builder, statement, type Placeholders } from './statement.js';
+import { mails } from './tables/mails.js';
+
+interface NewMail {
+  readonly id: MailId;
+  readonly kind: MailKind;
+  readonly email: string;
+  readonly userId: UserId | null;
+  readonly tokenHash: string | null;
+  /** How long its link works. */
+  readonly hours: number | null;
+  /** The key of its task: mails to one domain have a share of the places. */
+  readonly domain: string;
+}
+
+/** With its task, in the transaction of what it tells about. */
+export const insertMail = statement(
+  'insertMail',
+  {},
+  ($: Placeholders<NewMail>) => sql`with mail as (
+      insert into mails (id, kind, email, user_id, token_hash, expires_at) values (${$('id')}, ${$('kind')},
+        ${$('email')}, ${$('userId')}, ${$('tokenHash')}, now() + make_interval(hours => ${$('hours')}::int))
+      returning id
+    )
+    insert into tasks (id, kind, key) select id, 'mail', ${$('domain')} from mail`,
+);
+
+const HAS_EXPIRED = sql<boolean>`coalesce(expires_at <= now(), false)`.as('has_expired');
+
+/** What its text is made from. */
+const shape = {
+  id: mails.id,
+  kind: mails.kind,
+  email: mails.email,
+  userId: mails.userId,
+  createdAt: mails.createdAt,
+  tokenHash: mails.tokenHash,
+  hasExpired: HAS_EXPIRED,
+  /** The account that has the address now. */
+  holderId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('holder_id'),
+};
+
+export interface Mail {
+  readonly id: MailId;
+  readonly kind: MailKind;
+  readonly email: string;
+  readonly userId: UserId | null;
+  readonly createdAt: Date;
+  readonly tokenHash: string | null;
+  readonly hasExpired: boolean;
+  readonly holderId: UserId | null;
+}
+
+/** Returns no row for a mail that needs no sending any more. */
+export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
+  builder
+    .select(fields)
+    .from(mails)
+    .where(and(eq(mails.id, $('id')), isNull(mails.outcome))),
+);
+
+const SHOWN_MAX = 50;
+
+/** Those that were sent, the newest first. */
+export const selectNewestMails = statement('selectNewestMails', shape, (_: Placeholders<object>, fields) =>
+  builder
+    .select(fields)
+    .from(mails)
+    .where(eq(mails.outcome, sql.raw(`'sent'`)))
+    .orderBy(desc(mails.createdAt), desc(mails.id))
+    .limit(SHOWN_MAX),
+);
+
+/** What became of it, which also tells whether mail to this address arrives. */
+export const endMail = statement(
+  'endMail',
+  {},
+  ($: Placeholders<{ id: MailId; outcome: MailOutcome }>) => sql`with ended as (
+      update mails set outcome = ${$('outcome')} where id = ${$('id')} and outcome is null returning email, outcome
+    )
+    update users set email_undeliverable = ended.outcome = 'refused' from ended
+    where users.email = ended.email and ended.outcome in ('sent', 'refused')
+      and users.email_undeliverable <> (ended.outcome = 'refused')`,
+);
+
+/** Also a link that works no more. */
+export const selectLink = statement(
+  'selectLink',
+  { ...shape, isUsed: sql<boolean>`used_at is not null`.as('is_used') },
+  ($: Placeholders<{ tokenHash: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(mails)
+      .where(eq(mails.tokenHash, $('tokenHash'))),
+);
+
+/** Of several calls at once, one gets a row. */
+export const useLink = statement('useLink', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
+  builder
+    .update(mails)
+    .set({ usedAt: sql`now()` })
+    .where(and(eq(mails.id, $('id')), isNull(mails.usedAt), sql`expires_at > now()`))
+    .returning(fields),
+);
+
+interface EndedLinks {
+  readonly userId: UserId;
+  /** The account's address. */
+  readonly email: string;
+  /** Undos of a change of email from this time on; null for none of them. */
+  readonly undosSince: string | null;
+}
+
+/** All that lead to this account. */
+export const expireLinks = statement(
+  'expireLinks',
+  {},
+  ($: Placeholders<EndedLinks>) => sql`update mails set expires_at = now()
+    where (user_id = ${$('userId')} or (user_id is null and email = ${$('email')}))
+      and used_at is null and expires_at > now()
+      and (kind <> 'email_changed' or created_at > ${$('undosSince')}::timestamptz)`,
+);

@@ -1,0 +1,42 @@
+/** Mails as a person reads them on the page at /mailbox. */
+import type { TestApp } from '../app.js';
+import { until } from '../security/until.js';
+
+export interface ReadMail {
+  readonly id: string;
+  readonly subject: string;
+  readonly to: string;
+  /** The page that its link leads to, and the token. */
+  readonly page: string | undefined;
+  readonly token: string;
+}
+
+/** The newest first. */
+export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> {
+  const page = await (await fetch(`${app.url}/mailbox`)).text();
+  const mails = [...page.matchAll(/<article id="(\w+)">([^]*?)<\/article>/g)].map(
+    ([, id = '', html = '']): ReadMail => {
+      const [, link, token = ''] = /<a href="([^"]*)#token=([^"]+)"/.exec(html) ?? [];
+      return {
+        id,
+        subject: /<h2>([^<]*)/.exec(html)?.[1] ?? '',
+        to: /To ([^,]*),/.exec(html)?.[1] ?? '',
+        page: link?.replace(app.url, ''),
+        token,
+      };
+    },
+  );
+  return mails.filter(({ to }) => to === email);
+}
+
+/** The newest mail with this subject, once there are so many. */
+export async function mailTo(app: TestApp, email: string, subject: string, count = 1): Promise<ReadMail> {
+  let mails: ReadMail[] = [];
+  await until(async () => {
+    mails = (await mailsTo(app, email)).filter((mail) => mail.subject === subject);
+    return mails.length >= count;
+  });
+  const [newest] = mails;
+  if (!newest || mails.length > count) throw new Error(`${email} got ${mails.length} mails of ${subject}`);
+  return newest;
+}

@@ -1,0 +1,313 @@
+/** Who has forgotten a password gets in again, and who has lost an account takes it back: by both APIs. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTestApp, type TestApp } from '../app.js';
+import { admin, contractor, homeowner, programOf, type Person } from '../cast.js';
+import { DRAFT } from '../journey.js';
+import { until } from '../security/until.js';
+import { mailsTo, mailTo } from './mailbox.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(() => app.close());
+
+const RESET = 'Set a new password';
+const CONFIRM = 'Confirm your email address';
+const NEW_ADDRESS = 'Confirm your new email address';
+const CHANGED = 'The email address of your account was changed';
+
+const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
+const logIn = async (email: string, password: string) => post('/auth/login', { email, password });
+const ask = (email: string) => post('/auth/password-reset', { email });
+const reset = (token: string, password: string) =>
+  post('/auth/password-reset/confirm', { token, new_password: password });
+const reasonOf = ({ body }: Awaited<ReturnType<typeof post>>) => [body.details.code, body.details.reason];
+
+async function mutate(name: string, input: object, token?: string) {
+  const inputType = `${name[0]?.toUpperCase()}${name.slice(1)}Input!`;
+  const fields = { resetPassword: 'changed', verifyEmail: 'email', undoEmailChange: 'email' }[name] ?? 'requested';
+  const document = `mutation ($input: ${inputType}) { ${name}(input: $input) { ${fields} } }`;
+  const { data, errors } = await app.graphql(document, { token, variables: { input } });
+  return { answer: data?.[name], extensions: errors?.[0]?.extensions };
+}
+
+const verifiedOf = async (token: string) => (await app.rest('GET', '/v1/me', { token })).body.user.email_verified;
+
+describe('a forgotten password', () => {
+  it('is replaced by the link of a mail, once; all that was open ends, and a mail says so', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const program = await programOf(app, hanna);
+    expect(await verifiedOf(hanna.token)).toBe(false);
+    const { status, body } = await ask(hanna.email.toUpperCase());
+    expect(status).toBe(200);
+    const first = await mailTo(app, hanna.email, RESET);
+    expect(first.page).toBe('/reset-password');
+    expect((await mutate('requestPasswordReset', { email: hanna.email })).answer).toEqual({ requested: true });
+    const second = await mailTo(app, hanna.email, RESET, 2);
+    expect(second.token).not.toBe(first.token);
+
+    expect((await reset(second.token, hanna.email)).body.details.fields).toEqual({
+      new_password: 'must not be the email itself',
+    });
+    expect((await reset(second.token, 'a new one')).status).toBe(200);
+    expect((await logIn(hanna.email, hanna.password)).status).toBe(401);
+    const session = await logIn(hanna.email, 'a new one');
+    expect(session.status).toBe(200);
+    expect(await verifiedOf(session.body.token)).toBe(true);
+    for (const { token } of [hanna, program]) expect((await app.rest('GET', '/v1/me', { token })).status).toBe(401);
+    expect(reasonOf(await reset(second.token, 'another one'))).toEqual(['INVALID_LINK', 'used']);
+    expect(reasonOf(await reset(first.token, 'another one'))).toEqual(['INVALID_LINK', 'expired']);
+    await mailTo(app, hanna.email, 'Your password was changed');
+    expect((await ask('nobody.at.all@example.test')).body).toEqual(body);
+  });
+
+  it('of an address without an account is answered alike, and no mail goes there', async () => {
+    expect((await ask('nobody@example.test')).status).toBe(200);
+    const rows = () => app.sql`select outcome from mails where email = 'nobody@example.test'`;
+    await until(async () => (await rows())[0]?.outcome !== null);
+    expect([...(await rows())]).toEqual([{ outcome: 'nobody' }]);
+    expect(await mailsTo(app, 'nobody@example.test')).toEqual([]);
+  });
+
+  it('stays as it is for a link that is unknown, cut, another kind’s, or too old', async () => {
+    const carl = await contractor(app, 'Carl');
+    const verification = await mailTo(app, carl.email, CONFIRM);
+    await ask(carl.email);
+    const { id, token } = await mailTo(app, carl.email, RESET);
+    for (const wrong of ['', 'x', token.slice(0, -1), `${token} `, verification.token, id])
+      expect(reasonOf(await reset(wrong, 'a new one'))).toEqual(['INVALID_LINK', 'unknown']);
+    await app.sql`update mails set expires_at = now() where id = ${id}`;
+    expect(reasonOf(await reset(token, 'a new one'))).toEqual(['INVALID_LINK', 'expired']);
+    expect((await mutate('resetPassword', { token, newPassword: 'a new one' })).extensions).toMatchObject({
+      code: 'INVALID_LINK',
+      reason: 'expired',
+    });
+    expect((await logIn(carl.email, carl.password)).status).toBe(200);
+  });
+
+  it('is replaced by one of many who use the same link at once', async () => {
+    const henry = await homeowner(app, 'Henry');
+    await ask(henry.email);
+    const { token } = await mailTo(app, henry.email, RESET);
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => reset(token, `new password ${n}`)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
+    const winner = answers.findIndex(({ status }) => status === 200) + 1;
+    expect((await logIn(henry.email, `new password ${winner}`)).status).toBe(200);
+  });
+});
+
+describe('an address', () => {
+  it('is confirmed by its link, and then no mail is sent any more', async () => {
+    const heidi = await homeowner(app, 'Heidi');
+    expect((await post('/me/email/verification', {}, heidi.token)).status).toBe(200);
+    const { page, token } = await mailTo(app, heidi.email, CONFIRM, 2);
+    expect(page).toBe('/verify-email');
+    expect((await mutate('verifyEmail', { token })).answer).toEqual({ email: heidi.email });
+    expect(await verifiedOf(heidi.token)).toBe(true);
+    expect(reasonOf(await post('/auth/verify-email', { token }))).toEqual(['INVALID_LINK', 'used']);
+    const request = 'mutation { requestEmailVerification { requested } }';
+    expect((await app.graphql(request, { token: heidi.token })).data.requestEmailVerification).toEqual({
+      requested: false,
+    });
+    expect(await mailsTo(app, heidi.email)).toHaveLength(2);
+  });
+
+  it('of others shows nothing of it, but to admins', async () => {
+    const [horst, ada] = [await homeowner(app, 'Horst'), await admin(app)];
+    const other = await contractor(app, 'Cora');
+    const read = async (token: string) => (await app.rest('GET', `/v1/users/${horst.userId}`, { token })).body;
+    expect(await read(ada.token)).toMatchObject({ email_verified: false, email_undeliverable: false });
+    expect(await read(other.token)).toMatchObject({ email_verified: null, email_undeliverable: null });
+  });
+
+  it('is another once that is confirmed, and not before', async () => {
+    const hugo = await homeowner(app, 'Hugo');
+    const input = { email: 'Hugo.New@example.test', currentPassword: hugo.password };
+    const wrong = await mutate('changeEmail', { ...input, currentPassword: 'no' }, hugo.token);
+    expect(wrong.extensions).toMatchObject({ code: 'INVALID_CREDENTIALS' });
+    const same = await mutate('changeEmail', { ...input, email: hugo.email }, hugo.token);
+    expect(same.extensions).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect((await mutate('changeEmail', input, hugo.token)).answer).toEqual({ requested: true });
+    const { token } = await mailTo(app, 'hugo.new@example.test', NEW_ADDRESS);
+    expect((await logIn(hugo.email, hugo.password)).status).toBe(200);
+    expect((await post('/auth/verify-email', { token })).status).toBe(200);
+    expect((await logIn(hugo.email, hugo.password)).status).toBe(401);
+    expect((await logIn('hugo.new@example.test', hugo.password)).status).toBe(200);
+    // The log-in that asked for it goes on.
+    expect(await verifiedOf(hugo.token)).toBe(true);
+    const undo = await mailTo(app, hugo.email, CHANGED);
+    expect(undo.page).toBe('/undo-email-change');
+    // The address is kept for who may take it back.
+    const signUp = { email: hugo.email, password: 'somebody else', first_name: 'A', last_name: 'B' };
+    expect((await post('/auth/signup/homeowner', signUp)).body.details.code).toBe('EMAIL_TAKEN');
+  });
+
+  it('that is taken is answered alike; its owner gets a mail, and nobody’s address changes', async () => {
+    const [ivan, irma] = [await homeowner(app, 'Ivan'), await homeowner(app, 'Irma')];
+    const { status } = await post('/me/email', { email: irma.email, current_password: ivan.password }, ivan.token);
+    expect(status).toBe(200);
+    const mail = await mailTo(app, irma.email, 'Your email address has an account already');
+    expect(mail.token).toBe('');
+    // Even somebody who got hold of the link moves nothing.
+    const token = app.services.mail.tokens.tokenOf(mail.id as `mal_${string}`);
+    expect((await post('/auth/verify-email', { token })).body.details.code).toBe('EMAIL_TAKEN');
+    expect((await logIn(irma.email, irma.password)).status).toBe(200);
+    expect((await logIn(ivan.email, ivan.password)).status).toBe(200);
+  });
+});
+
+describe('a stolen account', () => {
+  async function steal(owner: Person, to: string): Promise<void> {
+    await post('/me/email', { email: to, current_password: owner.password }, owner.token);
+    await post('/auth/verify-email', { token: (await mailTo(app, to, NEW_ADDRESS)).token });
+    await ask(to);
+    await reset((await mailTo(app, to, RESET)).token, 'mine now');
+  }
+
+  it('is taken back by the owner of the former address, however often the thief moved it', async () => {
+    const olga = await homeowner(app, 'Olga');
+    await steal(olga, 'thief@example.test');
+    const { token } = (await logIn('thief@example.test', 'mine now')).body;
+    await post('/me/email', { email: 'thief.2@example.test', current_password: 'mine now' }, token);
+    const moved = await mailTo(app, 'thief.2@example.test', NEW_ADDRESS);
+    expect((await post('/auth/verify-email', { token: moved.token })).status).toBe(200);
+    const thiefsUndo = await mailTo(app, 'thief@example.test', CHANGED);
+    await ask('thief.2@example.test');
+    const thiefsReset = await mailTo(app, 'thief.2@example.test', RESET);
+    const thief = (await logIn('thief.2@example.test', 'mine now')).body.token;
+
+    const undo = await mailTo(app, olga.email, CHANGED);
+    const undone = await mutate('undoEmailChange', { token: undo.token });
+    expect(undone).toMatchObject({ answer: { email: olga.email } });
+    expect((await app.rest('GET', '/v1/me', { token: thief })).status).toBe(401);
+    for (const email of [olga.email, 'thief@example.test', 'thief.2@example.test'])
+      for (const password of ['mine now', olga.password]) expect((await logIn(email, password)).status).toBe(401);
+    expect(reasonOf(await post('/auth/undo-email-change', { token: thiefsUndo.token }))).toEqual([
+      'INVALID_LINK',
+      'expired',
+    ]);
+    expect(reasonOf(await reset(thiefsReset.token, 'mine again'))).toEqual(['INVALID_LINK', 'expired']);
+    const own = await mailTo(app, olga.email, RESET);
+    expect((await reset(own.token, 'olga again')).status).toBe(200);
+    const back = await logIn(olga.email, 'olga again');
+    expect(back.body.user.id).toBe(olga.userId);
+    expect(reasonOf(await post('/auth/undo-email-change', { token: undo.token }))).toEqual(['INVALID_LINK', 'used']);
+  });
+});
+
+it('asks for a session of one’s own, and takes no API key', async () => {
+  const program = await programOf(app, await homeowner(app, 'Paul'));
+  const input = { email: 'x@example.test', current_password: 'x' };
+  expect((await post('/me/email', input, program.token)).status).toBe(403);
+  expect((await post('/me/email/verification', {}, program.token)).status).toBe(403);
+  expect((await post('/me/email', input)).status).toBe(401);
+});
+
+it('keeps no token in any row', async () => {
+  const pia = await homeowner(app, 'Pia');
+  await ask(pia.email);
+  const { token } = await mailTo(app, pia.email, RESET);
+  const rows = await app.sql`select to_jsonb(mails)::text as row from mails
+    union all select to_jsonb(tasks)::text from tasks union all select to_jsonb(idempotency_records)::text
+    from idempotency_records`;
+  expect(rows.length).toBeGreaterThan(1);
+  expect(rows.filter(({ row }) => row.includes(token))).toEqual([]);
+  expect(app.logged.filter((line) => line.includes(token))).toEqual([]);
+});
+
+describe('mails that strangers ask for', () => {
+  it('are three an hour for an address, whoever asks and whether or not it has an account', async () => {
+    const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_CALLER: '100' });
+    const request = (email: string, from: number) =>
+      limited.rest('POST', '/v1/auth/password-reset', { body: { email }, from });
+    const { email } = await homeowner(limited, 'Quinn');
+    for (const address of [email, 'nobody@example.test']) {
+      for (const from of [2, 3, 4]) expect((await request(address, from)).status).toBe(200);
+      const { status, body } = await request(address, 5);
+      expect([status, body.details.limit]).toEqual([429, 'mailPerRecipient']);
+      expect(body.details.retry_after).toBeGreaterThan(3_000);
+    }
+    await limited.close();
+  });
+
+  it('are twenty an hour for whoever asks', async () => {
+    const limited = await openTestApp({ RATE_LIMITS: 'on' });
+    for (let n = 0; n < 20; n += 1)
+      await limited.rest('POST', '/v1/auth/password-reset', { body: { email: `p${n}@example.test` } });
+    const { status, body } = await limited.rest('POST', '/v1/auth/password-reset', {
+      body: { email: 'p@example.test' },
+    });
+    expect([status, body.details.limit]).toEqual([429, 'mailPerCaller']);
+    await limited.close();
+  });
+});
+
+describe('the page at /mailbox', () => {
+  const statusFor = async (headers: Record<string, string>) =>
+    (await app.rest('GET', '/mailbox', { headers: { accept: 'application/json', ...headers } })).status;
+
+  it('is there for this machine by its own name, and for no other', async () => {
+    expect((await fetch(`${app.url}/mailbox`)).status).toBe(200);
+    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'x'])
+      expect(await statusFor({ host })).toBe(404);
+  });
+
+  it.each<[where: string, env: Record<string, string>]>([
+    ['where others may reach it', { HOST: '0.0.0.0' }],
+    ['behind a proxy', { TRUST_PROXY_HOPS: '1' }],
+    ['where there is a mail server', { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }],
+  ])('is not there %s', async (_where, env) => {
+    const other = await openTestApp(env);
+    expect((await fetch(`http://127.0.0.1:${new URL(other.url).port}/mailbox`)).status).toBe(404);
+    await other.close();
+  });
+});
+
+it('says that it sends no mail, in production without a mail server', async () => {
+  const silent = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' });
+  const nina = await homeowner(silent, 'Nina');
+  const request = (path: string, body: object) => silent.rest('POST', `/v1${path}`, { token: nina.token, body });
+  for (const [path, body] of [
+    ['/auth/password-reset', { email: nina.email }],
+    ['/me/email', { email: 'nina.new@example.test', current_password: nina.password }],
+    ['/me/email/verification', {}],
+  ] as const) {
+    const { status, body: answer } = await request(path, body);
+    expect([status, answer.details.code]).toEqual([501, 'NOT_CONFIGURED']);
+  }
+  expect([...(await silent.sql`select id from mails`)]).toEqual([]);
+  await silent.close();
+});
+
+describe('where the operator asks for a confirmed email', () => {
+  it('nobody publishes or bids without, which is foretold, and everybody with', async () => {
+    const strict = await openTestApp({ REQUIRE_VERIFIED_EMAIL: 'on' });
+    const [hanna, carl] = [await homeowner(strict, 'Hanna'), await contractor(strict, 'Carl')];
+    const jobId = (await strict.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })).body.id;
+    const call = (path: string, { token }: Person, body = {}) =>
+      strict.rest('POST', `/v1/jobs${path}`, { token, body });
+    const foretold = async ({ token }: Person, action: string) => {
+      const { body } = await strict.rest('GET', `/v1/jobs/${jobId}/actions`, { token });
+      return body.data.find((one: { action: string }) => one.action === action);
+    };
+    const confirm = async ({ email }: Person) => {
+      const { token } = await mailTo(strict, email, CONFIRM);
+      expect((await strict.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
+    };
+    const bid = { amount: 100 };
+
+    const refused = await call(`/${jobId}/publish`, hanna);
+    expect([refused.status, refused.body.details]).toMatchObject([403, { reason: 'email_unverified' }]);
+    expect(await foretold(hanna, 'publish')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
+    await confirm(hanna);
+    expect(await foretold(hanna, 'publish')).toMatchObject({ allowed: true });
+    expect((await call(`/${jobId}/publish`, hanna)).status).toBe(200);
+    const program = await programOf(strict, carl);
+    for (const bidder of [carl, program])
+      expect((await call(`/${jobId}/bids`, bidder, bid)).body.details.reason).toBe('email_unverified');
+    await confirm(carl);
+    expect((await call(`/${jobId}/bids`, program, bid)).status).toBe(201);
+    await strict.close();
+  });
+});

@@ -1,0 +1,85 @@
+/** Mails on their way to a real mail server: what it gets, and what becomes of a mail that it does not take. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openTestApp, type TestApp } from '../app.js';
+import { homeowner } from '../cast.js';
+import { until } from '../security/until.js';
+import { openMailServer, type MailServer } from './mail-server.js';
+
+let server: MailServer;
+let app: TestApp;
+beforeEach(async () => {
+  server = await openMailServer();
+  app = await openTestApp({ SMTP_URL: server.url, MAIL_FROM: 'market@example.test', PUBLIC_URL: 'https://jobs.test' });
+});
+afterEach(async () => {
+  await app.close();
+  await server.close();
+});
+
+const mailRows = () => app.sql`select id, kind, outcome from mails order by id`;
+const task = async () => (await app.sql`select attempts, run_at > now() as waits from tasks where kind = 'mail'`)[0];
+const undeliverable = async (token: string) =>
+  (await app.rest('GET', '/v1/me', { token })).body.user.email_undeliverable as boolean;
+const hurry = () => app.sql`update tasks set run_at = now() where kind = 'mail'`;
+
+it('arrives as plain text and HTML, with its own id and the link in the fragment', async () => {
+  const hanna = await homeowner(app, 'Hanna');
+  await until(() => server.taken.length > 0);
+  const [mail] = server.taken;
+  const [row] = await mailRows();
+  expect(mail).toMatchObject({
+    from: 'market@example.test',
+    to: [hanna.email],
+    messageId: `<${row?.id}@example.test>`,
+  });
+  expect(mail?.headers).toMatch(/^From: Job Marketplace <market@example\.test>$/m);
+  expect(mail?.headers).toMatch(/^Subject: Confirm your email address$/m);
+  expect(mail?.headers).toMatch(/^Auto-Submitted: auto-generated$/m);
+  expect(mail?.content.match(/https:\/\/jobs\.test\/verify-email#token=[\w-]{43}/g)).toHaveLength(3);
+  expect(mail?.content).not.toContain('Hanna');
+  await until(async () => (await mailRows())[0]?.outcome === 'sent');
+  expect(await task()).toBeUndefined();
+});
+
+it('is sent again, as the same mail, to a server that says later', async () => {
+  server.refuse = { code: 451, text: 'greylisted' };
+  const { token } = await homeowner(app, 'Hugo');
+  await until(async () => (await task())?.attempts === 1);
+  expect(await task()).toEqual({ attempts: 1, waits: true });
+  server.refuse = undefined;
+  await hurry();
+  await until(() => server.taken.length === 1);
+  expect(server.taken[0]?.messageId).toContain((await mailRows())[0]?.id);
+  expect(await undeliverable(token)).toBe(false);
+});
+
+it('is over for an address that is refused for good, which its owner sees until a mail arrives', async () => {
+  server.refuse = { code: 550, text: 'no such mailbox' };
+  const { token } = await homeowner(app, 'Heidi');
+  await until(async () => (await mailRows())[0]?.outcome === 'refused');
+  expect(await task()).toBeUndefined();
+  expect(await undeliverable(token)).toBe(true);
+  server.refuse = undefined;
+  await app.rest('POST', '/v1/me/email/verification', { token, body: {} });
+  await until(() => server.taken.length === 1);
+  await until(async () => !(await undeliverable(token)));
+  expect(server.refusedCount).toBe(1);
+});
+
+it('waits where the server is away, and is not the address’s fault', async () => {
+  await server.close();
+  const { token } = await homeowner(app, 'Horst');
+  await until(async () => (await task())?.attempts === 1);
+  expect(await undeliverable(token)).toBe(false);
+  expect(app.logged.some((line) => line.includes('sending a mail failed') && line.includes('ESOCKET'))).toBe(true);
+});
+
+it('does not go to a server without encryption where that is asked for', async () => {
+  const SMTP_URL = `${server.url}/?requireTLS=true`;
+  const careful = await openTestApp({ SMTP_URL, MAIL_FROM: 'market@example.test' });
+  await homeowner(careful, 'Clara');
+  const attempts = async () => (await careful.sql`select attempts from tasks where kind = 'mail'`)[0]?.attempts;
+  await until(async () => (await attempts()) === 1);
+  expect(server.taken).toEqual([]);
+  await careful.close();
+});
