@@ -41,6 +41,41 @@ it('arrives as plain text and HTML, with its own id and the link in the fragment
   expect(await task()).toBeUndefined();
 });
 
+it('goes to the address that was typed, or nowhere', async () => {
+  const hostile = [
+    'a@example.test,b@example.test',
+    'a@example.test; b@example.test',
+    'a@example.test b@example.test',
+    'a@example.test\r\nBcc: b@example.test',
+    'a@example.test\0',
+    'a@[127.0.0.1]',
+    '<a@example.test>',
+    'A <a@example.test>',
+    '"a b"@example.test',
+    '"a@b.example"@example.test',
+    'a(b)@example.test',
+    'a@example.test(b@example.test)',
+    'a%b.example@example.test@c.example',
+    'а@example.test',
+    'a@exаmple.test',
+    'a@example.test.',
+    '-oQ/tmp@example.test',
+    '..@example.test',
+    'a@localhost',
+  ];
+  const odd = ["o'neil+tag@example.test", 'a%b@example.test', 'a_b-c.d@sub.example.test'];
+  for (const email of [...hostile, ...odd]) {
+    const signUp = { email, password: 'a good password', first_name: 'A', last_name: 'B' };
+    const { status } = await app.rest('POST', '/v1/auth/signup/homeowner', { body: signUp });
+    expect([email, [201, 400].includes(status)]).toEqual([email, true]);
+  }
+  const accounts = (await app.sql`select email from users where user_type <> 'admin'`).map(({ email }) => email);
+  await until(() => server.taken.length === accounts.length);
+  expect(server.taken.map(({ to }) => to).toSorted()).toEqual(accounts.map((email) => [email]).toSorted());
+  expect(accounts).toEqual(expect.arrayContaining(odd.slice(0, 1)));
+  expect(accounts.filter((email) => hostile.slice(0, 15).includes(email))).toEqual([]);
+});
+
 it('is sent again, as the same mail, to a server that says later', async () => {
   server.refuse = { code: 451, text: 'greylisted' };
   const { token } = await homeowner(app, 'Hugo');

@@ -27,6 +27,20 @@ it('a log-in takes as long for an unknown email as for a wrong password', { retr
   expect(Math.abs(median(took.known) / median(took.unknown) - 1)).toBeLessThan(0.1);
 });
 
+it('a link for a new password takes as long to ask for with an account as without', { retry: 2 }, async () => {
+  const took = { known: [] as number[], unknown: [] as number[] };
+  const ask = (email: string) => app.rest('POST', '/v1/auth/password-reset', { body: { email } });
+  for (let i = 0; i < 1_020; i += 1) {
+    for (const who of i % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+      const began = performance.now();
+      const { body } = await ask(who === 'known' ? hanna.email : `nobody.${i}@example.test`);
+      if (i >= 20) took[who].push(performance.now() - began);
+      expect(body.message).toBe('If an account has this address, a mail is on its way there.');
+    }
+  }
+  expect(Math.abs(median(took.known) / median(took.unknown) - 1)).toBeLessThan(0.1);
+});
+
 function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

@@ -55,6 +55,53 @@ export const LOG_INS: readonly Row[] = [
     ],
   },
   {
+    name: 'links to set a new password, asked for the victim and for thousands of made-up addresses',
+    who: 'anonymous',
+    attacks: ({ addresses, victimEmail }) => [
+      {
+        kind: 'calls',
+        connections: 160,
+        addresses: addresses(8),
+        requests: [
+          post('/v1/auth/password-reset', { email: victimEmail }),
+          post('/v1/auth/password-reset', { email: 'nobody.########@example.test' }),
+        ],
+      },
+    ],
+  },
+  {
+    name: 'mails to one address, by a change of email with 100 accounts at once',
+    who: '600 accounts',
+    hashesOn: true,
+    attacks: ({ people }) => [
+      {
+        kind: 'calls',
+        connections: 100,
+        requests: Array.from({ length: 100 }, () => people.contractor()).map(({ token, password }) =>
+          post(
+            '/v1/me/email',
+            { email: 'bombed@example.test', current_password: password },
+            { Authorization: `Bearer ${token}` },
+          ),
+        ),
+      },
+    ],
+  },
+  {
+    name: 'links to set a new password that are guessed',
+    who: 'anonymous',
+    attacks: ({ addresses }) => [
+      {
+        kind: 'calls',
+        connections: 160,
+        addresses: addresses(8),
+        requests: [
+          post('/v1/auth/password-reset/confirm', { token: 'guess-########', new_password: 'a good password' }),
+        ],
+      },
+    ],
+  },
+  {
     name: 'right log-ins with 100 accounts at once',
     who: '600 accounts',
     hashesOn: true,
