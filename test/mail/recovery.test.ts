@@ -196,6 +196,28 @@ describe('a stolen account', () => {
   });
 });
 
+it('a new password ends a change of email that somebody else may have begun, and a mail says so', async () => {
+  const rosa = await homeowner(app, 'Rosa');
+  await post('/me/email', { email: 'rosas.thief@example.test', current_password: rosa.password }, rosa.token);
+  const { token } = await mailTo(app, 'rosas.thief@example.test', NEW_ADDRESS);
+  const passwords = { current_password: rosa.password, new_password: 'rosa alone knows' };
+  expect((await post('/me/password', passwords, rosa.token)).status).toBe(200);
+  await mailTo(app, rosa.email, 'Your password was changed');
+  expect(reasonOf(await post('/auth/verify-email', { token }))).toEqual(['INVALID_LINK', 'expired']);
+  expect((await logIn(rosa.email, 'rosa alone knows')).status).toBe(200);
+});
+
+it('a dry run sends nothing, and a call that is sent again sends one mail', async () => {
+  const resi = await homeowner(app, 'Resi');
+  await mailTo(app, resi.email, CONFIRM);
+  const call = (headers: Record<string, string>) =>
+    app.rest('POST', '/v1/me/email/verification', { token: resi.token, headers, body: {} });
+  expect((await call({ 'dry-run': 'true' })).status).toBe(200);
+  for (const _ of ['once', 'again']) expect((await call({ 'idempotency-key': 'k' })).status).toBe(200);
+  await mailTo(app, resi.email, CONFIRM, 2);
+  expect(await app.sql`select from mails where email = ${resi.email}`).toHaveLength(2);
+});
+
 it('asks for a session of one’s own, and takes no API key', async () => {
   const program = await programOf(app, await homeowner(app, 'Paul'));
   const input = { email: 'x@example.test', current_password: 'x' };
@@ -251,6 +273,7 @@ describe('the page at /mailbox', () => {
     expect((await fetch(`${app.url}/mailbox`)).status).toBe(200);
     for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'x'])
       expect(await statusFor({ host })).toBe(404);
+    expect(await statusFor({ origin: 'https://evil.example' })).toBe(404);
   });
 
   it.each<[where: string, env: Record<string, string>]>([

@@ -3,6 +3,7 @@ import { email as emailShape } from '../../rules/values.js';
 import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { openBalance } from '../../store/ledger.js';
+import { expireLinks } from '../../store/mails.js';
 import { newId } from '../../store/new-id.js';
 import { revokeAllSessions } from '../../store/sessions.js';
 import type { Services } from '../services.js';
@@ -68,6 +69,7 @@ export async function setAdminPassword(services: Services, email: string, passwo
   await services.db.inTransaction(async (tx) => {
     await setPasswordHash(tx, { userId: holder.id, passwordHash });
     await revokeAllSessions(tx, { userId: holder.id });
+    await expireLinks(tx, { userId: holder.id, email: address, undosSince: null });
   });
 }
 

@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
+import { expireLinks } from '../../store/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
 import { endOtherSessions } from './ended-sessions.js';
+import { writeMail } from './mails.js';
 import { countingFailure, password, passwordMatches, passwordTried } from './people.js';
 
 export const changePassword = operation({
@@ -26,19 +28,24 @@ export const changePassword = operation({
     const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));
     if (!matches) throw wrongPassword();
     if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
-    return { formerHash, passwordHash: await services.passwords.hash(newPassword, caller.holder) };
+    return { email, formerHash, passwordHash: await services.passwords.hash(newPassword, caller.holder) };
   },
-  async run({ db, viewer, services }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
+  async run({ db, viewer, services }, _input, { email, formerHash, passwordHash }): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
       await endOtherSessions({ db: tx, services }, viewer);
+      // Whoever knew the old password may have asked to move the account to another address.
+      await expireLinks(tx, { userId: viewer.userId, email, undosSince: null });
+      if (services.mail.isOn)
+        await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });
     return { changed: true };
   },
 });
 
 interface Hashes {
+  readonly email: string;
   readonly formerHash: string;
   readonly passwordHash: string;
 }

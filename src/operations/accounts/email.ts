@@ -21,7 +21,6 @@ export const requestEmailVerification = operation({
   allows: 'signed in',
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
-  ignoresKeyAndDryRun: true,
   needsSession: true,
   input: nothing,
   async run(call): Promise<{ requested: boolean }> {
@@ -77,24 +76,24 @@ export const changeEmail = operation({
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],
-  ignoresKeyAndDryRun: true,
   needsSession: true,
   input: z.strictObject({
     email: emailShape.describe('The address that the account is to have.'),
     currentPassword: passwordTried.describe('The password.'),
   }),
-  async run(call, { email, currentPassword }): Promise<{ requested: true }> {
-    const { db, services, viewer, caller } = call;
-    const { userId } = viewer;
-    const account = await ownAddress(db, userId);
-    const matches = await countingFailure(caller, account.email, () =>
+  async prepare(call, { email, currentPassword }): Promise<void> {
+    const account = await ownAddress(call.db, call.viewer.userId);
+    const matches = await countingFailure(call.caller, account.email, () =>
       passwordMatches(call, currentPassword, account.passwordHash),
     );
     if (!matches) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials', 'The current password is wrong.');
     if (email === account.email) throw invalidField('email', 'is the address of the account already');
-    await countMail(call, email, userId);
+  },
+  async run(call, { email }): Promise<{ requested: true }> {
+    const { db, services, viewer } = call;
+    await countMail(call, email, viewer.userId);
     // Whether it is taken is looked up when the mail is sent: then its owner gets another mail.
-    await writeMail(services.mail, db, { kind: 'email_change', email, userId });
+    await writeMail(services.mail, db, { kind: 'email_change', email, userId: viewer.userId });
     return { requested: true };
   },
 });
