@@ -1,6 +1,7 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { API_KEY_ACCESSES } from '../rules/entities/api-key.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
 import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/tokens.js';
@@ -146,6 +147,11 @@ export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DIS
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
 
+export const ApiKeyAccess = choice('ApiKeyAccess', 'What an API key may do.', API_KEY_ACCESSES, {
+  read: 'Queries and subscriptions; every mutation is FORBIDDEN.',
+  full: 'Whatever its owner may do, but for email, password, sessions, keys and webhooks.',
+});
+
 export const WebhookStatus = choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {
   active: 'Events are sent.',
   paused: 'Events wait.',
@@ -173,6 +179,7 @@ export const WebhookDeliveryStatus = choice(
 /** The enum that a choice names in its `enumName`. */
 export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   UserType,
+  ApiKeyAccess,
   TokenTransferReason,
   JobStatus,
   BidStatus,

@@ -1,5 +1,6 @@
 /** Who calls, by the bearer token of the Authorization header: an access token of a session, or an API key. */
 import type { UNAUTHORIZED_MESSAGES } from '../rules/errors.js';
+import type { ApiKeyAccess } from '../rules/entities/api-key.js';
 import type { ApiKeyId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
@@ -41,10 +42,11 @@ export function viewerInMemory({ live }: Services, credentials: Credentials): Vi
   return isRelied ? viewer : undefined;
 }
 
-/** The viewer, and the API key that was used, if any. */
+/** The viewer, and the API key that was used, if any, with what it may do. */
 export interface CallerIdentity {
   readonly viewer: Viewer;
   readonly apiKey?: ApiKeyId;
+  readonly access?: ApiKeyAccess;
 }
 
 /** By the database. */
@@ -77,7 +79,7 @@ async function identifyByKey(services: Services, secretHash: string, db: Db): Pr
   const holder = await findKeyHolder(db, secretHash);
   if (typeof holder === 'string') return KEY_PROBLEMS[holder];
   keyUses.note(holder.keyId);
-  return { viewer: withDuties(services, holder), apiKey: holder.keyId };
+  return { viewer: withDuties(services, holder), apiKey: holder.keyId, access: holder.access };
 }
 
 const KEY_PROBLEMS = {

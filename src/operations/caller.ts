@@ -40,6 +40,8 @@ export class Caller {
   dryRun: DryRun | undefined;
   /** Whether an earlier answer was replayed. */
   replayed = false;
+  /** Whether the caller has an API key that only reads; known once the viewer is. */
+  onlyReads = false;
   readonly holder: Holder;
   /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
@@ -107,6 +109,7 @@ export class Caller {
     const identity = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
     if ('reason' in identity) return this.#refuseCredentials(identity);
     this.request.record.apiKey = identity.apiKey;
+    this.onlyReads = identity.access === 'read';
     this.underWay?.identify(identity.viewer.userId);
     return identity.viewer;
   }

@@ -143,7 +143,7 @@ export async function performWithin<Input, Output, A extends Allowed>(
 
 const NO_INCLUDE: JobInclude = {};
 
-type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'needsSession'>;
+type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'budget' | 'needsSession'>;
 
 /** Null for an operation that anyone may call. */
 async function authenticate({ allows, needsSession }: Traits, caller: Caller): Promise<Viewer | null> {
@@ -155,10 +155,11 @@ async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller
   await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
 }
 
-function assertRole({ allows, needsSession }: Traits, viewer: Viewer | null, caller: Caller): void {
+function assertRole({ allows, budget, needsSession }: Traits, viewer: Viewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
     throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
   if (needsSession) assertLogIn(caller);
+  if (caller.onlyReads && isWrite({ budget })) throw refuse('FORBIDDEN', { message: NOT_BY_READ_KEY });
 }
 
 function assertLogIn({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
@@ -174,6 +175,7 @@ export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };
 const NOT_BY_KEY =
   'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.';
+const NOT_BY_READ_KEY = 'This API key only reads; for this, create one whose access is full.';
 
 async function parseInput<Input>(
   operation: Pick<Operation<Input, unknown>, 'input'>,

@@ -47,7 +47,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   verifyEmail: { token: LINK_TOKEN },
   changeEmail: { email: 'hanna.hill@example.com', currentPassword: PERSON.password },
   undoEmailChange: { token: LINK_TOKEN },
-  createApiKey: { name: 'Nightly export', expiresAt: null },
+  createApiKey: { name: 'Nightly export', expiresAt: null, access: 'read' },
   updateProfile: {
     user: { phone: '+1 512 555 0111' },
     homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },

@@ -1,5 +1,6 @@
 /** API keys. Each has its own session, which is checked, ended and deleted like any other. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import type { ApiKeyAccess } from '../rules/entities/api-key.js';
 import type { ApiKeyId, SessionId, UserId } from '../rules/ids.js';
 import { newId } from './new-id.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -14,6 +15,7 @@ import { apiKeys, sessions } from './tables/sessions.js';
 export interface ApiKey {
   id: ApiKeyId;
   name: string;
+  access: ApiKeyAccess;
   createdAt: Date;
   /** Null for a key that does not expire. */
   expiresAt: Date | null;
@@ -23,6 +25,7 @@ export interface ApiKey {
 const keyShape = {
   id: apiKeys.id,
   name: apiKeys.name,
+  access: apiKeys.access,
   createdAt: apiKeys.createdAt,
   expiresAt: new ConvertedColumn<Date | null>(sql`nullif(${sessions.endsAt}, 'infinity')`, 'expires_at', asDate),
   lastUsedAt: apiKeys.lastUsedAt,
@@ -83,8 +86,8 @@ const insertKeySession = statement(
       .values({ ...columns($, ['id', 'userId']), endsAt: sql`coalesce(${$('expiresAt')}::timestamptz, 'infinity')` }),
 );
 
-const NEW_KEY = ['id', 'userId', 'sessionId', 'name', 'secretHash'] as const;
-type NewKey = Pick<typeof apiKeys.$inferInsert, (typeof NEW_KEY)[number]>;
+const NEW_KEY = ['id', 'userId', 'sessionId', 'name', 'access', 'secretHash'] as const;
+type NewKey = Pick<typeof apiKeys.$inferSelect, (typeof NEW_KEY)[number]>;
 
 const insertKey = statement('insertKey', { createdAt: apiKeys.createdAt }, ($: Placeholders<NewKey>, fields) =>
   builder.insert(apiKeys).values(columns($, NEW_KEY)).returning(fields),
@@ -92,13 +95,13 @@ const insertKey = statement('insertKey', { createdAt: apiKeys.createdAt }, ($: P
 
 export async function insertApiKey(
   tx: Db,
-  { userId, name, expiresAt, secretHash }: Pick<NewKey, 'userId' | 'name' | 'secretHash'> & { expiresAt: Date | null },
+  { expiresAt, ...key }: Omit<NewKey, 'id' | 'sessionId'> & { expiresAt: Date | null },
 ): Promise<ApiKey> {
   const [id, sessionId] = [newId('apiKey'), newId('session')];
-  await insertKeySession(tx, { id: sessionId, userId, expiresAt: expiresAt && expiresAt.toISOString() });
-  const [row] = await insertKey(tx, { id, userId, sessionId, name, secretHash });
+  await insertKeySession(tx, { id: sessionId, userId: key.userId, expiresAt: expiresAt && expiresAt.toISOString() });
+  const [row] = await insertKey(tx, { id, sessionId, ...key });
   if (!row) throw new Error('A new API key could not be read back.');
-  return { id, name, createdAt: row.createdAt, expiresAt, lastUsedAt: null };
+  return { id, name: key.name, access: key.access, createdAt: row.createdAt, expiresAt, lastUsedAt: null };
 }
 
 const selectBySecret = statement(
@@ -107,6 +110,7 @@ const selectBySecret = statement(
     ...viewerShape,
     emailVerified: users.emailVerified,
     keyId: apiKeys.id,
+    access: apiKeys.access,
     revoked: sql<boolean>`${sessions.revokedAt} is not null`,
     expired: sql<boolean>`${sessions.endsAt} <= now()`,
   },
@@ -123,6 +127,7 @@ const selectBySecret = statement(
 
 export interface KeyHolder {
   readonly keyId: ApiKeyId;
+  readonly access: ApiKeyAccess;
   readonly viewer: Viewer;
   readonly emailVerified: boolean;
 }
@@ -134,11 +139,11 @@ export async function findKeyHolder(
 ): Promise<KeyHolder | 'unknown' | 'revoked' | 'expired'> {
   const [row] = await selectBySecret(db, { secretHash });
   if (!row) return 'unknown';
-  const { keyId, revoked, expired, emailVerified, ...viewer } = row;
+  const { keyId, access, revoked, expired, emailVerified, ...viewer } = row;
   if (revoked) return 'revoked';
   if (expired) return 'expired';
   // The row has the columns of all three roles; the viewer's role decides which profile is set.
-  return { keyId, viewer: viewer as Viewer, emailVerified };
+  return { keyId, access, viewer: viewer as Viewer, emailVerified };
 }
 
 const updateLastUsed = statement('updateLastUsed', {}, ($: Placeholders<{ ids: string; times: string }>) =>

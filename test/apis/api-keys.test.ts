@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/index.js';
+import { isWrite } from '../../src/operations/operation.js';
+import { ROUTES } from '../../src/rest/routes.js';
 import { API_KEYS_PER_PERSON_MAX } from '../../src/rules/limits.js';
 import { newId } from '../../src/store/new-id.js';
 import { admin, contractor, homeowner, programOf, type Person } from '../cast.js';
@@ -22,9 +24,9 @@ afterAll(async () => {
 });
 
 const CREATE = `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) {
-  apiKey { id name createdAt expiresAt lastUsedAt } secret viewer { user { id } } } }`;
+  apiKey { id name access createdAt expiresAt lastUsedAt } secret viewer { user { id } } } }`;
 const REVOKE = 'mutation ($id: ID!) { revokeApiKey(id: $id) { apiKey { id name } viewer { user { id } } } }';
-const LIST = '{ viewer { apiKeys { totalCount nodes { id name createdAt expiresAt lastUsedAt } } } }';
+const LIST = '{ viewer { apiKeys { totalCount nodes { id name access createdAt expiresAt lastUsedAt } } } }';
 
 const create = (token: string | undefined, body: unknown, at = app, options: CallOptions = {}) =>
   at.rest('POST', '/v1/api-keys', { ...options, token, body });
@@ -59,14 +61,21 @@ describe('an API key', () => {
     const owner = await homeowner(app, 'Olga');
     const { status, body, headers } = await create(owner.token, { name: ' Nightly export ' });
     const made = { id: expect.stringMatching(/^key_[0-9A-Za-z]{27}$/), name: 'Nightly export', created_at: MOMENT };
-    const apiKey = { ...made, expires_at: null, last_used_at: null };
+    const apiKey = { ...made, access: 'full', expires_at: null, last_used_at: null };
     expect({ status, body }).toEqual({ status: 201, body: { api_key: apiKey, secret: expect.stringMatching(SECRET) } });
     expect(headers.get('cache-control')).toBe('no-store');
 
     const expiresAt = '2999-01-02T03:04:05.678Z';
     const { data } = await graphqlCreate(owner.token, { name: 'Import', expiresAt });
     expect(data.createApiKey).toEqual({
-      apiKey: { id: expect.stringMatching(/^key_/), name: 'Import', createdAt: MOMENT, expiresAt, lastUsedAt: null },
+      apiKey: {
+        id: expect.stringMatching(/^key_/),
+        name: 'Import',
+        access: 'FULL',
+        createdAt: MOMENT,
+        expiresAt,
+        lastUsedAt: null,
+      },
       secret: expect.stringMatching(SECRET),
       viewer: { user: { id: owner.userId } },
     });
@@ -169,6 +178,36 @@ describe('an API key', () => {
       'sessions',
       'updateWebhookEndpoint',
     ]);
+  });
+
+  it('that only reads does no write in either API, and reads whatever its owner reads', async () => {
+    const ada = await admin(app);
+    for (const person of [hanna, await contractor(app, 'Carl'), ada]) {
+      const { data } = await graphqlCreate(person.token, { name: 'Reports', access: 'READ' });
+      const { apiKey, secret: token } = data.createApiKey;
+      expect([apiKey.access, (await list(person.token))[0]?.access]).toEqual(['READ', 'read']);
+      for (const { method, path, operation } of ROUTES.filter((route) => route.operation.allows !== 'anyone')) {
+        const address = `/v1${path.replaceAll(/\{\w+\}/g, 'x')}`;
+        const { status, body } = await app.rest(method, address, { token, ...(method !== 'GET' && { body: {} }) });
+        const refused = [status, body.details?.code];
+        if (isWrite(operation)) expect(refused, `${method} ${path}`).toEqual([403, 'FORBIDDEN']);
+        else expect(String(body.error), `${method} ${path}`).not.toMatch(/^This API key only reads/);
+      }
+      for (const at of [app, twin]) expect((await me(token, at)).body.user.id).toBe(person.userId);
+    }
+    const body = { title: 'T', description: 'D' };
+    const { body: made } = await create(hanna.token, { name: 'Reports', access: 'read' });
+    const token = made.secret as string;
+    const before = await app.sql`select count(*)::int as jobs from jobs`;
+    const write = await app.rest('POST', '/v1/jobs', { token, body });
+    expect([byRest(write), write.body.error]).toEqual([FORBIDDEN, expect.stringMatching(/^This API key only reads/)]);
+    const dry = await app.rest('POST', '/v1/jobs', { token, body, headers: { 'dry-run': 'true' } });
+    expect(byRest(dry)).toEqual(FORBIDDEN);
+    const mutation = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }';
+    expect(byGraphql(await app.graphql(mutation, { token, variables: { input: body } }))).toEqual(FORBIDDEN);
+    expect(await app.sql`select count(*)::int as jobs from jobs`).toEqual(before);
+    expect((await app.graphql('{ jobs { totalCount } }', { token })).errors).toBeUndefined();
+    expect(invalid('access')).toEqual(byRest(await create(hanna.token, { name: 'Reports', access: 'write' })));
   });
 
   it('draws on its owner’s budgets', async () => {

@@ -9,7 +9,11 @@ import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { mutationOptions } from './field-options.js';
 
-const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'What the key is for, and until when.');
+const CreateApiKeyInput = inputOf(
+  'CreateApiKeyInput',
+  createApiKey.input,
+  'What the key is for, until when, and whether it may write.',
+);
 
 @Resolver(() => Viewer)
 export class ApiKeyResolver {

@@ -3,10 +3,11 @@
  * keys.
  */
 import { z } from 'zod';
+import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { refuse } from '../../rules/errors.js';
 import type { ApiKeyId } from '../../rules/ids.js';
 import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
-import { requiredText } from '../../rules/values.js';
+import { choice, requiredText } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { hashOfApiKey, newApiKeySecret } from '../../security/api-key.js';
 import {
@@ -33,8 +34,8 @@ export interface NewApiKey {
 export const createApiKey = operation({
   name: 'createApiKey',
   description:
-    'Makes a key for a program, which may do what its owner may, but for email, password, sessions and keys. The ' +
-    'secret is shown this once.',
+    'Makes a key for a program, which may do what its owner may, but for email, password, sessions and keys, or ' +
+    'only reads. The secret is shown this once.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
@@ -46,14 +47,18 @@ export const createApiKey = operation({
       .meta({ moment: true })
       .nullish()
       .describe('When the key ends by itself; by default it holds until it is revoked.'),
+    access: choice(API_KEY_ACCESSES, 'ApiKeyAccess')
+      .nullish()
+      .describe('Whether the key may only read; by default it may do whatever keys may.'),
   }),
-  async run({ db, viewer }, { name, expiresAt = null }): Promise<NewApiKey> {
+  async run({ db, viewer }, { name, expiresAt = null, access }): Promise<NewApiKey> {
     const secret = newApiKeySecret();
     const apiKey = await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
       const [total] = await countApiKeys(tx, viewer);
       if ((total?.count ?? 0) >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
-      return insertApiKey(tx, { userId: viewer.userId, name, expiresAt, secretHash: hashOfApiKey(secret) });
+      const { userId } = viewer;
+      return insertApiKey(tx, { userId, name, access: access ?? 'full', expiresAt, secretHash: hashOfApiKey(secret) });
     });
     return { apiKey, secret };
   },

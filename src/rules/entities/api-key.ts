@@ -2,7 +2,11 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { moment, requiredText } from '../values.js';
+import { choice, moment, requiredText } from '../values.js';
+
+/** What a key may do of what its owner may: only read, or all but what needs a log-in. */
+export const API_KEY_ACCESSES = ['read', 'full'] as const;
+export type ApiKeyAccess = (typeof API_KEY_ACCESSES)[number];
 
 export const API_KEY = entity(
   'ApiKey',
@@ -13,6 +17,12 @@ export const API_KEY = entity(
       type: requiredText(TEXT.name),
       description: 'What the key is for.',
       example: 'Nightly export',
+      written: true,
+    },
+    access: {
+      type: choice(API_KEY_ACCESSES, 'ApiKeyAccess'),
+      description: 'Whether the key only reads.',
+      example: 'full',
       written: true,
     },
     createdAt: { type: moment, description: 'When the key was made.' },

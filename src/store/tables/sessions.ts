@@ -3,7 +3,8 @@
  * stored.
  */
 import { sql } from 'drizzle-orm';
-import { index, pgTable, text } from 'drizzle-orm/pg-core';
+import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
+import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { users } from './accounts.js';
 import { createdAt, idColumn, moment } from './columns.js';
 
@@ -50,6 +51,8 @@ export const refreshTokens = pgTable(
   ],
 );
 
+export const apiKeyAccess = pgEnum('api_key_access', API_KEY_ACCESSES);
+
 /**
  * A key for programs. It has its own session, which has no refresh tokens and ends with the key, so that the checks and
  * the end of sessions apply to keys too.
@@ -68,6 +71,7 @@ export const apiKeys = pgTable(
     name: text().notNull(),
     /** Only the SHA-256 of the secret is stored. */
     secretHash: text().notNull().unique('api_keys_by_secret'),
+    access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
     /** Exact to the minute, and written a little later than the use. */
     lastUsedAt: moment(),
