@@ -5,7 +5,7 @@ import type { IdKind } from '../rules/ids.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { codesOfDenials } from '../rules/policies.js';
-import { isRepeatable, type Operation } from './operation.js';
+import { isRepeatable, isWrite, type Operation } from './operation.js';
 import { kindOf, metaOf } from './shape-kinds.js';
 
 type AnyOperation = Operation<unknown, unknown>;
@@ -25,12 +25,13 @@ const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED'
 
 function ofItsKind(operation: AnyOperation): ErrorCode[] {
   const { allows, needsSession, input } = operation;
+  const isForSome = Array.isArray(allows) || needsSession || (allows !== 'anyone' && isWrite(operation));
   const kind = kindOf(input);
   const fields = kind.is === 'object' ? kind.schema.shape : {};
   const ids = Object.values(fields).flatMap((field) => (metaOf(field).parameter ? (metaOf(field).kind ?? []) : []));
   const codes: ErrorCode[] = [];
   if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
-  if (Array.isArray(allows) || needsSession || ids.some((id) => PRIVATE_KINDS.has(id))) codes.push('FORBIDDEN');
+  if (isForSome || ids.some((id) => PRIVATE_KINDS.has(id))) codes.push('FORBIDDEN');
   if (ids.length > 0) codes.push('NOT_FOUND');
   if (isRepeatable(operation)) codes.push('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
   if ('expectedVersion' in fields) codes.push('STALE_VERSION');

@@ -7,6 +7,7 @@ export const TEXT = {
   line: 200,
   name: 100,
   kind: 64,
+  reference: 100,
   email: 254,
   url: 2_000,
   listItems: 50,

@@ -82,6 +82,7 @@ export interface Movement {
   referralUserId?: UserId;
   actorId?: UserId;
   note?: string | null;
+  externalReference?: string | null;
 }
 
 /** The parameters of a statement that moves tokens. */
@@ -98,6 +99,7 @@ export interface TransferValues {
   referralUserId: UserId | null;
   actorId: UserId | null;
   note: string | null;
+  externalReference: string | null;
 }
 
 /** The other side is the system account of the reason. */
@@ -117,7 +119,14 @@ function asTransfer({ userId, change, reason, ...about }: Movement): TransferVal
   };
 }
 
-const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
+const ABOUT_NOTHING = {
+  jobId: null,
+  bidId: null,
+  referralUserId: null,
+  actorId: null,
+  note: null,
+  externalReference: null,
+};
 
 /** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
 const insertTransfer = statement('insertTransfer', transferColumns, ($: Placeholders<TransferValues>, fields) => {
@@ -134,7 +143,8 @@ const insertTransfer = statement('insertTransfer', transferColumns, ($: Placehol
       .select(
         sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
           ${$('reason')}::transfer_reason, user_id, ${$('jobId')}::text, ${$('bidId')}::text,
-          ${$('referralUserId')}::text, ${$('actorId')}::text, ${$('note')}::text, now() from changed`,
+          ${$('referralUserId')}::text, ${$('actorId')}::text, ${$('note')}::text,
+          ${$('externalReference')}::text, now() from changed`,
       )
       .returning(fields),
   );
@@ -217,4 +227,15 @@ export const selectTransfer = statement(
       .select(fields)
       .from(tokenTransfers)
       .where(eq(tokenTransfers.id, $('id'))),
+);
+
+/** Selected under the lock of a balance, so that of two calls with one reference the second finds the first. */
+export const selectTransferByReference = statement(
+  'selectTransferByReference',
+  getTableColumns(tokenTransfers),
+  ($: Placeholders<{ externalReference: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(tokenTransfers)
+      .where(eq(tokenTransfers.externalReference, $('externalReference'))),
 );

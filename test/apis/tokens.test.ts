@@ -15,7 +15,7 @@ afterAll(() => app.close());
 
 const ADJUST =
   'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount ' +
-  'amount reason note actorId jobId bidId referralUserId createdAt } } }';
+  'amount reason note externalReference actorId jobId bidId referralUserId createdAt } } }';
 const adjust = (user_id: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
   app.rest('POST', '/v1/tokens/adjustments', { token: by.token, from, body: { user_id, amount, reason } });
 const graphqlAdjust = (userId: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
@@ -133,6 +133,7 @@ describe('an adjustment', () => {
       referral_user_id: null,
       actor_id: ada.userId,
       note: 'for the storm week',
+      external_reference: null,
       created_at: expect.stringMatching(/Z$/),
     });
     const debit = await graphqlAdjust(carl.userId, -15);
@@ -238,6 +239,62 @@ describe('an adjustment', () => {
       expect(byGraphql(refused)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     }
     expect(await rowsOf(carl)).toBe(1);
+  });
+
+  describe('with a reference from elsewhere', () => {
+    const payment = (person: Person, more: object = {}, from?: number) => {
+      const input = { user_id: person.userId, amount: 30, reason: 'paid', external_reference: 'pi_1', ...more };
+      return app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, from, body: input });
+    };
+    const REUSED = { status: 422, code: 'IDEMPOTENCY_KEY_REUSED', fields: ['external_reference'] };
+
+    it('is made once, and answered again, through both APIs', async () => {
+      const carl = await contractor(app, 'Carl');
+      const first = await payment(carl, { external_reference: ' pay-1 ' });
+      expect([first.status, first.body.external_reference]).toEqual([201, 'pay-1']);
+      const again = await payment(carl, { external_reference: 'pay-1' });
+      expect([again.status, again.body]).toEqual([201, first.body]);
+      const input = { userId: carl.userId, amount: 30, reason: 'paid', externalReference: 'pay-1' };
+      const { data } = await app.graphql(ADJUST, { token: ada.token, variables: { input } });
+      expect(data.adjustTokens.transfer).toMatchObject({ id: first.body.id, externalReference: 'pay-1' });
+      expect(await balance(carl)).toMatchObject({ balance: 55 });
+      expect(await rowsOf(carl)).toBe(2);
+      expect((await history(carl)).body.data[0]).toEqual(first.body);
+      // A debit is answered again, too, when nothing is left to take.
+      const debit = { amount: -55, external_reference: 'refund-1' };
+      const taken = await payment(carl, debit);
+      expect([await payment(carl, debit)].map(({ body }) => body)).toEqual([taken.body]);
+      expect(await balance(carl)).toMatchObject({ balance: 0 });
+    });
+
+    it('is refused with other contents, and nothing is booked', async () => {
+      const [carl, dora] = [await contractor(app, 'Carl'), await contractor(app, 'Dora')];
+      await payment(carl, { external_reference: 'pay-2' });
+      for (const [person, more] of [
+        [carl, { amount: 31 }],
+        [carl, { amount: -30 }],
+        [carl, { reason: 'paid twice' }],
+        [dora, {}],
+      ] as const)
+        expect(byRest(await payment(person, { external_reference: 'pay-2', ...more }))).toEqual(REUSED);
+      expect([await balance(carl), await balance(dora)]).toMatchObject([{ balance: 55 }, { balance: 25 }]);
+      for (const external_reference of ['', ' ', 'x'.repeat(101), 5])
+        expect(byRest(await payment(carl, { external_reference }))).toEqual(invalid('external_reference'));
+    });
+
+    it('is booked once however many send it at once', async () => {
+      const [carl, dora] = [await contractor(app, 'Carl'), await contractor(app, 'Dora')];
+      const same = await Promise.all(
+        Array.from({ length: 10 }, (_, at) => payment(carl, { external_reference: 'pay-3' }, at % 4)),
+      );
+      expect(new Set(same.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+      expect([await balance(carl), await rowsOf(carl)]).toEqual([{ balance: 55, held: 0, available: 55 }, 2]);
+      const two = await Promise.all([carl, dora].map((person) => payment(person, { external_reference: 'pay-4' })));
+      expect(two.map(({ status }) => status).sort()).toEqual([201, 422]);
+      expect(byRest(two.find(({ status }) => status === 422)!)).toEqual(REUSED);
+      expect((await rowsOf(carl)) + (await rowsOf(dora))).toBe(4);
+      expect((await audit()).ok).toBe(true);
+    });
   });
 
   it('is an admin’s alone', async () => {

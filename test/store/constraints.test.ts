@@ -244,6 +244,13 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     'token_transfers_touch_one_person',
     (tx) => transfer(tx, { user_id: ids.carl }),
   ],
+  [
+    'a reference from elsewhere that is booked twice',
+    'token_transfers_external_reference',
+    async (tx) => {
+      for (const id of ['ttx_one', 'ttx_two']) await transfer(tx, { id, external_reference: 'pi_1' });
+    },
+  ],
   ['a transfer for no reason there is', 'INVALID_TEXT', (tx) => transfer(tx, { reason: 'gift' })],
   ['a transfer that is rewritten', 'APPEND_ONLY', (tx) => tx`update token_transfers set amount = amount + 1`],
   ['a transfer that is removed', 'APPEND_ONLY', (tx) => tx`delete from token_transfers`],

@@ -15,7 +15,10 @@ import {
   type Balance,
   type TokenTransfer,
   selectTransfer,
+  selectTransferByReference,
 } from '../../store/ledger.js';
+import type { Db } from '../../store/database.js';
+import { violatedConstraint } from '../../store/database-errors.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, nothing } from '../shapes.js';
@@ -92,20 +95,58 @@ export const adjustTokens = operation({
       .refine((amount) => amount !== 0, 'must not be 0')
       .describe('How many tokens: above zero credits, below zero debits.'),
     reason: requiredText(TEXT.note).describe('Why; kept with the transfer.'),
+    externalReference: requiredText(TEXT.reference)
+      .nullish()
+      .describe(
+        'What the adjustment is called elsewhere, such as a payment: it is made once, however often it is sent.',
+      ),
   }),
-  run: ({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> =>
-    db.inTransaction(async (tx) => {
-      const [account] = await lockBalance(tx, { userId });
-      if (!account) throw invalidField('userId', 'is no account');
-      const { balance, available } = account;
-      if (available + amount < 0) throw refuse('INSUFFICIENT_TOKENS', { details: { required: -amount, available } });
-      if (balance + amount > INT32_MAX)
-        throw invalidField('amount', 'would make the balance larger than any account may hold');
-      const correction = { change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason } as const;
-      const [transfer] = await tx.commitWith(moveTokens(tx, { userId, ...correction }));
-      return transfer;
-    }),
+  run: ({ db, viewer }, input): Promise<TokenTransfer> =>
+    db
+      .inTransaction(async (tx) => {
+        const { userId, amount, reason, externalReference = null } = input;
+        const [account] = await lockBalance(tx, { userId });
+        if (!account) throw invalidField('userId', 'is no account');
+        const earlier = externalReference === null ? undefined : await earlierTransfer(tx, input, externalReference);
+        if (earlier) return earlier;
+        const { balance, available } = account;
+        if (available + amount < 0) throw refuse('INSUFFICIENT_TOKENS', { details: { required: -amount, available } });
+        if (balance + amount > INT32_MAX)
+          throw invalidField('amount', 'would make the balance larger than any account may hold');
+        const about = { reason: 'adjustment', actorId: viewer.userId, note: reason, externalReference } as const;
+        const [transfer] = await tx.commitWith(moveTokens(tx, { userId, change: amount, ...about }));
+        return transfer;
+      })
+      .catch((error: unknown) => {
+        // Two calls have used the reference at once, for two accounts.
+        throw violatedConstraint(error) === REFERENCE_TAKEN ? referenceReused() : error;
+      }),
 });
+
+type Adjustment = Parameters<(typeof adjustTokens)['run']>[1];
+
+/** The transfer that was made under this reference, for the same adjustment. */
+async function earlierTransfer(
+  tx: Db,
+  { userId, amount, reason }: Adjustment,
+  externalReference: string,
+): Promise<TokenTransfer | undefined> {
+  const [row] = await selectTransferByReference(tx, { externalReference });
+  if (!row) return undefined;
+  const { userId: owner, ...transfer } = row;
+  const change = transfer.toAccount === owner ? transfer.amount : -transfer.amount;
+  if (owner !== userId || change !== amount || transfer.note !== reason) throw referenceReused();
+  return transfer;
+}
+
+const REFERENCE_TAKEN = 'token_transfers_external_reference';
+
+function referenceReused() {
+  return refuse('IDEMPOTENCY_KEY_REUSED', {
+    message: 'This external reference was used before for another adjustment.',
+    fields: { externalReference: 'was used before for another adjustment' },
+  });
+}
 
 export const auditTokens = operation({
   name: 'auditTokens',

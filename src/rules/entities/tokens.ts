@@ -46,6 +46,11 @@ export const TOKEN_TRANSFER = entity(
     referralUserId: { type: idOf('user').nullable(), description: 'The other party of a referral.', example: null },
     actorId: { type: idOf('user').nullable(), description: 'The admin who made an adjustment.', example: null },
     note: { type: nullableText(TEXT.note), description: 'The reason that the admin gave.', example: null },
+    externalReference: {
+      type: nullableText(TEXT.reference),
+      description: 'What an adjustment is called elsewhere, such as a payment; no two transfers have the same.',
+      example: null,
+    },
     createdAt: { type: moment, description: 'When.' },
   },
 );

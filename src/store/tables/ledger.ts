@@ -1,6 +1,6 @@
 /** Tokens: transfers, which are only inserted, and the balances, which must equal their sums. */
 import { sql } from 'drizzle-orm';
-import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
+import { check, index, integer, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../../rules/tokens.js';
 import type { UserId } from '../../rules/ids.js';
 import { users } from './accounts.js';
@@ -29,10 +29,15 @@ export const tokenTransfers = pgTable(
     /** The admin who made an adjustment, and why. */
     actorId: idColumn('user').references(() => users.id),
     note: text(),
+    /** What the adjustment is called elsewhere; it is made once under one reference. */
+    externalReference: text(),
     createdAt: createdAt(),
   },
   (t) => [
     index('token_transfers_history').on(t.userId, t.createdAt, t.id),
+    uniqueIndex('token_transfers_external_reference')
+      .on(t.externalReference)
+      .where(sql`external_reference is not null`),
     check('token_transfers_amount_is_positive', sql`${t.amount} > 0`),
     check(
       'token_transfers_touch_one_person',

@@ -1,0 +1,1 @@
+ALTER TABLE "token_transfers" ADD COLUMN "external_reference" text;
