@@ -4,6 +4,7 @@ import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type 
 import { buildSchemaSync } from 'type-graphql';
 import { locateFailures } from './failures.js';
 import { AccountResolver } from './resolvers/accounts.js';
+import { AdminActionResolver } from './resolvers/admin-actions.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, HoldResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobEventResolver } from './resolvers/events.js';
@@ -51,6 +52,7 @@ export function createSchema(): GraphQLSchema {
         ApiKeyResolver,
         RecoveryResolver,
         SessionResolver,
+        AdminActionResolver,
         TokenResolver,
         TokenTransferResolver,
         JobResolver,

@@ -1,5 +1,6 @@
 /** All operations. Both APIs, the contracts and the tests use this one list. */
 import { endOtherSessions, endSession, listSessions, readSession } from './accounts/active-sessions.js';
+import { listAdminActions, readAdminAction } from './accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from './accounts/email.js';
@@ -77,6 +78,8 @@ export const OPERATIONS = {
   listContractorBids,
   verifyContractor,
   unverifyContractor,
+  listAdminActions,
+  readAdminAction,
   listUsers,
   readUser,
   readHomeowner,

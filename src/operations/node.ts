@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId, siblingOf } from '../rules/ids.js';
 import { readSession } from './accounts/active-sessions.js';
+import { readAdminAction } from './accounts/admin-actions.js';
 import { readApiKey } from './accounts/api-keys.js';
 import { findPerson } from './accounts/directory.js';
 import { readMe } from './accounts/me.js';
@@ -29,6 +30,10 @@ export const readNode = operation({
     for (const part of PERSON_ID_KINDS) if (isId(part, id)) return (await findPerson(call, id, part)).part;
     if (isId('transfer', id)) return readTransfer.run(call, { id });
     if (isId('hold', id)) return findHold(db, viewer, id);
+    if (isId('adminAction', id)) {
+      if (viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'What admins did is for admins to see.' });
+      return readAdminAction.run(Object.assign({}, call, { viewer }), { id });
+    }
     if (isId('event', id)) return findEvent(db, viewer, id);
     if (isId('review', id)) return findReview(db, id);
     if (isId('webhookEndpoint', id)) return readableEndpoint(db, viewer, id);

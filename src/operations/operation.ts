@@ -12,6 +12,7 @@ import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
 import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './once.js';
+import { recordingAdminAction } from './recorded-action.js';
 import { invalidField, parse } from './validation.js';
 
 /** What an operation gets to run with. */
@@ -214,7 +215,7 @@ async function runPlainly<Input, Output, A extends Allowed>(
   context: CallContext,
 ): Promise<Output> {
   const preparation = await operation.prepare?.(callOn(context.caller.db, context), input);
-  return inDryRunOrNot(operation, context, (db) => operation.run(callOn(db, context), input, preparation));
+  return inDryRunOrNot(operation, context, (db) => runOn(db, operation, input, context, preparation));
 }
 
 async function runOnce<Input, Output, A extends Allowed>(
@@ -232,10 +233,21 @@ async function runOnce<Input, Output, A extends Allowed>(
   const { answer, isReplay } =
     earlier ??
     (await inDryRunOrNot(operation, context, (db) =>
-      once(db, idempotency, (tx) => operation.run(callOn(tx, context), input, preparation)),
+      once(db, idempotency, (tx) => runOn(tx, operation, input, context, preparation)),
     ));
   caller.replayed ||= isReplay;
   return answer;
+}
+
+function runOn<Input, Output>(
+  db: Db,
+  operation: Operation<Input, Output>,
+  input: Input,
+  context: CallContext,
+  preparation: unknown,
+): Promise<Output> {
+  const recordingDb = recordingAdminAction(db, operation, input, context.viewer);
+  return operation.run(callOn(recordingDb, context), input, preparation);
 }
 
 function callOn<A extends Allowed>(db: Db, { viewer, caller, include }: CallContext): Call<ViewerOf<A>> {

@@ -1,4 +1,5 @@
 /** The named components that OpenAPI refers to. Any other part is written out where it is used. */
+import { ADMIN_ACTION } from '../rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../rules/entities/session.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
@@ -66,6 +67,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   TOKEN_MISMATCH,
   API_KEY,
   ACTIVE_SESSION,
+  ADMIN_ACTION,
   NEW_API_KEY,
   WEBHOOK_ENDPOINT,
   NEW_WEBHOOK,

@@ -113,7 +113,11 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['Sessions', /^\/(auth\/|sessions\b)/, 'Joining, logging in, staying in, logging out, here and elsewhere.'],
   ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
-  ['People', /^\/(users|homeowners)\b/, 'People as others see them, and every account, for admins.'],
+  [
+    'People',
+    /^\/(users|homeowners|admin-actions)\b/,
+    'People as others see them; for admins every account, and what admins did to others.',
+  ],
   ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
   ['Webhooks', /^\/webhooks\b/, 'What happens to one’s jobs and bids, sent to an address as it happens.'],
   ['Reference', /^\/(catalog|lifecycle)$/, 'The rules and the usual words, for forms and buttons.'],

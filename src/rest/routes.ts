@@ -1,5 +1,6 @@
 /** All REST routes, in the order of the documents. */
 import { endOtherSessions, endSession, listSessions, readSession } from '../operations/accounts/active-sessions.js';
+import { listAdminActions, readAdminAction } from '../operations/accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
 import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from '../operations/accounts/email.js';
@@ -49,6 +50,7 @@ import {
   rotateWebhookSecret,
   updateWebhookEndpoint,
 } from '../operations/webhooks/endpoints.js';
+import { ADMIN_ACTION } from '../rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../rules/entities/session.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
@@ -185,6 +187,11 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),
   route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
+  route('GET', '/admin-actions', listAdminActions, {
+    query: [...PAGE_QUERY, 'adminId', 'userId', 'action'],
+    shows: ADMIN_ACTION,
+  }),
+  route('GET', '/admin-actions/{id}', readAdminAction, { shows: ADMIN_ACTION }),
   route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),
   route('GET', '/tokens', readTokens, { query: ['userId'], shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: [...PAGE_QUERY, 'userId'], shows: TOKEN_TRANSFER }),

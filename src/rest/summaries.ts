@@ -32,6 +32,8 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   contractorBids: 'List a contractor’s bids',
   verifyContractor: 'Verify a contractor',
   unverifyContractor: 'Take a verification back',
+  adminActions: 'List what admins did',
+  adminAction: 'Read what an admin did',
   users: 'List accounts',
   user: 'Read a person',
   homeowner: 'Read a homeowner',

@@ -40,6 +40,7 @@ export type WebhookDeliveryId = Id<'webhookDelivery'>;
 export type ReviewId = Id<'review'>;
 export type EventId = Id<'event'>;
 export type MailId = Id<'mail'>;
+export type AdminActionId = Id<'adminAction'>;
 
 /** The identifier of this moment, of which the second counts, and of these 16 bytes. */
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {

@@ -240,10 +240,7 @@ export const setVerified = statement(
   ($: Placeholders<Pick<Contractor, 'id' | 'verified'>>, fields) =>
     builder
       .update(contractors)
-      .set({
-        ...columns($, ['verified']),
-        updatedAt: sql`case ${contractors.verified} when ${$('verified')} then ${contractors.updatedAt} else now() end`,
-      })
+      .set({ ...columns($, ['verified']), updatedAt: sql`now()` })
       .where(eq(contractors.id, $('id')))
       .returning(fields),
 );

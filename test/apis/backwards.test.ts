@@ -25,6 +25,9 @@ beforeAll(async () => {
   const { webhook } = await post('/v1/webhooks', { url: 'http://127.0.0.1:9/three' });
   for (let at = 0; at < 3; at += 1) await post(`/v1/webhooks/${webhook.id}/test`, {});
   const me = await app.rest('GET', '/v1/me', { token: people.awardee.token });
+  const { token } = people.admin;
+  const correction = { user_id: people.awardee.userId, amount: 1, reason: 'A gift.' };
+  for (let at = 0; at < 3; at += 1) await app.rest('POST', '/v1/tokens/adjustments', { token, body: correction });
   ids = { job: job.id, contractor: me.body.contractor.id, endpoint: webhook.id };
 });
 afterAll(() => app.close());
@@ -34,6 +37,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Query.jobs': ['owner', (list) => list],
   'Query.contractors': ['owner', (list) => list],
   'Query.users': ['admin', (list) => list],
+  'Query.adminActions': ['admin', (list) => list],
   'Query.myEvents': ['awardee', (list) => list],
   'Query.webhookEndpoints': ['owner', (list) => list],
   'Viewer.apiKeys': ['owner', (list) => `viewer { ${list} }`],

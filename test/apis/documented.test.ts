@@ -51,6 +51,8 @@ describe('Every address answers as documented', () => {
     await ok(ada, 'POST', `/contractors/${carl.profileId}/verify`);
     await ok(hanna, 'GET', '/contractors?verified=true&order_by=best_rated');
     await ok(ada, 'GET', '/users?user_type=contractor');
+    const { data: acts } = await ok(ada, 'GET', `/admin-actions?user_id=${carl.userId}&action=verifyContractor`);
+    await ok(ada, 'GET', `/admin-actions/${acts[0].id}`);
     await ok(ada, 'GET', '/tokens/audit');
     await ok(hanna, 'GET', '/tokens');
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');

@@ -225,12 +225,14 @@ describe('a way from one list to what is nested in it', () => {
       // Each way is asked by one of those who read all bids, and by one of those who read their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
-      if (isOfAccounts && who !== 'admin') continue;
+      const isOfActions = name.startsWith('adminActions.');
+      if ((isOfAccounts || isOfActions) && who !== 'admin') continue;
       const query = document(written(chain, who));
       // A single account has one kind of profile alone, and the first may be of somebody whose tokens are not shown; a
-      // single event concerns a bid or not.
+      // single event concerns a bid or not, and a single action a job or not.
       const isOfSome =
         isOfAccounts ||
+        isOfActions ||
         name.startsWith('myEvents.') ||
         chain.some(({ parent, field }) => `${parent.name}.${field.name}`.startsWith('User.token'));
       const one = await statementsFor(people[who], query, { first: isOfSome ? 10 : 1 });

@@ -29,6 +29,8 @@ beforeAll(async () => {
   await app.rest('POST', '/v1/api-keys', { token, body: { name: 'a program' } });
   const { body } = await app.rest('POST', '/v1/webhooks', { token, body: { url: 'http://127.0.0.1:9/' } });
   await app.rest('POST', `/v1/webhooks/${body.webhook.id}/test`, { token, body: {} });
+  const { profileId } = people.awardee;
+  await app.rest('POST', `/v1/contractors/${profileId}/verify`, { token: people.admin.token });
   const offers = { awardee: { guaranteed_view: true } };
   ({ id: jobId } = await givenJob(app, 'completed', people, { offers }));
 });
@@ -53,7 +55,7 @@ interface Seen {
 /** Every object with an identifier in what a person reads of themselves and of the job. */
 async function readAll(person: Person): Promise<Seen[]> {
   const selections = createSelections(schema);
-  const roots = ['viewer', `job(id: "${jobId}")`, 'webhookEndpoints', 'contractors'].map((root) => {
+  const roots = ['viewer', `job(id: "${jobId}")`, 'webhookEndpoints', 'contractors', 'adminActions'].map((root) => {
     const type = getNamedType(schema.getQueryType()!.getFields()[root.replace(/\(.*/, '')]!.type);
     return `${root} { ${selections.of(type, type.name.endsWith('Connection') ? 4 : 3)} }`;
   });

@@ -164,6 +164,7 @@ const EXPECTED = new Set(['FORBIDDEN', 'NOT_FOUND', 'UNAUTHENTICATED']);
 
 /** Whose identifiers an address takes, by its first word. */
 const KIND_AT: Readonly<Record<string, IdKind>> = {
+  'admin-actions': 'adminAction',
   'api-keys': 'apiKey',
   bids: 'bid',
   contractors: 'contractor',

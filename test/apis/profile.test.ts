@@ -378,7 +378,8 @@ describe('a contractor', () => {
 
   it('is verified no more when an admin says why, who is remembered with the reason', async () => {
     const [ada, carl] = [await admin(app), await contractor(app, 'Carl')];
-    const acts = () => app.sql`select * from admin_actions where user_id = ${carl.userId} order by created_at`;
+    const acts = () => app.sql`select * from admin_actions where user_id = ${carl.userId}
+      and action = 'unverifyContractor' order by created_at`;
     const listed = async () =>
       (await app.rest('GET', '/v1/contractors?verified=true', { token: carl.token })).body.data.map(
         ({ id }: Json) => id,

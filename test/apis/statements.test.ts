@@ -146,7 +146,7 @@ type Cost = readonly [statements: number, roundTrips: number];
 
 /**
  * Two flushes: BEGIN, the lock and the facts; the changes and COMMIT. A new job has nothing to lock, and takes one. An
- * admin's session is looked up, which is one more statement and one more flush.
+ * admin's session is looked up, which is one more statement and one more flush; what they do is recorded.
  */
 const USUAL_COST: Cost = [6, 2];
 const COSTS: { readonly [Key in OperationKey]?: Cost } = {
@@ -159,9 +159,9 @@ const COSTS: { readonly [Key in OperationKey]?: Cost } = {
   withdraw: [7, 2],
   award: [9, 2],
   approve: [9, 2],
-  reachDecision: [7, 3],
-  finalizeAppeal: [8, 3],
-  complete: [9, 3],
+  reachDecision: [8, 3],
+  finalizeAppeal: [9, 3],
+  complete: [10, 3],
   cancel: [8, 2],
 };
 const costOf = (key: OperationKey): Cost => COSTS[key] ?? USUAL_COST;
@@ -241,6 +241,7 @@ const READS: readonly Read[] = [
   ]),
   ['GET /bids', 'bidder', 1, () => app.rest('GET', '/v1/bids', { token: people.bidder.token })],
   ['GET /api-keys', 'owner', 2, () => app.rest('GET', '/v1/api-keys', { token: people.owner.token })],
+  ['GET /admin-actions', 'admin', 2, () => app.rest('GET', '/v1/admin-actions', { token: people.admin.token })],
   ['GET /sessions', 'owner', 2, () => app.rest('GET', '/v1/sessions', { token: people.owner.token })],
   ['GET /webhooks', 'owner', 1, () => app.rest('GET', '/v1/webhooks', { token: people.owner.token })],
   ['GET /me', 'owner', 1, () => app.rest('GET', '/v1/me', { token: people.owner.token })],

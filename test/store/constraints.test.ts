@@ -256,6 +256,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ['a transfer that is removed', 'APPEND_ONLY', (tx) => tx`delete from token_transfers`],
   ['all transfers removed', 'APPEND_ONLY', (tx) => tx`truncate token_transfers cascade`],
   ['an act of an admin that is rewritten', 'APPEND_ONLY', (tx) => tx`update admin_actions set action = 'x'`],
+  ['an act of an admin on another job', 'APPEND_ONLY', (tx) => tx`update admin_actions set job_id = 'job_1'`],
   ['an act of an admin that is removed', 'APPEND_ONLY', (tx) => tx`delete from admin_actions`],
   ['an act of an admin with another reason', 'APPEND_ONLY', (tx) => actThen(tx, 'Another.')],
   ['an event that is rewritten', 'APPEND_ONLY', (tx) => tx`update events set data = '{}'`],

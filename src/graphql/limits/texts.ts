@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { kindOf, metaOf } from '../../operations/shape-kinds.js';
+import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { API_KEY } from '../../rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../../rules/entities/session.js';
 import { BID } from '../../rules/entities/bid.js';
@@ -21,6 +22,7 @@ const WITH_TEXTS: readonly Entity[] = [
   USER,
   API_KEY,
   ACTIVE_SESSION,
+  ADMIN_ACTION,
   HOMEOWNER,
   CONTRACTOR,
   REVIEW,

@@ -17,6 +17,7 @@ const TYPE_NAMES: { readonly [Kind in IdKind]?: string } = {
   webhookDelivery: 'WebhookDelivery',
   apiKey: 'ApiKey',
   session: 'ActiveSession',
+  adminAction: 'AdminAction',
   viewer: 'Viewer',
 };
 

@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
+import type { ContractorId } from '../../rules/ids.js';
 import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
 import { choice, requiredText } from '../../rules/values.js';
+import type { Viewer } from '../../rules/viewer.js';
 import { lockContractor, setVerified } from '../../store/accounts.js';
-import { insertAdminAction } from '../../store/admin-actions.js';
 import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
-import { newId } from '../../store/new-id.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { areasAround, assertCanBeNearest, contradictionsInPlace, nearInputs, placeAround } from '../near.js';
-import { operation } from '../operation.js';
+import { operation, type Call } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { idInPath, optionalText, withRule } from '../shapes.js';
 import { findPerson } from './directory.js';
@@ -34,11 +34,7 @@ export const verifyContractor = operation({
   allows: ['admin'],
   budget: 'write',
   input,
-  async run({ db, viewer }, { id }): Promise<ReadableContractor> {
-    const [contractor] = await setVerified(db, { id, verified: true });
-    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
-    return readableContractor(viewer, contractor);
-  },
+  run: (call, { id }): Promise<ReadableContractor> => changeVerification(call, id, true),
 });
 
 export const unverifyContractor = operation({
@@ -50,20 +46,22 @@ export const unverifyContractor = operation({
     ...input.shape,
     reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
   }),
-  run: ({ db, viewer }, { id, reason }): Promise<ReadableContractor> =>
-    db.inTransaction(async (tx) => {
-      const [contractor] = await lockContractor(tx, { id });
-      if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
-      if (!contractor.verified) return readableContractor(viewer, contractor);
-      const { userId } = contractor;
-      const action = { id: newId('adminAction'), adminId: viewer.userId, action: 'unverifyContractor', userId, reason };
-      const [[unverified = contractor]] = await tx.commitWith(
-        setVerified(tx, { id, verified: false }),
-        insertAdminAction(tx, action),
-      );
-      return readableContractor(viewer, unverified);
-    }),
+  run: (call, { id }): Promise<ReadableContractor> => changeVerification(call, id, false),
 });
+
+function changeVerification(
+  { db, viewer }: Call<Viewer>,
+  id: ContractorId,
+  verified: boolean,
+): Promise<ReadableContractor> {
+  return db.inTransaction(async (tx) => {
+    const [contractor] = await lockContractor(tx, { id });
+    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+    if (contractor.verified === verified) return readableContractor(viewer, contractor);
+    const [[changed = contractor]] = await tx.commitWith(setVerified(tx, { id, verified }));
+    return readableContractor(viewer, changed);
+  });
+}
 
 const { place: nearPlace, fields: nearFields } = nearInputs('Contractors', NEAR_MILES_MAX.contractors);
 

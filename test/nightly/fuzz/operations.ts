@@ -216,6 +216,8 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  adminActions: admin,
+  adminAction: (stock) => ({ who: 'admin', id: stock.adminActionId }),
   unverifyContractor: ({ people }, dice) => ({
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,

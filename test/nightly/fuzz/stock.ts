@@ -36,6 +36,7 @@ export interface Stock {
   /** A bid with a stake that nobody touches, and one of its bidder's transfers. */
   readonly stakedBid: string;
   readonly transfer: string;
+  readonly adminActionId: string;
   token(who: Who): string;
   /**
    * A job that has just come into this state, for one call to change it; one already changed when they have run out.
@@ -89,6 +90,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   });
   const staked = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
   const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
+  const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
@@ -115,6 +117,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     people,
     stakedBid: staked.bids.bidder ?? '',
     transfer: transfers.data[0].id,
+    adminActionId: actions.data[0].id,
     token: (who) => tokens.get(who) ?? '',
     take: (state, dice) => {
       const job = fresh.get(state)?.pop();

@@ -1,0 +1,16 @@
+-- Outside a transaction. All are run again after a failure, which leaves an index that is not valid.
+DROP INDEX CONCURRENTLY IF EXISTS "admin_actions_newest";
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "admin_actions_newest" ON "admin_actions" USING btree ("created_at","id");
+--> statement-breakpoint
+DROP INDEX CONCURRENTLY IF EXISTS "admin_actions_of_admin";
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "admin_actions_of_admin" ON "admin_actions" USING btree ("admin_id","created_at","id");
+--> statement-breakpoint
+DROP INDEX CONCURRENTLY IF EXISTS "admin_actions_to_user";
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "admin_actions_to_user" ON "admin_actions" USING btree ("user_id","created_at","id");
+--> statement-breakpoint
+DROP INDEX CONCURRENTLY IF EXISTS "admin_actions_by_name";
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "admin_actions_by_name" ON "admin_actions" USING btree ("action","created_at","id");

@@ -1,0 +1,159 @@
+/** What admins do to others is recorded with it, and is for admins to look up. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATIONS } from '../../src/operations/index.js';
+import { isWrite, type Operation } from '../../src/operations/operation.js';
+import { newId } from '../../src/store/new-id.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { callRest } from '../calls.js';
+import type { Person } from '../cast.js';
+import { happyCall } from '../happy-calls.js';
+import { gather, givenJob, type People } from '../journey.js';
+import { byGraphql, byRest, invalid } from './refused.js';
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+});
+afterAll(() => app.close());
+
+const post = (path: string, body: object = {}, headers = {}) =>
+  app.rest('POST', `/v1${path}`, { token: people.admin.token, body, headers });
+const rows = () => app.sql`select * from admin_actions order by created_at, id`;
+
+/** Each operation as an admin calls it; answers the job that it was about. */
+const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
+  verifyContractor: () => onUser(`/contractors/${people.awardee.profileId}/verify`),
+  unverifyContractor: () => onUser(`/contractors/${people.awardee.profileId}/unverify`, { reason: 'A complaint.' }),
+  adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.awardee.userId, amount: 5, reason: 'A gift.' }),
+  reachDecision: () => onJob('reachDecision'),
+  finalizeAppeal: () => onJob('finalizeAppeal'),
+  completeJob: () => onJob('complete'),
+};
+
+async function onUser(path: string, body?: object): Promise<null> {
+  expect((await post(path, body)).status).toBeLessThan(300);
+  return null;
+}
+
+async function onJob(key: 'reachDecision' | 'finalizeAppeal' | 'complete'): Promise<string> {
+  const states = { reachDecision: 'escalated', finalizeAppeal: 'appealed', complete: 'open' } as const;
+  const job = await givenJob(app, states[key], people);
+  expect((await callRest(app, key, happyCall(key, people, job))).status).toBe(200);
+  return job.id;
+}
+
+describe('what an admin does to others', () => {
+  it('is recorded once: who, by which operation, whom and what it concerns, when, and why', async () => {
+    const ofAdmins = Object.values<Operation<unknown, unknown>>(OPERATIONS)
+      .filter((one) => isWrite(one) && Array.isArray(one.allows) && one.allows.includes('admin'))
+      .map(({ name }) => name);
+    expect(Object.keys(CALLS).toSorted()).toEqual(ofAdmins.toSorted());
+    const reasons: Readonly<Record<string, string>> = {
+      unverifyContractor: 'A complaint.',
+      adjustTokens: 'A gift.',
+      completeJob: 'The reason of complete.',
+    };
+    for (const [action, call] of Object.entries(CALLS)) {
+      await app.sql`alter table admin_actions disable trigger user`;
+      await app.sql`delete from admin_actions`;
+      await app.sql`alter table admin_actions enable trigger user`;
+      const jobId = await call();
+      // An appeal is of a decision that an admin has reached before.
+      expect(
+        (await rows()).filter((row) => action !== 'finalizeAppeal' || row.action === action),
+        action,
+      ).toEqual([
+        {
+          id: expect.stringMatching(/^act_\w{27}$/),
+          admin_id: people.admin.userId,
+          action,
+          user_id: jobId ? people.owner.userId : people.awardee.userId,
+          job_id: jobId,
+          reason: reasons[action] ?? null,
+          created_at: expect.any(Date),
+        },
+      ]);
+    }
+  });
+
+  it('leaves nothing where it was refused, changed nothing, was answered again or was tried dry', async () => {
+    const { userId, profileId } = people.bidder;
+    const before = await rows();
+    await post(`/contractors/${profileId}/unverify`, { reason: 'Never verified.' });
+    expect((await post('/tokens/adjustments', { user_id: userId, amount: -900, reason: 'x' })).status).toBe(400);
+    expect((await post(`/contractors/${profileId}/verify`, {}, { 'Dry-Run': 'true' })).body.verified).toBe(true);
+    expect(await rows()).toEqual(before);
+    const credit = { user_id: userId, amount: 1, reason: 'x', external_reference: 'once' };
+    for (const headers of [{ 'Idempotency-Key': 'a' }, { 'Idempotency-Key': 'a' }, {}])
+      expect((await post('/tokens/adjustments', credit, headers)).status).toBe(201);
+    expect(await rows()).toHaveLength(before.length + 1);
+  });
+
+  it('is not done where it cannot be recorded', async () => {
+    const { profileId, userId } = people.bidder;
+    await app.sql.unsafe(`alter table admin_actions add constraint none check (user_id <> '${userId}') not valid`);
+    expect((await post(`/contractors/${profileId}/verify`)).status).toBe(500);
+    await app.sql`alter table admin_actions drop constraint none`;
+    const contractor = await app.rest('GET', `/v1/contractors/${profileId}`, { token: people.admin.token });
+    expect(contractor.body.verified).toBe(false);
+  });
+});
+
+describe('the list', () => {
+  const LIST = `query ($filter: AdminActionFilter) { adminActions(filter: $filter, first: 50) { totalCount nodes {
+    id action adminId userId jobId reason createdAt admin { email } user { email } job { id title } } } }`;
+  const read = (person: Person, query = '') => app.rest('GET', `/v1/admin-actions${query}`, { token: person.token });
+
+  it('is newest first, by admin, by person and by operation, the same through both APIs', async () => {
+    const job = await onJob('complete');
+    const all = (await rows()).toReversed();
+    const { body } = await read(people.admin);
+    expect(body.data.map(({ id }: Json) => id)).toEqual(all.map(({ id }) => id));
+    expect(body.data[0]).toMatchObject({ action: 'completeJob', job_id: job, user_id: people.owner.userId });
+    expect((await read(people.admin, `/${body.data[0].id}`)).body).toEqual(body.data[0]);
+    const { adminId, userId, action } = {
+      adminId: people.admin.userId,
+      userId: people.owner.userId,
+      action: 'completeJob',
+    };
+    const other = newId('user');
+    for (const [query, filter, count] of [
+      [`?admin_id=${adminId}`, { adminId }, all.length],
+      [`?admin_id=${other}`, { adminId: other }, 0],
+      [`?user_id=${userId}`, { userId }, all.filter((row) => row.user_id === userId).length],
+      [`?action=${action}&user_id=${userId}`, { action, userId }, all.filter((row) => row.action === action).length],
+      ['?action=nothing', { action: 'nothing' }, 0],
+    ] as const) {
+      const listed = (await read(people.admin, query)).body.data;
+      const { data } = await app.graphql(LIST, { token: people.admin.token, variables: { filter } });
+      expect([listed.length, data.adminActions.totalCount]).toEqual([count, count]);
+      expect(data.adminActions.nodes.map(({ id }: Json) => id)).toEqual(listed.map(({ id }: Json) => id));
+    }
+    const { data } = await app.graphql(LIST, { token: people.admin.token });
+    expect(data.adminActions.nodes[0]).toMatchObject({
+      admin: { email: people.admin.email },
+      user: { email: people.owner.email },
+      job: { id: job },
+    });
+    expect(byRest(await read(people.admin, '?admin_id=x'))).toEqual(invalid('admin_id'));
+  });
+
+  it('shows no reason that was erased', async () => {
+    await app.sql`update admin_actions set reason = null where action = 'completeJob'`;
+    const { body } = await read(people.admin, '?action=completeJob');
+    expect(body.data.map(({ reason }: Json) => reason)).toEqual(body.data.map(() => null));
+  });
+
+  it('is for admins alone', async () => {
+    const [{ id } = { id: '' }] = await rows();
+    const FORBIDDEN = { status: 403, code: 'FORBIDDEN', fields: [] };
+    for (const person of [people.owner, people.awardee]) {
+      for (const path of ['', `/${id}`]) expect(byRest(await read(person, path))).toEqual(FORBIDDEN);
+      expect(byGraphql(await app.graphql(LIST, { token: person.token }))).toEqual(FORBIDDEN);
+      const node = await app.graphql(`{ node(id: "${id}") { id } }`, { token: person.token });
+      expect(byGraphql(node)).toEqual(FORBIDDEN);
+    }
+  });
+});
