@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { REDACTED_ENTITIES, redact } from '../../src/rules/audiences.js';
+import { isForEveryone, REDACTED_ENTITIES, redact } from '../../src/rules/audiences.js';
 import type { RedactedEntity } from '../../src/rules/audiences.js';
 import type { Relation } from '../../src/rules/readers.js';
 
@@ -137,4 +137,30 @@ test('whoever is two things to a row reads what either may', () => {
 test('the row itself keeps what one reader may not see', () => {
   READ.job.as();
   expect(job.addressLine1).toBe('1 Elm Street');
+});
+
+test('of a row that was read in part, what is there of the rest is hidden, and nothing is added', () => {
+  const { licenseNumber: _, ...part } = contractor;
+  expect(redact('contractor', part as typeof contractor, () => [])).toEqual({ ...part, insurancePolicyNumber: null });
+});
+
+test('a row with nothing to hide is read itself: from an admin, or where no field of it is for some alone', () => {
+  expect(redact('job', job, () => ['admin'])).toBe(job);
+  const open = { id: job.id, title: job.title } as typeof job;
+  const relations = () => {
+    throw new Error('Who asks makes no difference here.');
+  };
+  expect(redact('job', open, relations)).toBe(open);
+});
+
+test.each<[field: string, is: boolean]>([
+  ['id', true],
+  ['title', true],
+  ['city', true],
+  ['nothing', true],
+  ['latitude', false],
+  ['licenseNumber', false],
+  ['addressLine1', false],
+])('%s is for everyone: %j', (field, is) => {
+  expect(isForEveryone(field)).toBe(is);
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { availableActions } from '../../src/rules/available-actions.js';
+import { availableActions, availableBidActions } from '../../src/rules/available-actions.js';
 import { operationsAllowedFrom } from '../../src/rules/policies.js';
 import type { ActionFacts } from '../../src/rules/available-actions.js';
 import { JOB_ACTION_LIST, JOB_ACTIONS } from '../../src/rules/lifecycle.js';
@@ -180,6 +180,35 @@ describe('publishing, as Hannah reads it', () => {
       missingFields: [],
       tokenCost: null,
     });
+  });
+
+  test('nothing else that she may do with her draft has a price or asks for fields', () => {
+    const draft = facts('draft', { job: { ...kitchen('draft'), category: null } });
+    for (const action of ['UPDATE', 'DELETE'] as const)
+      expect(entry(hannah, action, draft)).toMatchObject({ allowed: true, missingFields: [], tokenCost: null });
+  });
+});
+
+describe('with the bid of Carla, which Hannah has viewed,', () => {
+  const bid = { contractorId: carla.contractorId, status: 'viewed' } as const;
+  const onlyFor = (people: string) => ({
+    allowed: false,
+    reason: 'FORBIDDEN',
+    message: `Only the ${people} may do this.`,
+  });
+  const allowed = { allowed: true, reason: null, message: null };
+  const viewedAlready = { allowed: false, reason: 'INVALID_TRANSITION', message: 'The bid must be pending.' };
+  const onlyOwner = onlyFor('homeowner who posted the job');
+  const onlyBidder = onlyFor('contractor who made the bid');
+
+  test.each<[name: string, viewer: Viewer, entries: object[]]>([
+    ['Hannah', hannah, [viewedAlready, allowed, allowed, onlyBidder]],
+    ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed]],
+    ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder]],
+  ])('%s may do what is theirs, and reads why not the rest', (_name, viewer, entries) => {
+    expect(availableBidActions(viewer, { bid, job: kitchen('open') })).toEqual(
+      (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW'] as const).map((action, index) => ({ action, ...entries[index] })),
+    );
   });
 });
 

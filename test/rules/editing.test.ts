@@ -3,6 +3,7 @@ import fc from '../property.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
 import {
   checkEdit,
+  CODES_OF_LIMITS,
   contradictionsIn,
   editableFields,
   JOB_FIELDS,
@@ -445,6 +446,10 @@ describe('what the result must be', () => {
       'accepted',
     );
   });
+});
+
+test('an edit can go too far in three ways', () => {
+  expect(CODES_OF_LIMITS).toEqual(['BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE']);
 });
 
 describe('one refusal, the first in its order', () => {

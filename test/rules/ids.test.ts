@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ID_PREFIXES, isId, kindOfId, lowestIdSince } from '../../src/rules/ids.js';
+import { ID_PREFIXES, isId, kindOfId, lowestIdSince, siblingOf } from '../../src/rules/ids.js';
 import type { IdKind } from '../../src/rules/ids.js';
 import { newId } from '../../src/store/new-id.js';
 
@@ -85,3 +85,7 @@ test.each(['', 'job', `xyz_${KSUID}`, `undefined_${KSUID}`, 'job_kitchen', `job-
     expect(kindOfId(text)).toBeUndefined();
   },
 );
+
+test('the viewer beside Carla has her identifier under its own prefix', () => {
+  expect(siblingOf('viewer', `usr_${KSUID}`)).toBe(`vwr_${KSUID}`);
+});

@@ -1,7 +1,7 @@
 /** The rows of the lifecycle, held against each other and against what the phases of the states promise. */
-import type { Effect } from '../../src/rules/effects.js';
 import { describe, expect, it, test } from 'vitest';
 import { BID_TRANSITION_LIST } from '../../src/rules/bids.js';
+import { EFFECT_DESCRIPTIONS, sentenceOf, type Effect } from '../../src/rules/effects.js';
 import { isTransition, JOB_ACTION_LIST, leavesEveryState, type JobAction } from '../../src/rules/lifecycle.js';
 import * as states from '../../src/rules/states.js';
 import type { JobPhase, JobState } from '../../src/rules/states.js';
@@ -47,6 +47,11 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
     expect(row.from.filter(isTerminal)).toEqual([]);
   });
 
+  it('has effects that the documents describe, each once', () => {
+    expectDistinct(row.effects);
+    expect(row.effects.filter((effect) => !(effect in EFFECT_DESCRIPTIONS))).toEqual([]);
+  });
+
   if (!isTransition(row)) return;
   const { from, to, effects } = row;
   const enters = (phase: JobPhase) => isIn(phase, to) && !from.every((state) => isIn(phase, state));
@@ -83,6 +88,11 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
     expect(effects.includes('beginDispute')).toBe(isInDispute(to) && !from.every(isInDispute));
     if (effects.includes('beginDispute')) expect(from.filter(isInDispute)).toEqual([]);
   });
+});
+
+test('what else an operation does stands behind its sentence, where there is something', () => {
+  expect(sentenceOf([])).toBe('');
+  expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(' Then: a pending bid is made; a guaranteed view stakes a hold.');
 });
 
 test('bids are made only where they may wait', () => {

@@ -5,7 +5,7 @@ import * as states from '../../src/rules/states.js';
 import type { BidState, JobState } from '../../src/rules/states.js';
 import { BID_TRANSITION_LIST, BID_TRANSITIONS } from '../../src/rules/bids.js';
 import { jobDenial } from '../../src/rules/policies.js';
-import { EVENT_TYPES } from '../../src/rules/events.js';
+import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../../src/rules/events.js';
 import { lifecycleDiagram } from '../contracts/lifecycle-diagram.js';
 import { editableFields } from '../../src/rules/editing.js';
 import * as specified from '../specified.js';
@@ -30,6 +30,14 @@ test('there is no operation on a job besides, and no other state', () => {
 test.each(specified.STATES)('a job that is %s is in the phase that the specification says', (state) => {
   for (const phase of Object.keys(states.JOB_PHASES) as states.JobPhase[])
     expect(states.isIn(phase, state), phase).toBe(specified.isIn(phase, state));
+});
+
+test('a job goes from phase to phase in one order', () => {
+  expect(Object.keys(states.JOB_PHASES)).toEqual(['unpublished', 'bidding', 'award', 'work', 'end']);
+});
+
+test('a job may lack what publishing asks for while it is a draft, and once Ada has completed one', () => {
+  expect(lifecycle.STATES_WITHOUT_PUBLICATION).toEqual(['draft', 'completed']);
 });
 
 test('a job is in dispute where the specification says so', () => {
@@ -80,6 +88,11 @@ test('each kind of event stands in the list once, the first proposal of a resolu
       ...['accepted', 'rejected', 'shortlisted', 'viewed', 'withdrawn'].map((state) => `bid.${state}`),
     ].sort(),
   );
+});
+
+test('each kind of event, and nothing else, is described in a sentence', () => {
+  expect(Object.keys(EVENT_DESCRIPTIONS).sort()).toEqual([...EVENT_TYPES].sort());
+  for (const sentence of Object.values(EVENT_DESCRIPTIONS)) expect(sentence).toMatch(/^[A-Z].{15,}\.$/);
 });
 
 test.each<[ownBids: BidState[], may: boolean]>([

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../src/rules/catalog.js';
+import { JOB_ORDERS } from '../../src/rules/job-orders.js';
 import { moneyAboveZero } from '../../src/rules/values.js';
 import {
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
@@ -17,6 +18,7 @@ import {
 } from '../../src/rules/limits.js';
 import {
   GUARANTEED_VIEW_STAKE,
+  HOLD_STATES,
   SYSTEM_ACCOUNTS,
   REFERRAL_ALPHABET,
   REFERRAL_BONUS,
@@ -38,6 +40,10 @@ describe('tokens', () => {
       referral: 10,
       stake: 5,
     });
+  });
+
+  test('a hold is active until it is released', () => {
+    expect(HOLD_STATES).toEqual(['active', 'released']);
   });
 
   test('they come out of issuance and are spent into fees', () => {
@@ -127,6 +133,17 @@ describe('limits', () => {
   test('of requests outside production: ten times as many for an address', () => {
     expect(ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION).toBe(10);
   });
+});
+
+test('jobs are listed in six orders', () => {
+  expect(JOB_ORDERS).toEqual([
+    'newest',
+    'oldest',
+    'recently_updated',
+    'highest_budget',
+    'longest_unchanged',
+    'nearest',
+  ]);
 });
 
 test('forms suggest trades, forms of business and kinds of property', () => {

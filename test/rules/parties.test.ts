@@ -7,11 +7,15 @@ import {
   hearsOfJob,
   mayActOnBid,
   partyOf,
+  partyToOwn,
   PARTIES,
+  relationsToJob,
+  seesBid,
   seesJob,
 } from '../../src/rules/parties.js';
 import type { Party } from '../../src/rules/parties.js';
-import type { Viewer } from '../../src/rules/viewer.js';
+import type { Relation } from '../../src/rules/readers.js';
+import type { Role, Viewer } from '../../src/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
 describe('who someone is to the kitchen', () => {
@@ -44,6 +48,26 @@ test.each<[name: string, viewer: Viewer, status: JobState, ownBids: BidState[], 
   ['Cyrus, who bid in vain', cyrus, 'in_progress', ['rejected'], true],
 ])('whether the events of the kitchen are among the own ones of: %s', (_name, viewer, status, ownBids, mine) => {
   expect(hearsOfJob(viewer, kitchen(status), ownBids)).toBe(mine);
+});
+
+test.each<[name: string, viewer: Viewer, status: JobState, relations: Relation[]]>([
+  ['Hannah', hannah, 'draft', ['owner']],
+  ['Ada', ada, 'draft', ['admin']],
+  ['Hugo', hugo, 'open', []],
+  ['Carla, not yet awarded,', carla, 'open', []],
+  ['Carla, awarded,', carla, 'awarded', ['awardee']],
+  ['Cyrus, who bid in vain,', cyrus, 'awarded', []],
+])('%s reads the private fields of the kitchen as: %3$j', (_name, viewer, status, relations) => {
+  expect(relationsToJob(viewer, kitchen(status))).toEqual(relations);
+});
+
+test.each<[role: Role, isAwardedTo: boolean, party: Party]>([
+  ['homeowner', false, 'owner'],
+  ['contractor', false, 'bidder'],
+  ['contractor', true, 'awardee'],
+  ['admin', false, 'admin'],
+])('a %s who hears of a job (awarded to them: %j) is its %s', (role, isAwardedTo, party) => {
+  expect(partyToOwn(role, isAwardedTo)).toBe(party);
 });
 
 test('the words admit the roles of the specification', () => {
@@ -81,6 +105,11 @@ describe('a bid of Carla on the kitchen', () => {
     ['bidder', 'Ada', ada, false],
   ])('what is for the %s is for %s: %4$j', (by, _name, viewer, expected) => {
     expect(may(by, viewer)).toBe(expected);
+  });
+
+  test('is seen by her, by Hannah and by Ada', () => {
+    const sees = (viewer: Viewer) => seesBid(viewer, { contractorId: carla.contractorId }, kitchen('open'));
+    expect([hannah, hugo, carla, cyrus, ada].filter(sees)).toEqual([hannah, carla, ada]);
   });
 
   test('knows no other parties', () => {

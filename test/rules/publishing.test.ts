@@ -16,6 +16,10 @@ test('publishing costs 5, 15 and 30 tokens, from the least urgent to the most', 
   expect(URGENCIES.map(publishCost)).toEqual([5, 15, 30]);
 });
 
+test('a draft that lacks its urgency has no price yet', () => {
+  expect(publishCost(null)).toBe(0);
+});
+
 test('urgencies stand in the order standard, priority, urgent', () => {
   const shuffled: Urgency[] = ['urgent', 'standard', 'priority'];
   expect(shuffled.sort(compareUrgency)).toEqual(['standard', 'priority', 'urgent']);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { EventType } from '../../src/rules/events.js';
-import { eventFor, eventVisibilityOf, seesEvent } from '../../src/rules/timeline.js';
+import { eventFor, eventVisibilityOf, readEvent, readsDispute, seesEvent } from '../../src/rules/timeline.js';
 import type { EventVisibility } from '../../src/rules/timeline.js';
 import type { ContractorId } from '../../src/rules/ids.js';
-import type { JobState } from '../../src/rules/states.js';
-import type { Party } from '../../src/rules/parties.js';
-import { carla, cyrus } from './people.js';
+import type { BidState, JobState } from '../../src/rules/states.js';
+import { PARTIES, type Party } from '../../src/rules/parties.js';
+import type { Viewer } from '../../src/rules/viewer.js';
+import { ada, carla, cyrus, hannah, hugo } from './people.js';
 
 const OF_THE_JOB = { bidderId: null };
 const published = {
@@ -127,4 +128,54 @@ test('what one party may not read is not taken from the event itself', () => {
 
 test('an edit that does not say its fields is read by a bidder without them', () => {
   expect(eventFor('bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
+});
+
+test('an edit of a field that jobs no longer have is read by a bidder too', () => {
+  expect(eventFor('bidder', { ...edited, data: { fields: ['colour'] } })).toMatchObject({ fields: ['colour'] });
+});
+
+test('the texts of a dispute are for its parties and admins', () => {
+  expect(PARTIES.filter(readsDispute)).toEqual(['owner', 'awardee', 'admin']);
+});
+
+describe('of the kitchen', () => {
+  const publication = { ...published, fromStatus: 'draft', toStatus: 'open' } as const;
+  const edit = { ...edited, fromStatus: 'open', toStatus: 'open' } as const;
+  type Scope = 'job' | 'mine';
+  interface Reader {
+    viewer: Viewer;
+    scope: Scope;
+    /** Null for a deleted draft. */
+    status?: JobState | null;
+    /** The bids of Cyrus. */
+    bids?: BidState[];
+  }
+
+  function reads({ viewer, scope, status = 'open', bids = [] }: Reader): EventType[] {
+    const ofCyrus = bids.map((state) => ({ contractorId: cyrus.contractorId, status: state }));
+    const facts = {
+      status,
+      homeownerId: hannah.homeownerId,
+      awardedContractorId: null,
+      bids: [{ contractorId: carla.contractorId, status: 'pending' } as const, ...ofCyrus],
+    };
+    return [publication, edit].flatMap((event) => readEvent(viewer, { ...facts, event }, scope)?.type ?? []);
+  }
+
+  const BOTH: EventType[] = ['job.published', 'job.updated'];
+  test.each<[name: string, reader: Reader, types: EventType[]]>([
+    ['Hannah, who posted it,', { viewer: hannah, scope: 'mine' }, BOTH],
+    ['Hannah, who has deleted the draft,', { viewer: hannah, scope: 'mine', status: null }, BOTH],
+    ['Ada', { viewer: ada, scope: 'mine' }, BOTH],
+    ['Hugo', { viewer: hugo, scope: 'job' }, []],
+    ['Carla, who has bid,', { viewer: carla, scope: 'mine' }, BOTH],
+    ['Cyrus, who has not, and names it,', { viewer: cyrus, scope: 'job' }, ['job.published']],
+    ['Cyrus, who has not,', { viewer: cyrus, scope: 'mine' }, []],
+    ['Cyrus, before a deleted draft,', { viewer: cyrus, scope: 'job', status: null }, []],
+    ['Cyrus, who has withdrawn, and names it,', { viewer: cyrus, scope: 'job', bids: ['withdrawn'] }, BOTH],
+    ['Cyrus, who has withdrawn,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn'] }, []],
+    ['Cyrus, who has bid again,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn', 'pending'] }, BOTH],
+  ])('%s reads %2$j', (_name, reader, types) => {
+    expect(reads(reader)).toEqual(types);
+  });
 });
