@@ -81,6 +81,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const hearing = openSessionHearing();
   let isLooking = false;
   let lookedAtMs = 0;
+  let answeredAtMs = performance.now();
 
   async function look(): Promise<void> {
     if (isLooking) return;
@@ -89,6 +90,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     const answer = lookForEvents(readingDb, { heartbeat: hearing.heartbeat() });
     const [state] = await answer.finally(() => (isLooking = false));
     if (!state) return;
+    answeredAtMs = performance.now();
     metrics.recordWaiting(state.waiting);
     if (state.waiting > 0) numbering.wake();
     fanOut.advanceTo(BigInt(state.lastPosition));
@@ -98,10 +100,14 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const lookUnlessProblem = () => {
     if (!hasProblem()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
-  /** Where calls go through a pooler, the watch of the database sees nothing of a silence on this way. */
+  /**
+   * Where calls go through a pooler, the watch of the database sees nothing of a silence on this way. A look may itself
+   * be what waits in vain, or have no place while others do.
+   */
   function reconnectIfSilent(): void {
-    if (!isLooking || hasProblem() || performance.now() - lookedAtMs < LIVE.answerWithinMs) return;
-    lookedAtMs = performance.now();
+    if (hasProblem()) answeredAtMs = performance.now();
+    if (performance.now() - answeredAtMs < LIVE.answerWithinMs) return;
+    answeredAtMs = performance.now();
     void reconnectPool?.();
     void listening.reconnect();
   }

@@ -87,7 +87,7 @@ export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as
 /** Events that one statement numbers, which is one short transaction, and that are counted as waiting for a number. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
-/** Longer than a statement may take: a look for events that is not answered by then was sent on a lost connection. */
+/** Longer than a statement may take: where no look for events is answered for so long, the connections are lost. */
 export const LIVE = { answerWithinMs: 11_000 } as const;
 
 /** Of each part of a call. */
