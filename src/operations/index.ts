@@ -4,7 +4,7 @@ import { listAdminActions, readAdminAction } from './accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from './accounts/email.js';
-import { requestPasswordReset, resetPassword } from './accounts/password-reset.js';
+import { requestPasswordReset, resetPassword, sendPasswordReset } from './accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from './accounts/contractor-work.js';
 import { listContractors, readContractor, unverifyContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -57,6 +57,7 @@ export const OPERATIONS = {
   changePassword,
   requestPasswordReset,
   resetPassword,
+  sendPasswordReset,
   requestEmailVerification,
   verifyEmail,
   changeEmail,

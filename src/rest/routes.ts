@@ -4,7 +4,7 @@ import { listAdminActions, readAdminAction } from '../operations/accounts/admin-
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
 import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from '../operations/accounts/email.js';
-import { requestPasswordReset, resetPassword } from '../operations/accounts/password-reset.js';
+import { requestPasswordReset, resetPassword, sendPasswordReset } from '../operations/accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
 import {
   listContractors,
@@ -192,6 +192,10 @@ export const ROUTES: readonly Route[] = [
     shows: ADMIN_ACTION,
   }),
   route('GET', '/admin-actions/{id}', readAdminAction, { shows: ADMIN_ACTION }),
+  route('POST', '/users/{id}/password-reset', sendPasswordReset, {
+    shows: DONE,
+    answer: () => doneBody('A mail is on its way to them.'),
+  }),
   route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),
   route('GET', '/tokens', readTokens, { query: ['userId'], shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: [...PAGE_QUERY, 'userId'], shows: TOKEN_TRANSFER }),

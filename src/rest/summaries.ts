@@ -10,6 +10,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   changePassword: 'Change the password',
   requestPasswordReset: 'Ask for a new password',
   resetPassword: 'Set a new password by a link',
+  sendPasswordReset: 'Send somebody a link for a new password',
   requestEmailVerification: 'Ask for a link to confirm the email',
   verifyEmail: 'Confirm an email by a link',
   changeEmail: 'Change the email',

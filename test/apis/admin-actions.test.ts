@@ -27,6 +27,7 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   verifyContractor: () => onUser(`/contractors/${people.awardee.profileId}/verify`),
   unverifyContractor: () => onUser(`/contractors/${people.awardee.profileId}/unverify`, { reason: 'A complaint.' }),
   adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.awardee.userId, amount: 5, reason: 'A gift.' }),
+  sendPasswordReset: () => onUser(`/users/${people.awardee.userId}/password-reset`),
   reachDecision: () => onJob('reachDecision'),
   finalizeAppeal: () => onJob('finalizeAppeal'),
   completeJob: () => onJob('complete'),

@@ -85,6 +85,7 @@ describe('Every address answers as documented', () => {
     await follow('/auth/undo-email-change', heidi.email, 'The email address of your account was changed');
     await follow('/auth/password-reset/confirm', heidi.email, 'Set a new password', { new_password: 'a new one' });
     await ok(undefined, 'POST', '/auth/password-reset', { email });
+    await ok(ada, 'POST', `/users/${heidi.userId}/password-reset`);
   });
 
   it('about a job that ends well', async () => {

@@ -97,6 +97,19 @@ describe('a forgotten password', () => {
   });
 });
 
+it('support sends a link to whoever wrote, which is recorded, and leads to nobody else', async () => {
+  const [ada, vera] = [await admin(app), await homeowner(app, 'Vera')];
+  const send = (token: string) => app.rest('POST', `/v1/users/${vera.userId}/password-reset`, { token });
+  expect((await send(vera.token)).status).toBe(403);
+  expect((await send(ada.token)).status).toBe(200);
+  const { token } = await mailTo(app, vera.email, RESET);
+  expect((await reset(token, 'vera is back')).status).toBe(200);
+  const recorded = await app.sql`select action, admin_id from admin_actions where user_id = ${vera.userId}`;
+  expect([...recorded]).toEqual([{ action: 'sendPasswordReset', admin_id: ada.userId }]);
+  const nobody = await app.rest('POST', `/v1/users/usr_${'0'.repeat(27)}/password-reset`, { token: ada.token });
+  expect(nobody.status).toBe(404);
+});
+
 describe('an address', () => {
   it('is confirmed by its link, and then no mail is sent any more', async () => {
     const heidi = await homeowner(app, 'Heidi');

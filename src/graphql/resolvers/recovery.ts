@@ -1,11 +1,11 @@
-import { Ctx, Mutation, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import {
   changeEmail,
   requestEmailVerification,
   undoEmailChange,
   verifyEmail,
 } from '../../operations/accounts/email.js';
-import { requestPasswordReset, resetPassword } from '../../operations/accounts/password-reset.js';
+import { requestPasswordReset, resetPassword, sendPasswordReset } from '../../operations/accounts/password-reset.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
@@ -14,6 +14,7 @@ import {
   RequestEmailVerificationPayload,
   RequestPasswordResetPayload,
   ResetPasswordPayload,
+  SendPasswordResetPayload,
   UndoEmailChangePayload,
   VerifyEmailPayload,
 } from '../types/payloads.js';
@@ -35,6 +36,14 @@ export class RecoveryResolver {
   @Mutation(() => ResetPasswordPayload, mutationOptions(resetPassword))
   resetPassword(@Input(ResetPasswordInput) input: object, @Ctx() { caller }: Context) {
     return perform(resetPassword, input, caller);
+  }
+
+  @Mutation(() => SendPasswordResetPayload, mutationOptions(sendPasswordReset))
+  sendPasswordReset(
+    @Arg('userId', () => ID, { description: 'Whose password.' }) userId: string,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(sendPasswordReset, { id: userId }, caller);
   }
 
   @Mutation(() => RequestEmailVerificationPayload, mutationOptions(requestEmailVerification))

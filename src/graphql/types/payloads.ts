@@ -82,6 +82,12 @@ export class RequestEmailVerificationPayload extends Payload {
   requested: boolean;
 }
 
+@ObjectType({ description: 'What `sendPasswordReset` answers.' })
+export class SendPasswordResetPayload extends Payload {
+  @Field(() => Boolean, fieldOptions('Always true: a mail is on its way.'))
+  requested: boolean;
+}
+
 @ObjectType({ description: 'What `changeEmail` answers.' })
 export class ChangeEmailPayload extends Payload {
   @Field(() => Boolean, fieldOptions('Always true: a mail is on its way.'))

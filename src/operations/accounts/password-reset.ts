@@ -1,9 +1,11 @@
 /** A new password by a link in a mail, for who has forgotten the old one. */
 import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
 import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
 import { expireLinks } from '../../store/mails.js';
 import { operation } from '../operation.js';
+import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { endAllSessions } from './ended-sessions.js';
 import { countMail, findLink, invalidLink, linkToken, takeLink, writeMail } from './mails.js';
@@ -23,6 +25,25 @@ export const requestPasswordReset = operation({
     await countMail(call, email);
     // The queue looks up who it is for, so that the time of the answer tells nothing.
     await writeMail(call.services.mail, call.db, { kind: 'password_reset', email, userId: null });
+    return { requested: true };
+  },
+});
+
+export const sendPasswordReset = operation({
+  name: 'sendPasswordReset',
+  description: 'Sends somebody who wrote to support a mail with a link to set a new password, at their own address.',
+  allows: ['admin'],
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED'],
+  input: z.strictObject({ id: idInPath('user').describe('Whose password.') }),
+  async run(call, { id }): Promise<{ requested: true }> {
+    const { db, services, viewer } = call;
+    const [account] = await selectPasswordHash(db, { userId: id });
+    if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
+    const { email } = account;
+    await countMail(call, email, viewer.userId);
+    const mail = { kind: 'password_reset', email, userId: null } as const;
+    await db.inTransaction((tx) => tx.commitWith(writeMail(services.mail, tx, mail)));
     return { requested: true };
   },
 });

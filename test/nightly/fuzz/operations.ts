@@ -222,6 +222,7 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  sendPasswordReset: ({ people }, dice) => ({ who: 'admin', id: people[dice.pick(EVERYBODY)].userId }),
   adjustTokens: ({ people }, dice) => ({
     who: 'admin',
     known: { user_id: people[dice.pick(['other', 'stranger'] as const)].userId, amount: dice.int(1, 20) },
