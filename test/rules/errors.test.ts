@@ -12,6 +12,8 @@ import {
   unauthorized,
   UNAUTHORIZED_MESSAGES,
   UNAUTHORIZED_REASONS,
+  REASONS,
+  reasonsOf,
 } from '../../src/rules/errors.js';
 import type { ErrorCode } from '../../src/rules/errors.js';
 
@@ -168,4 +170,12 @@ test('whoever is not let in learns why, in a word for a program and in a sentenc
 test('every reason is explained, and is the reason of some code', () => {
   const reasons = Object.values(UNAUTHORIZED_MESSAGES).flatMap((messages) => Object.keys(messages));
   expect(Object.keys(UNAUTHORIZED_REASONS).sort()).toEqual([...new Set(reasons)].sort());
+});
+
+test('a link and a confirmed email have reasons too; most codes have none', () => {
+  expect(Object.keys(reasonsOf('INVALID_LINK'))).toEqual(['unknown', 'used', 'expired']);
+  expect(Object.keys(reasonsOf('FORBIDDEN'))).toEqual(['email_unverified']);
+  expect(Object.keys(reasonsOf('INVALID_CREDENTIALS'))).toContain('wrong_credentials');
+  expect(reasonsOf('NOT_FOUND')).toEqual({});
+  expect(REASONS).toEqual(expect.arrayContaining([...Object.keys(UNAUTHORIZED_REASONS), 'used', 'email_unverified']));
 });

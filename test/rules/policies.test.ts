@@ -28,6 +28,11 @@ const ONLY_THE_OWNER = {
   message: 'Only the homeowner who posted the job may do this.',
   details: {},
 };
+const UNVERIFIED = {
+  code: 'FORBIDDEN',
+  message: 'Confirm your email address first: `requestEmailVerification` sends a link.',
+  details: { reason: 'email_unverified' },
+};
 const STALE = {
   code: 'STALE_VERSION',
   message: 'The job has changed since you read it; read it again.',
@@ -43,6 +48,30 @@ describe('what is done to the kitchen', () => {
     ['Hannah publishes her draft', 'publish', draft, undefined],
     ['Hannah publishes the version that she has read', 'publish', { ...draft, expectedVersion: 1 }, undefined],
     ['Hannah publishes an older version', 'publish', { ...draft, expectedVersion: 3 }, STALE],
+    [
+      'Hannah publishes an older version before she has confirmed her email',
+      'publish',
+      { ...draft, viewer: { ...hannah, mustVerifyEmail: true }, expectedVersion: 3 },
+      UNVERIFIED,
+    ],
+    [
+      'Hannah cancels her job before she has confirmed her email',
+      'cancel',
+      { ...open, viewer: { ...hannah, mustVerifyEmail: true } },
+      undefined,
+    ],
+    [
+      'Carla bids before she has confirmed her email',
+      'submitBid',
+      { ...byCarla, viewer: { ...carla, mustVerifyEmail: true } },
+      UNVERIFIED,
+    ],
+    [
+      'Hugo publishes it before he has confirmed his email',
+      'publish',
+      { ...draft, viewer: { ...hugo, mustVerifyEmail: true } },
+      ONLY_THE_OWNER,
+    ],
     [
       'Hugo publishes it, of an older version',
       'publish',

@@ -8,7 +8,7 @@ export default {
   mutate: [
     'src/rules/**/*.ts',
     '!src/rules/entities/**',
-    '!src/rules/{limits,service-limits,streams,values,webhooks}.ts',
+    '!src/rules/{limits,mails,service-limits,streams,values,webhooks}.ts',
   ],
   // Texts are prose, or names of states and codes, which types hold.
   mutator: { excludedMutations: ['StringLiteral'] },
