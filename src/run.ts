@@ -11,6 +11,7 @@ import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
 import { mailTasks } from './mail/tasks.js';
+import { restoreTasks } from './queue/restore.js';
 import { webhookTasks } from './webhooks/tasks.js';
 import { openWebhooks } from './webhooks/webhooks.js';
 import { directly, type Connection } from './store/database.js';
@@ -92,7 +93,7 @@ async function start(
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
   if (!services.mail.isOn)
     log.warn('SMTP_URL is not set: nobody can set a new password, confirm an email or change it');
-  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services) };
+  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services), restore: restoreTasks };
   const queue = openQueue({ ...services, connection: database.connection, kinds });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });

@@ -9,6 +9,7 @@ import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../src/config.js';
 import { TIMEOUTS, type Timeouts } from '../src/rules/service-limits.js';
 import { createLog } from '../src/log.js';
+import { restoreTasks } from '../src/queue/restore.js';
 import { openQueue } from '../src/queue/queue.js';
 import { prepareSchema } from '../src/prepare-schema.js';
 import { openServices } from '../src/services.js';
@@ -120,7 +121,7 @@ export async function openTestApp(
   const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
-  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services) };
+  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services), restore: restoreTasks };
   const queue = openQueue({ ...services, connection, kinds });
   const webhooks = await openWebhooks({ ...services, queue });
   const server = await startServer(services, config);

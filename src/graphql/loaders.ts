@@ -20,7 +20,8 @@ import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
 import { partsOf, readPartsOfMany } from '../store/job-parts.js';
-import type { JobInclude, JobParts, ListValues, ViewerFacts } from '../store/job-parts.js';
+import type { JobInclude, JobParts, ListValues } from '../store/job-parts.js';
+import type { ViewerFacts } from '../store/viewer-facts.js';
 import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
 import { startOf, type Page, type SamePageRequest } from '../store/page.js';
 import {

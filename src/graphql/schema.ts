@@ -16,6 +16,7 @@ import { RecoveryResolver } from './resolvers/recovery.js';
 import { SessionResolver } from './resolvers/sessions.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
+import { SuspensionResolver } from './resolvers/suspension.js';
 import { TokenResolver, TokenTransferResolver } from './resolvers/tokens.js';
 import { typeOfNode } from './types/node.js';
 
@@ -53,6 +54,7 @@ export function createSchema(): GraphQLSchema {
         RecoveryResolver,
         SessionResolver,
         AdminActionResolver,
+        SuspensionResolver,
         TokenResolver,
         TokenTransferResolver,
         JobResolver,

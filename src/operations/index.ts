@@ -11,6 +11,7 @@ import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { listReviews } from './accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
+import { restoreUser, suspendUser } from './accounts/suspension.js';
 import { listUsers, readHomeowner, readUser } from './accounts/users.js';
 import { listBids, listOwnBids, readBid, readHold } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
@@ -83,6 +84,8 @@ export const OPERATIONS = {
   readAdminAction,
   listUsers,
   readUser,
+  suspendUser,
+  restoreUser,
   readHomeowner,
   readTokens,
   listTransfers,

@@ -16,6 +16,7 @@ import { logIn, logOut, refreshSession } from '../operations/accounts/log-in.js'
 import { readMe, updateProfile } from '../operations/accounts/me.js';
 import { listReviews } from '../operations/accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from '../operations/accounts/sign-up.js';
+import { restoreUser, suspendUser } from '../operations/accounts/suspension.js';
 import { listUsers, readHomeowner, readUser } from '../operations/accounts/users.js';
 import { listBids, listOwnBids, readBid, readHold } from '../operations/bids/read.js';
 import { submitBid } from '../operations/bids/submit.js';
@@ -187,6 +188,8 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),
   route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
+  route('POST', '/users/{id}/suspend', suspendUser, { shows: SEEN_USER }),
+  route('POST', '/users/{id}/restore', restoreUser, { shows: SEEN_USER }),
   route('GET', '/admin-actions', listAdminActions, {
     query: [...PAGE_QUERY, 'adminId', 'userId', 'action'],
     shows: ADMIN_ACTION,

@@ -33,6 +33,8 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   contractorBids: 'List a contractor’s bids',
   verifyContractor: 'Verify a contractor',
   unverifyContractor: 'Take a verification back',
+  suspendUser: 'Suspend a person',
+  restoreUser: 'End a suspension',
   adminActions: 'List what admins did',
   adminAction: 'Read what an admin did',
   users: 'List accounts',

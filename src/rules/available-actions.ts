@@ -24,15 +24,17 @@ export interface ActionFacts {
   readonly job: JobParties & ToPublish;
   /** The states of the viewer's own bids on this job, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
+  readonly isOwnerSuspended: boolean;
   /** How many bids on this job, anyone's, could be awarded. */
-  readonly liveBids: number;
+  readonly bidsToAward: number;
   /** The viewer's own balance less what is held. */
   readonly availableTokens: number;
 }
 
 /** One entry for every operation on a job, in the order of the table. */
 export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableAction[] {
-  const { job, ownBids, liveBids: bidsToAward, availableTokens } = facts;
+  const { ownBids, bidsToAward, availableTokens, isOwnerSuspended } = facts;
+  const job = { ...facts.job, isOwnerSuspended };
   return JOB_ACTION_KEYS.map((key) => {
     const denial = jobDenial(key, { viewer, job, ownBids, bidsToAward, availableTokens, cost: 0 });
     return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };

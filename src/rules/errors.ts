@@ -158,6 +158,7 @@ export const UNAUTHORIZED_REASONS = {
   superseded: 'the refresh token was used and its successor too; the session goes on with the newest one',
   reused: 'the refresh token was used before, longer ago than the leeway: the session has been ended',
   wrong_credentials: 'the email or the password is wrong',
+  suspended: 'the password is right, and the account is suspended',
 } as const;
 
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
@@ -171,7 +172,10 @@ export const UNAUTHORIZED_MESSAGES = {
     expired: 'The access token has expired; exchange the refresh token for a new one.',
     session_ended: 'The session has ended; log in again.',
   },
-  INVALID_CREDENTIALS: { wrong_credentials: REFUSALS.INVALID_CREDENTIALS[1] },
+  INVALID_CREDENTIALS: {
+    wrong_credentials: REFUSALS.INVALID_CREDENTIALS[1],
+    suspended: 'This account is suspended; write to support.',
+  },
   INVALID_REFRESH_TOKEN: {
     malformed: 'This is no refresh token: one is `rft_` and 27 letters and digits.',
     invalid: REFUSALS.INVALID_REFRESH_TOKEN[1],

@@ -25,6 +25,8 @@ export interface JobParties {
   readonly status: JobState;
   readonly homeownerId: HomeownerId;
   readonly awardedContractorId: ContractorId | null;
+  /** Left out where nobody asks whether the job is open to bids. */
+  readonly isOwnerSuspended?: boolean;
 }
 
 interface BidParties {
@@ -34,8 +36,8 @@ interface BidParties {
 /** While contractors may bid on a job, all of them see it, also those who have never bid on it. */
 export const STATES_OPEN_TO_BIDS: readonly JobState[] = OTHER_JOB_ACTIONS.submitBid.from;
 
-function isOpenToBids({ status }: JobParties): boolean {
-  return STATES_OPEN_TO_BIDS.includes(status);
+function isOpenToBids({ status, isOwnerSuspended }: JobParties): boolean {
+  return STATES_OPEN_TO_BIDS.includes(status) && !isOwnerSuspended;
 }
 
 function isOwner({ homeownerId }: PartyViewer, job: JobParties): boolean {

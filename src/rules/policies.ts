@@ -33,7 +33,7 @@ export interface JobFacts {
   readonly availableTokens?: number;
   /** What the call takes from the balance, where that follows from the input: a stake, or a raise of the urgency. */
   readonly cost?: number;
-  /** How many live bids there are to award: of those that the call names, or of all. */
+  /** How many live bids of contractors who are not suspended there are: of those that the call names, or of all. */
   readonly bidsToAward?: number;
 }
 
@@ -103,6 +103,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   ],
   award: [{ code: 'UNKNOWN_BID', denial: bidToAwardDenial }],
   submitBid: [
+    { code: 'FORBIDDEN', denial: suspendedOwnerDenial },
     { code: 'DUPLICATE_BID', denial: duplicateBidDenial },
     { code: 'INSUFFICIENT_TOKENS', denial: balanceDenial },
   ],
@@ -215,9 +216,16 @@ function bidToAwardDenial({ bidsToAward = 0 }: JobFacts): Explanation | undefine
 }
 
 const NO_BID_TO_AWARD = {
-  message: `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}.`,
+  message:
+    `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}, and its contractor ` +
+    'not suspended.',
   fields: { bidId: 'is no bid on this job that could be awarded' },
 };
+
+/** Whoever has bid on the job goes on seeing it, and bids no more. */
+function suspendedOwnerDenial({ job }: JobFacts): Explanation | undefined {
+  return job.isOwnerSuspended ? { message: 'The homeowner is suspended: the job takes no bids.' } : undefined;
+}
 
 /** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
 function duplicateBidDenial({ ownBids }: JobFacts): Explanation | undefined {

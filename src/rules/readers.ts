@@ -26,6 +26,8 @@ export const PERSONAL = {
 
 export const OWN = { relations: ['self', 'admin'], words: 'the person and admins' } as const satisfies Readers;
 
+export const ADMINS = { relations: ['admin'], words: 'admins' } as const satisfies Readers;
+
 export const CREDENTIALS = {
   relations: ['self', 'client', 'admin'],
   words: 'the contractor, homeowners on whose jobs they have bid, and admins',

@@ -45,6 +45,7 @@ export const QUEUE = {
 export const TASKS = {
   webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
   mail: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
+  restore: { places: 2, placesPerKey: 2, placesOfSlowKeys: 1, leaseSeconds: 30 },
 } as const;
 
 /** The database, where the environment does not say otherwise. */

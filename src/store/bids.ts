@@ -130,13 +130,24 @@ export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<vo
   await release(tx, { bidIds: asArray(bidIds) });
 }
 
+/** The contractor of the row of `bids` is suspended. */
+const isBidderSuspended = sql`exists (select from contractors c join users u on u.id = c.user_id
+  where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
+
+/** How many live bids of a row of `jobs` are not of suspended contractors. Where nobody is suspended, none is read. */
+export const bidsToAwardOfJob = sql<number>`"jobs"."live_bid_count" - case
+  when "jobs"."live_bid_count" > 0 and exists (select from users where suspended_at is not null)
+  then (select count(*)::int from bids where "bids"."job_id" = "jobs"."id"
+    and ${inArray(bids.status, [...LIVE_BID_STATES])} and ${isBidderSuspended}) else 0 end`;
+
 /** The live bids of a row of `jobs` with their contractors, the oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
-  select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id")
+  select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id",
+      'isBidderSuspended', ${isBidderSuspended})
     order by "bids"."created_at", "bids"."id"), '[]')
   from bids where "bids"."job_id" = "jobs"."id" and ${inArray(bids.status, [...LIVE_BID_STATES])})`;
 
-export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
+export type LiveBid = Pick<Bid, 'id' | 'contractorId'> & { readonly isBidderSuspended: boolean };
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 

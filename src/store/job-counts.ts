@@ -1,5 +1,5 @@
 /** How many jobs in each state a viewer may see: the totals of the lists of each state. */
-import { sql, type SQL } from 'drizzle-orm';
+import { and, sql, type SQL } from 'drizzle-orm';
 import { STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
@@ -32,16 +32,17 @@ function countsFor(role: Role, $: Placeholders<ViewerIds>): SQL[] {
       return [countsBy(sql`from jobs where ${visibleJobs(role, $)}`)];
     case 'contractor':
       return [
-        ...STATES_OPEN_TO_BIDS.map((state) => countOf(sql.raw(`'${state}'::job_status`))),
+        ...STATES_OPEN_TO_BIDS.map((state) => countOf(sql.raw(`'${state}'::job_status`), isOpenToBids)),
         countsBy(ownNoLongerOpen($)),
       ];
   }
 }
 
 /** Counts of all jobs: by the index of the states, up to the counting limit. */
-function countOf(state: SQL): SQL {
+function countOf(state: SQL, condition?: SQL): SQL {
   return sql`select ${state} as status,
-    (select count(*)::int from (select from jobs where "jobs"."status" = ${state} limit ${MAX}) bounded) as count`;
+    (select count(*)::int from (select from jobs where ${and(sql`"jobs"."status" = ${state}`, condition)}
+      limit ${MAX}) bounded) as count`;
 }
 
 /** Counts of a user's own jobs, which are few enough to be counted fully. */

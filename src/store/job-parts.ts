@@ -15,14 +15,14 @@ import { listBidsOnJob } from './bids.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, eventShape, listEventsOfJob, readDisputeEvent } from './events.js';
 import type { EventRow, JobEvent } from './events.js';
-import { availableTo } from './ledger.js';
 import { positionValues, type Position } from './keyset.js';
 import { totalOf, type Page, type PageStart, type PartOfList, type Total } from './page.js';
 import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
 import { asJson, jsonReader } from './rows.js';
 import { asArray, builder, cachedByKey, statement, type Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
-import { forEachRole, idsOf, ownBidStates, visibleBids, type ViewerIds } from './visibility.js';
+import { viewerFacts, type ViewerFacts } from './viewer-facts.js';
+import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
 
 /** What a statement reads with a job: the parts that have a value here. */
 export interface JobInclude {
@@ -62,14 +62,6 @@ export interface JobParts {
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
   readonly facts?: ViewerFacts;
-}
-
-/** What policies ask about a job and its viewer besides the job's own row. */
-export interface ViewerFacts {
-  /** The viewer's own balance less what is held. */
-  readonly availableTokens: number;
-  /** The states of the viewer's own bids, withdrawn ones among them. */
-  readonly ownBids: readonly BidState[];
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
@@ -161,11 +153,6 @@ const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>
   dispute: { sql: () => disputeEventsOfJob, reader: () => readDispute },
   facts: { sql: (_, { role, $ }) => asJson(viewerFacts(role, $)), reader: () => readViewerFacts },
 };
-
-/** The columns of `ViewerFacts`. */
-export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
-  return { availableTokens: availableTo($), ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
-}
 
 const readViewerFacts = jsonReader<ViewerFacts>(viewerFacts('contractor', sql.placeholder));
 

@@ -11,12 +11,13 @@ import type { Viewer } from '../rules/viewer.js';
 import { liveBidsOfJob, type LiveBid } from './bids.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, readDisputeEvent } from './events.js';
-import { byInclude, partsColumn, readParts, viewerFacts, type JobInclude, type ViewerFacts } from './job-parts.js';
+import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { lockedAvailableTo } from './ledger.js';
 import { narrow } from './people.js';
 import { builder, columns, cachedByKey, statement, type Placeholders } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
-import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
+import { viewerFacts, type ViewerFacts } from './viewer-facts.js';
+import { forEachRole, idsOf, isOwnerSuspended, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
 export type { JobRow };
 
@@ -31,6 +32,7 @@ export interface Places {
 export interface JobWithOwnBids<Job = JobRow> {
   job: Job;
   ownBids: readonly BidState[];
+  isOwnerSuspended?: boolean;
 }
 
 export const jobColumns = getTableColumns(jobs);
@@ -50,6 +52,7 @@ const selectJob = forEachRole((role) =>
       ($: Placeholders<ViewerIds & { id: JobId }>) => ({
         job: { ...jobFields(include), ...partsColumn(include, role, $) },
         ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
+        isOwnerSuspended,
       }),
       ($, fields) =>
         builder

@@ -67,7 +67,8 @@ export async function findActiveSession(db: Db, session: NamedSession): Promise<
 }
 
 /**
- * The share lock serializes a log-in with a change of its password: no old password opens a session after the change.
+ * The share lock serializes a log-in with a change of its password: no old password opens a session after the
+ * change, and nobody one after their suspension.
  */
 const insertSession = statement(
   'insertSession',
@@ -86,7 +87,9 @@ const insertSession = statement(
             program: sql`${$('program')}::text`.as('program'),
           })
           .from(users)
-          .where(and(eq(users.id, $('userId')), eq(users.passwordHash, $('passwordHash'))))
+          .where(
+            and(eq(users.id, $('userId')), eq(users.passwordHash, $('passwordHash')), sql`users.suspended_at is null`),
+          )
           .for('share'),
       )
       .returning(fields),

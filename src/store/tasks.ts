@@ -4,7 +4,7 @@ import type { Db } from './database.js';
 import { statement, type Placeholders } from './statement.js';
 import { tasks } from './tables/tasks.js';
 
-export type TaskKindName = 'webhook' | 'mail';
+export type TaskKindName = 'webhook' | 'mail' | 'restore';
 
 /** A task that this instance runs, for as long as the lease is still the one that it got. */
 export interface Task {
@@ -26,6 +26,26 @@ const insert = statement(
 export async function insertTasks(tx: Db, kind: TaskKindName, list: readonly Pick<Task, 'id' | 'key'>[]) {
   await insert(tx, { kind, list: JSON.stringify(list) });
 }
+
+interface DatedTask extends Pick<Task, 'id' | 'key'> {
+  readonly kind: TaskKindName;
+}
+
+/** Queues a task for later, or moves it there: whoever runs it already no longer holds it. */
+export const queueTaskAt = statement(
+  'queueTaskAt',
+  {},
+  ($: Placeholders<DatedTask & { runAt: string }>) => sql`insert into tasks (id, kind, key, run_at)
+    values (${$('id')}, ${$('kind')}, ${$('key')}, ${$('runAt')}::timestamptz)
+    on conflict (id) do update set run_at = excluded.run_at, leased_until = null, attempts = 0`,
+);
+
+export const deleteTaskOf = statement(
+  'deleteTaskOf',
+  {},
+  ($: Placeholders<DatedTask>) =>
+    sql`delete from tasks where kind = ${$('kind')} and key = ${$('key')} and id = ${$('id')}`,
+);
 
 interface Claim {
   readonly kind: TaskKindName;

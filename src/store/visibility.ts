@@ -25,11 +25,22 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
 
+/** The homeowner of the row of `jobs` is suspended. */
+export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h join users u on u.id = h.user_id
+  where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
+
+/**
+ * The open jobs of all who are suspended, which are few: read once for a statement, they leave its indexes as they are.
+ */
+const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
+  join jobs hidden on hidden.homeowner_id = h.id
+  where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
+
 /**
  * Open jobs, which every contractor sees. Lists read these and the jobs of own bids by two indexes; together they are
  * the jobs that meet `visibleJobs`.
  */
-export const isOpenToBids = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
+export const isOpenToBids = sql`("jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)} and "jobs"."id" not in ${HIDDEN_JOBS})`;
 
 /** The condition on the table `jobs`. */
 export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {

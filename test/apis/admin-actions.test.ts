@@ -24,10 +24,12 @@ const rows = () => app.sql`select * from admin_actions order by created_at, id`;
 
 /** Each operation as an admin calls it; answers the job that it was about. */
 const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
-  verifyContractor: () => onUser(`/contractors/${people.awardee.profileId}/verify`),
-  unverifyContractor: () => onUser(`/contractors/${people.awardee.profileId}/unverify`, { reason: 'A complaint.' }),
-  adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.awardee.userId, amount: 5, reason: 'A gift.' }),
-  sendPasswordReset: () => onUser(`/users/${people.awardee.userId}/password-reset`),
+  verifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/verify`),
+  unverifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/unverify`, { reason: 'A complaint.' }),
+  adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.stranger.userId, amount: 5, reason: 'A gift.' }),
+  sendPasswordReset: () => onUser(`/users/${people.stranger.userId}/password-reset`),
+  suspendUser: () => onUser(`/users/${people.stranger.userId}/suspend`, { reason: 'Asks for money.' }),
+  restoreUser: () => onUser(`/users/${people.stranger.userId}/restore`),
   reachDecision: () => onJob('reachDecision'),
   finalizeAppeal: () => onJob('finalizeAppeal'),
   completeJob: () => onJob('complete'),
@@ -54,6 +56,7 @@ describe('what an admin does to others', () => {
     const reasons: Readonly<Record<string, string>> = {
       unverifyContractor: 'A complaint.',
       adjustTokens: 'A gift.',
+      suspendUser: 'Asks for money.',
       completeJob: 'The reason of complete.',
     };
     for (const [action, call] of Object.entries(CALLS)) {
@@ -70,7 +73,7 @@ describe('what an admin does to others', () => {
           id: expect.stringMatching(/^act_\w{27}$/),
           admin_id: people.admin.userId,
           action,
-          user_id: jobId ? people.owner.userId : people.awardee.userId,
+          user_id: jobId ? people.owner.userId : people.stranger.userId,
           job_id: jobId,
           reason: reasons[action] ?? null,
           created_at: expect.any(Date),

@@ -53,6 +53,9 @@ describe('Every address answers as documented', () => {
     await ok(ada, 'GET', '/users?user_type=contractor');
     const { data: acts } = await ok(ada, 'GET', `/admin-actions?user_id=${carl.userId}&action=verifyContractor`);
     await ok(ada, 'GET', `/admin-actions/${acts[0].id}`);
+    const { userId } = await contractor(app, 'Sam');
+    await ok(ada, 'POST', `/users/${userId}/suspend`, { reason: 'Asks for money.', until: '2999-01-01T00:00:00Z' });
+    await ok(ada, 'POST', `/users/${userId}/restore`);
     await ok(ada, 'GET', '/tokens/audit');
     await ok(hanna, 'GET', '/tokens');
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');

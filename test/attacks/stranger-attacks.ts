@@ -388,6 +388,18 @@ const FUNCTION_LEVEL: readonly Attack[] = [
       ),
     ]),
   ),
+  asUser('a rival suspended', FORBIDDEN, ({ app, ours: { people } }) =>
+    alike([
+      app.rest('POST', `/v1/users/${people.awardee.userId}/suspend`, {
+        token: people.stranger.token,
+        body: { reason: 'A rival.' },
+      }),
+      app.graphql(
+        `mutation { suspendUser(id: "${people.awardee.userId}", input: { reason: "A rival." }) { user { id } } }`,
+        { token: people.stranger.token },
+      ),
+    ]),
+  ),
   asUser('a job posted by a contractor', FORBIDDEN, async ({ app, ours }) =>
     outcomeOf(await callRest(app, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
   ),

@@ -13,6 +13,8 @@ const user = {
   lastName: 'Cole',
   phone: '512 555 0100',
   profilePictureUrl: 'https://example.com/carla.png',
+  suspendedAt: 3,
+  suspendedUntil: 4,
   createdAt: 1,
   updatedAt: 2,
 };
@@ -90,8 +92,9 @@ const READ: Record<
   job: { row: job, as: (...relations) => redact('job', job, () => relations) },
 };
 
-const CONTACT = ['email', 'phone', 'emailVerified', 'emailUndeliverable'];
 const MAIL = ['emailVerified', 'emailUndeliverable'];
+const SUSPENSION = ['suspendedAt', 'suspendedUntil'];
+const CONTACT = ['email', 'phone', ...MAIL, ...SUSPENSION];
 const HOME = ['addressLine1', 'addressLine2', 'zipCode'];
 const NUMBERS = ['licenseNumber', 'insurancePolicyNumber'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
@@ -103,7 +106,15 @@ const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude
 const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[]>][] = [
   [
     'user',
-    { self: [], counterpart: MAIL, client: CONTACT, owner: CONTACT, awardee: CONTACT, admin: [], nobody: CONTACT },
+    {
+      self: SUSPENSION,
+      counterpart: [...MAIL, ...SUSPENSION],
+      client: CONTACT,
+      owner: CONTACT,
+      awardee: CONTACT,
+      admin: [],
+      nobody: CONTACT,
+    },
   ],
   ['homeowner', { self: [], counterpart: [], client: HOME, owner: HOME, awardee: HOME, admin: [], nobody: HOME }],
   [
@@ -131,7 +142,7 @@ describe.each(HIDDEN)('of a %s', (entity, from) => {
 
 test('whoever is two things to a row reads what either may', () => {
   expect(READ.contractor.as('counterpart', 'client')).toEqual(contractor);
-  expect(READ.user.as('awardee', 'self')).toEqual(user);
+  expect(READ.user.as('awardee', 'admin')).toEqual(user);
 });
 
 test('the row itself keeps what one reader may not see', () => {

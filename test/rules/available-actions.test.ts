@@ -13,7 +13,14 @@ import { isAwarded, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
 function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFacts {
-  return { job: kitchen(status), ownBids: [], liveBids: 1, availableTokens: 100, ...overrides };
+  return {
+    job: kitchen(status),
+    ownBids: [],
+    bidsToAward: 1,
+    availableTokens: 100,
+    isOwnerSuspended: false,
+    ...overrides,
+  };
 }
 
 function allowed(viewer: Viewer, given: ActionFacts): JobActionName[] {
@@ -123,7 +130,14 @@ describe('the refusal that comes first', () => {
     ['Cyrus: one bid a job', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['pending'] }), 'DUPLICATE_BID'],
     ['Cyrus: rejected is final', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['rejected'] }), 'DUPLICATE_BID'],
     ['Cyrus: after a withdrawal, once more', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['withdrawn'] }), null],
-    ['Hannah: no bid to award', hannah, 'AWARD', facts('open', { liveBids: 0 }), 'UNKNOWN_BID'],
+    [
+      'Cyrus: the homeowner is suspended',
+      cyrus,
+      'SUBMIT_BID',
+      facts('open', { ownBids: ['withdrawn'], isOwnerSuspended: true }),
+      'FORBIDDEN',
+    ],
+    ['Hannah: no bid to award', hannah, 'AWARD', facts('open', { bidsToAward: 0 }), 'UNKNOWN_BID'],
     ['Hannah: a published job is not deleted', hannah, 'DELETE', facts('open'), 'INVALID_TRANSITION'],
     ['Hannah: a draft is not cancelled', hannah, 'CANCEL', facts('draft'), 'INVALID_TRANSITION'],
     ['Hannah: a job in review is read-only', hannah, 'UPDATE', facts('in_review'), 'FIELD_NOT_EDITABLE'],

@@ -10,7 +10,7 @@ import { NEW_API_KEY } from '../../rules/entities/api-key.js';
 import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
 import { NEW_WEBHOOK } from '../../rules/entities/webhook.js';
 import type { Context } from '../context.js';
-import { Contractor, Session } from './account.js';
+import { Contractor, Session, User } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
 import { fieldOptions } from './field.js';
@@ -131,6 +131,18 @@ export class VerifyContractorPayload extends Payload {
 export class UnverifyContractorPayload extends Payload {
   @Field(() => Contractor, fieldOptions('The contractor, who is not verified now.', 'nullable'))
   contractor: Contractor | null;
+}
+
+@ObjectType({ description: 'What `suspendUser` answers.' })
+export class SuspendUserPayload extends Payload {
+  @Field(() => User, fieldOptions('The person, who is suspended now.', 'nullable'))
+  user: User | null;
+}
+
+@ObjectType({ description: 'What `restoreUser` answers.' })
+export class RestoreUserPayload extends Payload {
+  @Field(() => User, fieldOptions('The person, who is not suspended now.', 'nullable'))
+  user: User | null;
 }
 
 @ObjectType({ description: 'What `createApiKey` answers.' })

@@ -45,6 +45,7 @@ export const logIn = operation({
         throw error;
       });
       if (!account || !matches) return undefined;
+      if (account.user.suspendedAt) throw unauthorized('INVALID_CREDENTIALS', 'suspended');
       const newSession = await db.inTransaction((tx) =>
         openSession(tx, {
           userId: account.user.id,

@@ -18,7 +18,7 @@ export const readJobActions = operation({
   async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
     const { job } = await findJob(db, viewer, id, { facts: true });
     const { facts } = partsOf(job);
-    return { data: facts ? availableActions(viewer, { ...facts, job, liveBids: job.liveBidCount }) : [] };
+    return { data: facts ? availableActions(viewer, { ...facts, job }) : [] };
   },
 });
 

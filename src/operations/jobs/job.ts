@@ -22,8 +22,8 @@ export interface VisibleJob {
 
 /** The job, together with the included parts. */
 export async function findJob(db: Db, viewer: Viewer, id: JobId, include?: JobInclude): Promise<VisibleJob> {
-  const { job, ownBids } = visibleTo(viewer, await readJob(db, viewer, id, include));
-  return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
+  const { job, ownBids, isOwnerSuspended } = visibleTo(viewer, await readJob(db, viewer, id, include));
+  return { job, party: partyOf(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0), ownBids };
 }
 
 /** A job as this viewer may read it, together with the included parts. */
@@ -51,24 +51,25 @@ export async function lockVisibleJob<V extends Viewer>(
   neededFacts?: NeededFacts,
 ): Promise<LockedJob<V>> {
   const [[row], facts] = await pipelined(lockJob(tx, { id }), factsOfJob(tx, viewer, id, neededFacts));
-  const { job, ownBids, availableTokens, liveBids, disputeEvents } = visibleTo(
+  const { job, ownBids, isOwnerSuspended, availableTokens, liveBids, disputeEvents } = visibleTo(
     viewer,
     row && facts && { job: row, ...facts },
   );
-  const bidsToAward = liveBids.filter((bid) => bid.id === bidId).length;
+  const bidsToAward = liveBids.filter((bid) => bid.id === bidId && !bid.isBidderSuspended).length;
   return {
     tx,
     viewer,
     job,
     liveBids,
     disputeEvents,
-    facts: { viewer, job, ownBids, expectedVersion, availableTokens, bidsToAward },
+    facts: { viewer, job: { ...job, isOwnerSuspended }, ownBids, expectedVersion, availableTokens, bidsToAward },
   };
 }
 
 function visibleTo<Row extends JobWithOwnBids<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
   if (!row) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
-  if (!seesJob(viewer, row.job, row.ownBids.length > 0))
+  const { job, ownBids, isOwnerSuspended } = row;
+  if (!seesJob(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0))
     throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
   return row;
 }

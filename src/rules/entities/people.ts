@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { CREDENTIALS, OWN, PERSONAL } from '../readers.js';
+import { ADMINS, CREDENTIALS, OWN, PERSONAL } from '../readers.js';
 import {
   choice,
   email,
@@ -47,6 +47,18 @@ export const USER = entity('User', 'A person with an account.', {
     description: 'Where a picture of the person is.',
     example: null,
     written: true,
+  },
+  suspendedAt: {
+    type: moment.nullable(),
+    description: 'Since when the person is suspended.',
+    example: null,
+    readBy: ADMINS,
+  },
+  suspendedUntil: {
+    type: moment.nullable(),
+    description: 'When the suspension ends by itself, where it does.',
+    example: null,
+    readBy: ADMINS,
   },
   createdAt: { type: moment, description: 'When the account was opened.' },
   updatedAt: { type: moment, description: 'When the person’s fields last changed.' },

@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { ROLES } from '../../rules/viewer.js';
-import { createdAt, idColumn, textList, updatedAt } from './columns.js';
+import { createdAt, idColumn, moment, textList, updatedAt } from './columns.js';
 
 export const userType = pgEnum('user_type', ROLES);
 
@@ -36,12 +36,18 @@ export const users = pgTable(
     emailVerified: boolean().notNull().default(false),
     /** Whether the last mail to it was refused for good. */
     emailUndeliverable: boolean().notNull().default(false),
+    suspendedAt: moment(),
+    /** When a task of the queue ends the suspension. */
+    suspendedUntil: moment(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
   (t) => [
     unique('users_email_taken').on(t.email),
     unique('users_referral_code_taken').on(t.referralCode),
+    index('users_suspended')
+      .on(t.id)
+      .where(sql`suspended_at is not null`),
     index('users_newest').on(t.createdAt, t.id),
     index('users_of_type').on(t.userType, t.createdAt, t.id),
     index('users_words').using('gin', sql`${userWords(t)} gin_trgm_ops`),

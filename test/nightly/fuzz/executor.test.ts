@@ -255,6 +255,7 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
   return {
     ...stock,
     spare: () => ({
+      userId: `usr_${'0'.repeat(27)}`,
       email,
       password,
       token: ended,

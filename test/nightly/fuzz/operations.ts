@@ -216,6 +216,8 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  suspendUser: (stock, dice) => ({ who: 'admin', id: stock.spare(dice).userId, known: { until: null } }),
+  restoreUser: (stock, dice) => ({ who: 'admin', id: stock.spare(dice).userId }),
   adminActions: admin,
   adminAction: (stock) => ({ who: 'admin', id: stock.adminActionId }),
   unverifyContractor: ({ people }, dice) => ({

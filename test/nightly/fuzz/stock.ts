@@ -18,6 +18,7 @@ export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder',
 
 /** Somebody whose session may be ended, since nobody else counts on it. */
 export interface Spare {
+  readonly userId: string;
   readonly email: string;
   readonly password: string;
   readonly token: string;

@@ -1,0 +1,26 @@
+import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import { restoreUser, suspendUser } from '../../operations/accounts/suspension.js';
+import { perform } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { Input, inputOf } from '../inputs.js';
+import { RestoreUserPayload, SuspendUserPayload } from '../types/payloads.js';
+import { mutationOptions } from './field-options.js';
+
+const SuspendUserInput = inputOf('SuspendUserInput', suspendUser.input, 'Why, and until when.');
+
+@Resolver()
+export class SuspensionResolver {
+  @Mutation(() => SuspendUserPayload, mutationOptions(suspendUser))
+  suspendUser(
+    @Arg('id', () => ID, { description: 'The person.' }) id: string,
+    @Input(SuspendUserInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(suspendUser, Object.assign({}, input, { id }), caller).then((user) => ({ user }));
+  }
+
+  @Mutation(() => RestoreUserPayload, mutationOptions(restoreUser))
+  restoreUser(@Arg('id', () => ID, { description: 'The person.' }) id: string, @Ctx() { caller }: Context) {
+    return perform(restoreUser, { id }, caller).then((user) => ({ user }));
+  }
+}

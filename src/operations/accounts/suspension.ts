@@ -1,0 +1,66 @@
+/** Support suspends people, and restores them. What a suspension does is said in `rules/suspension.ts`. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
+import { TEXT } from '../../rules/limits.js';
+import { assertMaySuspend } from '../../rules/suspension.js';
+import { requiredText } from '../../rules/values.js';
+import type { Db } from '../../store/database.js';
+import { lockPersonAndAdmins, restore, suspend } from '../../store/suspensions.js';
+import { operation } from '../operation.js';
+import { idInPath, momentInBody } from '../shapes.js';
+import { endAllSessions } from './ended-sessions.js';
+import { readUser, type UserWithProfile } from './users.js';
+
+const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
+
+export const suspendUser = operation({
+  name: 'suspendUser',
+  description:
+    'Suspends a person: their log-ins, API keys and webhooks end, their open jobs are hidden and their bids cannot ' +
+    'be awarded, and jobs under way go on. Of somebody who is suspended it changes until when.',
+  allows: ['admin'],
+  budget: 'write',
+  input: personInput.extend({
+    reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
+    until: momentInBody
+      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
+      .meta({ moment: true })
+      .nullish()
+      .describe('When the suspension ends by itself; by default it lasts until the person is restored.'),
+  }),
+  async run(call, { id, until = null }): Promise<UserWithProfile> {
+    const { services, viewer } = call;
+    await call.db.inTransaction(async (tx) => {
+      const { person, locked } = await lockPerson(tx, id);
+      assertMaySuspend(viewer.userId, person, locked);
+      if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
+      await tx.commitWith(suspend(tx, id, until), endAllSessions({ db: tx, services }, id));
+    });
+    return readUser.run(call, { id });
+  },
+});
+
+export const restoreUser = operation({
+  name: 'restoreUser',
+  description:
+    'Ends a suspension: the person may log in again, and their open jobs and bids are what they were. API keys are ' +
+    'to be made anew, and webhooks to be resumed.',
+  allows: ['admin'],
+  budget: 'write',
+  input: personInput,
+  async run(call, { id }): Promise<UserWithProfile> {
+    await call.db.inTransaction(async (tx) => {
+      const { person } = await lockPerson(tx, id);
+      if (person.suspendedAt) await tx.commitWith(restore(tx, id));
+    });
+    return readUser.run(call, { id });
+  },
+});
+
+async function lockPerson(tx: Db, id: UserId) {
+  const locked = await lockPersonAndAdmins(tx, { id });
+  const person = locked.find((one) => one.id === id);
+  if (!person) throw refuse('NOT_FOUND', { message: 'There is no such user.' });
+  return { person, locked };
+}

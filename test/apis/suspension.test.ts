@@ -1,0 +1,217 @@
+/** Whom support suspends is out at once, everywhere, and so are their jobs and bids; jobs under way go on. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ensureAdmin } from '../../src/operations/accounts/admins.js';
+import { newId } from '../../src/store/new-id.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { contractor, homeowner, programOf, type Person } from '../cast.js';
+import { gather, givenJob, type People } from '../journey.js';
+import { byGraphql, byRest, invalid } from './refused.js';
+
+let app: TestApp;
+let twin: TestApp;
+let people: People;
+let ada: Person;
+beforeAll(async () => {
+  app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  twin = await openTestApp({}, { sameDatabaseAs: app });
+  people = await gather(app);
+  ada = people.admin;
+});
+afterAll(async () => {
+  await twin.close();
+  await app.close();
+});
+
+const FORBIDDEN = { status: 403, code: 'FORBIDDEN', fields: [] };
+const post = (person: Pick<Person, 'token'>, path: string, body: object = {}, at = app) =>
+  at.rest('POST', `/v1${path}`, { token: person.token, body });
+const suspend = (id: string, body: object = { reason: 'Asks for money.' }, by = ada) =>
+  post(by, `/users/${id}/suspend`, body);
+const restore = (id: string, by = ada) => post(by, `/users/${id}/restore`);
+const logIn = ({ email, password }: Pick<Person, 'email' | 'password'>) =>
+  app.rest('POST', '/v1/auth/login', { body: { email, password } });
+const rowOf = async (id: string) =>
+  (await app.sql`select suspended_at as at, suspended_until as until from users where id = ${id}`)[0];
+const tasks = (id: string) => app.sql`select run_at from tasks where kind = 'restore' and id = ${id}`;
+const acts = async (id: string) =>
+  (await app.sql`select action, reason from admin_actions where user_id = ${id} order by created_at, id`).map(
+    ({ action, reason }) => [action, reason],
+  );
+const actionOf = async (person: Person, job: string, name: string) => {
+  const { body } = await app.rest('GET', `/v1/jobs/${job}/actions`, { token: person.token });
+  return body.data.find(({ action }: Json) => action.toUpperCase() === name);
+};
+
+describe('a person who is suspended', () => {
+  it('is out on every instance: log-ins, keys and webhooks end, and the right password says why', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const program = await programOf(app, hanna);
+    const { body: made } = await post(hanna, '/webhooks', { url: 'http://127.0.0.1:9/' });
+    const answer = await suspend(hanna.userId);
+    expect([answer.status, answer.body.id, answer.body.suspended_until]).toEqual([200, hanna.userId, null]);
+    expect(Math.abs(Date.parse(answer.body.suspended_at) - Date.now())).toBeLessThan(60_000);
+    for (const token of [hanna.token, program.token]) {
+      const refused = await app.rest('GET', '/v1/me', { token });
+      expect([refused.status, refused.body.details.reason]).toEqual([401, 'session_ended']);
+      await vi.waitFor(async () => expect((await twin.rest('GET', '/v1/me', { token })).status).toBe(401), 10_000);
+    }
+    const refresh = await app.rest('POST', '/v1/auth/refresh', { body: { refresh_token: hanna.refreshToken } });
+    expect([refresh.status, refresh.body.details.reason]).toEqual([401, 'session_ended']);
+    const right = await logIn(hanna);
+    expect([byRest(right), right.body.details.reason]).toEqual([
+      { status: 401, code: 'INVALID_CREDENTIALS', fields: [] },
+      'suspended',
+    ]);
+    const wrong = await logIn({ ...hanna, password: 'not her password' });
+    expect([wrong.status, wrong.body.details.reason]).toEqual([401, 'wrong_credentials']);
+    const [endpoint] = await app.sql`select status, paused_reason from webhook_endpoints where id = ${made.webhook.id}`;
+    expect(endpoint).toEqual({ status: 'paused', paused_reason: 'suspended' });
+
+    const again = await restore(hanna.userId);
+    expect([again.status, again.body.suspended_at]).toEqual([200, null]);
+    expect((await logIn(hanna)).status).toBe(200);
+    expect((await app.rest('GET', '/v1/me', { token: program.token })).status).toBe(401);
+    expect(await acts(hanna.userId)).toEqual([
+      ['suspendUser', 'Asks for money.'],
+      ['restoreUser', null],
+    ]);
+  });
+
+  it('is shown as such to admins alone, through both APIs', async () => {
+    const { userId } = await homeowner(app, 'Sam');
+    await suspend(userId, { reason: 'x', until: '2999-01-01T00:00:00Z' });
+    const READ = 'query ($id: ID!) { node(id: $id) { ... on User { suspendedAt suspendedUntil } } }';
+    for (const [person, isAdmin] of [
+      [ada, true],
+      [people.owner, false],
+    ] as const) {
+      const { body } = await app.rest('GET', `/v1/users/${userId}`, { token: person.token });
+      const { data } = await app.graphql(READ, { token: person.token, variables: { id: userId } });
+      expect([body.suspended_until, data.node.suspendedUntil]).toEqual(
+        isAdmin ? ['2999-01-01T00:00:00.000Z', '2999-01-01T00:00:00.000Z'] : [null, null],
+      );
+      expect([body.suspended_at !== null, data.node.suspendedAt !== null]).toEqual([isAdmin, isAdmin]);
+    }
+  });
+
+  it('has open jobs that nobody finds or bids on, until they are restored', async () => {
+    const { owner, awardee, bidder, stranger } = people;
+    const { id, bids } = await givenJob(app, 'open', people);
+    await post(bidder, `/jobs/${id}/bids/${bids.bidder}/withdraw`);
+    const lists = async (person: Person) => {
+      const [rest, search, counts] = await Promise.all(
+        ['/v1/jobs?per_page=100', '/v1/jobs?status=open&search=e&per_page=100', '/v1/me/job-counts'].map((path) =>
+          app.rest('GET', path, { token: person.token }),
+        ),
+      );
+      const has = (answer: Json) => answer.body.data.some((job: Json) => job.id === id);
+      return [has(rest), has(search), counts?.body.data.find((one: Json) => one.status === 'open').count];
+    };
+    const before = await lists(stranger);
+    expect(before.slice(0, 2)).toEqual([true, true]);
+    await suspend(owner.userId);
+    expect(await lists(stranger)).toEqual([false, false, expect.any(Number)]);
+    expect((await lists(stranger))[2]).toBeLessThan(before[2] as number);
+    expect(byRest(await app.rest('GET', `/v1/jobs/${id}`, { token: stranger.token }))).toEqual(FORBIDDEN);
+    expect(byRest(await post(stranger, `/jobs/${id}/bids`, { amount: 5 }))).toEqual(FORBIDDEN);
+    // Whoever has bid goes on seeing it, and reads beforehand that it takes no more bids.
+    expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
+    expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
+    const refused = await post(bidder, `/jobs/${id}/bids`, { amount: 5 });
+    expect([byRest(refused), refused.body.error]).toEqual([FORBIDDEN, expect.stringContaining('suspended')]);
+    await restore(owner.userId);
+    expect(await lists(stranger)).toEqual(before);
+    people = { ...people, owner: { ...owner, token: (await logIn(owner)).body.token } };
+    expect((await post(bidder, `/jobs/${id}/bids`, { amount: 5 })).status).toBe(201);
+  });
+
+  it('has live bids that cannot be awarded, as is foretold, and jobs under way that go on', async () => {
+    const job = await givenJob(app, 'open', people);
+    const underWay = await givenJob(app, 'in_review', people);
+    const award = () => post(people.owner, `/jobs/${job.id}/award`, { bid_id: job.bids.awardee });
+    await suspend(people.awardee.userId);
+    expect(byRest(await award())).toEqual({ status: 400, code: 'UNKNOWN_BID', fields: ['bid_id'] });
+    expect(await actionOf(people.owner, job.id, 'AWARD')).toMatchObject({ allowed: true });
+    await suspend(people.bidder.userId);
+    expect(await actionOf(people.owner, job.id, 'AWARD')).toMatchObject({ allowed: false, reason: 'UNKNOWN_BID' });
+    expect((await post(people.owner, `/jobs/${underWay.id}/approve`, { rating: 5 })).status).toBe(200);
+    for (const who of ['awardee', 'bidder'] as const) {
+      await restore(people[who].userId);
+      people = { ...people, [who]: { ...people[who], token: (await logIn(people[who])).body.token } };
+    }
+    expect(await actionOf(people.owner, job.id, 'AWARD')).toMatchObject({ allowed: true });
+    expect((await award()).status).toBe(200);
+  });
+});
+
+describe('a suspension with an end', () => {
+  const in10Years = new Date(Date.now() + 3_650 * 86_400_000).toISOString();
+
+  it('ends by itself, by a task of the queue', async () => {
+    const { userId } = await contractor(app, 'Tina');
+    await suspend(userId, { reason: 'A week off.', until: in10Years });
+    expect(await tasks(userId)).toEqual([{ run_at: new Date(in10Years) }]);
+    await app.sql`update users set suspended_until = now() where id = ${userId}`;
+    await app.sql`update tasks set run_at = now() where id = ${userId}`;
+    await vi.waitFor(async () => expect(await rowOf(userId)).toEqual({ at: null, until: null }), 20_000);
+    await vi.waitFor(async () => expect(await tasks(userId)).toEqual([]), 20_000);
+  });
+
+  it('is moved by another suspension and by a restoration, and no earlier end counts', async () => {
+    const { userId } = await contractor(app, 'Theo');
+    await suspend(userId, { reason: 'One.', until: in10Years });
+    const first = await rowOf(userId);
+    // The same again changes nothing.
+    await suspend(userId, { reason: 'One.', until: in10Years });
+    await suspend(userId, { reason: 'For good.' });
+    expect([await rowOf(userId), await tasks(userId)]).toEqual([{ at: first?.at, until: null }, []]);
+    // A task that is left all the same restores nobody.
+    await app.sql`insert into tasks (id, kind, key) values (${userId}, 'restore', 'restore')`;
+    await vi.waitFor(async () => expect(await tasks(userId)).toEqual([]), 20_000);
+    expect((await rowOf(userId))?.at).toEqual(first?.at);
+    await suspend(userId, { reason: 'Once more.', until: in10Years });
+    await restore(userId);
+    expect([await rowOf(userId), await tasks(userId)]).toEqual([{ at: null, until: null }, []]);
+    await restore(userId);
+    expect((await acts(userId)).map(([action]) => action)).toEqual([
+      'suspendUser',
+      'suspendUser',
+      'suspendUser',
+      'restoreUser',
+    ]);
+  });
+});
+
+describe('it is refused', () => {
+  const SUSPEND =
+    'mutation ($id: ID!, $input: SuspendUserInput!) { suspendUser(id: $id, input: $input) { user { id } } }';
+
+  it('to all but admins, of nobody, without a reason, and with an end that is past', async () => {
+    const { userId } = people.stranger;
+    for (const by of [people.owner, people.awardee]) {
+      expect(byRest(await suspend(userId, undefined, by))).toEqual(FORBIDDEN);
+      expect(byRest(await restore(userId, by))).toEqual(FORBIDDEN);
+      const variables = { id: userId, input: { reason: 'A rival.' } };
+      expect(byGraphql(await app.graphql(SUSPEND, { token: by.token, variables }))).toEqual(FORBIDDEN);
+    }
+    for (const id of [newId('user'), 'x'])
+      for (const answer of [await suspend(id), await restore(id)]) expect(answer.status).toBe(404);
+    expect(byRest(await suspend(userId, { reason: ' ' }))).toEqual(invalid('reason'));
+    for (const until of ['2020-01-01T00:00:00Z', 'tomorrow'])
+      expect(byRest(await suspend(userId, { reason: 'x', until }))).toEqual(invalid('until'));
+    expect((await rowOf(userId))?.at).toBe(null);
+  });
+
+  it('of oneself, and of the last admin when two suspend each other at once', async () => {
+    expect(byRest(await suspend(ada.userId))).toEqual(FORBIDDEN);
+    const email = 'second.admin@example.test';
+    await ensureAdmin(app.services, email, 'a second good password');
+    const { body } = await logIn({ email, password: 'a second good password' });
+    const grace = { token: body.token, userId: body.user.id } as Person;
+    const answers = await Promise.all([suspend(ada.userId, undefined, grace), suspend(grace.userId)]);
+    const left = await app.sql`select id from users where user_type = 'admin' and suspended_at is null`;
+    expect(left).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect([401, 403]).toContain(answers.find(({ status }) => status !== 200)?.status);
+  });
+});
