@@ -1,10 +1,12 @@
-/** A backup of the embedded database while what it copies is made shorter. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+/** A backup of the embedded database under writes, and while what it copies is made shorter. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findRunningPostgres } from '../../src/embedded/embedded.js';
+import { processesOf } from '../embedded/processes.js';
 import { until } from '../security/until.js';
+import { logIn, signUp, type Account } from '../start/callers.js';
 import { clone, type Clone } from '../start/clone.js';
 import { start, startServer } from '../start/processes.js';
 
@@ -17,6 +19,46 @@ afterAll(() => project.remove());
 function run(program: 'backup' | 'restore', words: string[], environment: Record<string, string>) {
   return start(project, [process.execPath, `dist/${program}.js`, ...words], environment).ended;
 }
+
+it('under writes: a backup holds all that was acknowledged before, nothing by halves, and sessions go on', async () => {
+  const folder = project.usedDataFolder();
+  const server = startServer(project, { DATA_DIR: folder, RATE_LIMIT_SIGN_UP_PER_ADDRESS: '10000' });
+  const url = await server.url;
+  const before = await signUp(url, 'before@example.test');
+  const during: Account[] = [];
+  let isBusy = true;
+  const joining = [0, 1].map(async (line) => {
+    for (let n = 0; isBusy; n += 1) during.push(await signUp(url, `during-${line}-${n}@example.test`));
+  });
+  const backup = join(project.folder, 'backup');
+  const done = await run('backup', [backup], { DATA_DIR: folder });
+  isBusy = false;
+  await Promise.all(joining);
+  const after = await signUp(url, 'after@example.test');
+  await server.stop('SIGKILL');
+  expect(done).toMatchObject({
+    code: 0,
+    output: `Done: the database in ${resolve(folder)} stands in ${resolve(backup)} too.\n`,
+  });
+  expect(during.length).toBeGreaterThan(2);
+  expect(statSync(backup).mode & 0o777).toBe(0o700);
+
+  const restored = project.dataFolder();
+  const { code, output } = await run('restore', [backup], { DATA_DIR: restored });
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('All tokens add up.\n') });
+  const accounts = Number(/(\d+) accounts, (\d+) transfers/.exec(output)?.[1]);
+  expect(output).toContain(`${accounts} accounts, ${accounts} transfers of tokens, 0 jobs`);
+  expect(accounts).toBeGreaterThanOrEqual(2);
+  expect(accounts).toBeLessThanOrEqual(during.length + 1);
+  expect(processesOf(restored)).toEqual([]);
+
+  const anew = await startServer(project, { DATA_DIR: restored }).url;
+  // The token was signed by the server that is gone: its secret is part of the backup.
+  const me = await fetch(`${anew}/v1/me`, { headers: { authorization: `Bearer ${before.token}` } });
+  expect(me.status).toBe(200);
+  expect((await logIn(anew, after.email, after.password)).status).toBe(401);
+  expect((await signUp(anew, after.email)).token).not.toBe('');
+});
 
 it('a file that is made shorter meanwhile ends its copy there, and none is made inside of DATA_DIR', async () => {
   const folder = project.usedDataFolder();

@@ -4,7 +4,7 @@ import { durablePostgres, type DurablePostgres } from '../faults/durable-postgre
 import { clone, type Clone } from '../start/clone.js';
 import { startServer, type Started } from '../start/processes.js';
 import { until } from '../security/until.js';
-import { openMailServer, type MailServer } from './mail-server.js';
+import { openMailServer, type MailServer } from '../mail/mail-server.js';
 
 const MAILS = Number(process.env.MAILS ?? 500);
 const AT_ONCE = 20;
