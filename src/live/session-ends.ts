@@ -5,7 +5,7 @@
 import { STREAM } from '../rules/limits.js';
 import type { SessionId } from '../rules/ids.js';
 import type { Db } from '../store/database.js';
-import { findEndedSessions } from '../store/sessions.js';
+import { findEndedSessions } from '../store/ended-sessions.js';
 
 export interface SessionEnds {
   /** Calls back once, when the session has ended; the function that it returns ends the waiting. */

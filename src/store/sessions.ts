@@ -8,7 +8,7 @@ import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { asDate, ConvertedColumn, mayBeAbsent } from './rows.js';
-import { builder, asArray, columns, statement, type Placeholders } from './statement.js';
+import { builder, columns, statement, type Placeholders } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
@@ -279,26 +279,6 @@ export const revokeAllSessions = statement(
       .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
       .returning(fields),
 );
-
-const selectEnded = statement(
-  'selectEnded',
-  { id: sql<string>`asked.id` },
-  ($: Placeholders<{ ids: string }>, fields) => {
-    const active = builder
-      .select({ one: sql`1` })
-      .from(sessions)
-      .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
-    return builder
-      .select(fields)
-      .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
-      .where(sql`not exists ${active}`);
-  },
-);
-
-/** Which of these sessions have ended. */
-export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
-  return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
-}
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');

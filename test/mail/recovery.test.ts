@@ -211,6 +211,7 @@ describe('a stolen account', () => {
 
 it('a new password ends a change of email that somebody else may have begun, and a mail says so', async () => {
   const rosa = await homeowner(app, 'Rosa');
+  await post('/auth/verify-email', { token: (await mailTo(app, rosa.email, CONFIRM)).token });
   await post('/me/email', { email: 'rosas.thief@example.test', current_password: rosa.password }, rosa.token);
   const { token } = await mailTo(app, 'rosas.thief@example.test', NEW_ADDRESS);
   const passwords = { current_password: rosa.password, new_password: 'rosa alone knows' };
@@ -218,6 +219,26 @@ it('a new password ends a change of email that somebody else may have begun, and
   await mailTo(app, rosa.email, 'Your password was changed');
   expect(reasonOf(await post('/auth/verify-email', { token }))).toEqual(['INVALID_LINK', 'expired']);
   expect((await logIn(rosa.email, 'rosa alone knows')).status).toBe(200);
+});
+
+it('a new password of whoever signed up with a stranger’s address sends that stranger nothing', async () => {
+  const rolf = await homeowner(app, 'Rolf');
+  const passwords = { current_password: rolf.password, new_password: 'rolf has another' };
+  expect((await post('/me/password', passwords, rolf.token)).status).toBe(200);
+  const kinds = await app.sql`select kind from mails where email = ${rolf.email}`;
+  expect([...kinds]).toEqual([{ kind: 'email_verification' }]);
+});
+
+it('two links of one account at once: one sets its password, and the other has expired', async () => {
+  const rita = await homeowner(app, 'Rita');
+  await ask(rita.email);
+  const first = await mailTo(app, rita.email, RESET);
+  await ask(rita.email);
+  const second = await mailTo(app, rita.email, RESET, 2);
+  const answers = await Promise.all([reset(first.token, 'rita one'), reset(second.token, 'rita two')]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+  const late = answers.find(({ status }) => status === 400);
+  expect(late && reasonOf(late)).toEqual(['INVALID_LINK', 'expired']);
 });
 
 it('a dry run sends nothing, and a call that is sent again sends one mail', async () => {

@@ -24,20 +24,30 @@ export const changePassword = operation({
     const { db, services, viewer, caller } = call;
     const [account] = await selectPasswordHash(db, { userId: viewer.userId });
     if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
-    const { email, passwordHash: formerHash } = account;
+    const { email, emailVerified, passwordHash: formerHash } = account;
     const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));
     if (!matches) throw wrongPassword();
     if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
-    return { email, formerHash, passwordHash: await services.passwords.hash(newPassword, caller.holder) };
+    return {
+      email,
+      emailVerified,
+      formerHash,
+      passwordHash: await services.passwords.hash(newPassword, caller.holder),
+    };
   },
-  async run({ db, viewer, services }, _input, { email, formerHash, passwordHash }): Promise<{ changed: true }> {
+  async run(
+    { db, viewer, services },
+    _input,
+    { email, emailVerified, formerHash, passwordHash },
+  ): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
       await endOtherSessions({ db: tx, services }, viewer);
       // Whoever knew the old password may have asked to move the account to another address.
       await expireLinks(tx, { userId: viewer.userId, email, undosSince: null });
-      if (services.mail.isOn)
+      // Else whoever signed up with a stranger's address could send them as many as they like.
+      if (services.mail.isOn && emailVerified)
         await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });
     return { changed: true };
@@ -46,6 +56,7 @@ export const changePassword = operation({
 
 interface Hashes {
   readonly email: string;
+  readonly emailVerified: boolean;
   readonly formerHash: string;
   readonly passwordHash: string;
 }

@@ -31,13 +31,10 @@ export async function writeMail({ tokens }: Call<unknown>['services']['mail'], t
 
 /** Counts a mail that somebody asks for: for whoever asks, and for the address, which may be a stranger's. */
 export async function countMail({ caller, services }: Call<unknown>, email: string, userId?: UserId): Promise<void> {
-  assertMailIsOn(services.mail);
+  if (!services.mail.isOn)
+    throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
   await caller.draw('mailPerCaller', userId ?? addressIdentity(caller.request.address));
   await caller.draw('mailPerRecipient', email);
-}
-
-export function assertMailIsOn({ isOn }: { readonly isOn: boolean }): void {
-  if (!isOn) throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
 }
 
 export const linkToken = z
@@ -60,8 +57,10 @@ export async function findLink(call: Call<unknown>, token: string, kinds: readon
 }
 
 /** In the transaction of what it does; after a lock on its account. */
-export async function takeLink(tx: Db, { id }: Pick<Link, 'id'>): Promise<void> {
-  if ((await useLink(tx, { id })).length === 0) throw invalidLink('used');
+export async function takeLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
+  if ((await useLink(tx, { id })).length > 0) return;
+  const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });
+  throw invalidLink(link?.isUsed ? 'used' : 'expired');
 }
 
 export function invalidLink(reason: LinkProblem): Refusal {

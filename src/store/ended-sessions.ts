@@ -1,0 +1,25 @@
+/** Which of the sessions behind open streams have ended. */
+import { and, gt, isNull, sql } from 'drizzle-orm';
+import type { Db } from './database.js';
+import { asArray, builder, statement, type Placeholders } from './statement.js';
+import { sessions } from './tables/sessions.js';
+
+const selectEnded = statement(
+  'selectEnded',
+  { id: sql<string>`asked.id` },
+  ($: Placeholders<{ ids: string }>, fields) => {
+    const active = builder
+      .select({ one: sql`1` })
+      .from(sessions)
+      .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+    return builder
+      .select(fields)
+      .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
+      .where(sql`not exists ${active}`);
+  },
+);
+
+/** Which of these sessions have ended. */
+export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
+  return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
+}
