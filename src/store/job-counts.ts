@@ -6,7 +6,7 @@ import { PAGE } from '../rules/limits.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { builder, statement, type Placeholders } from './statement.js';
-import { forEachRole, idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
+import { forEachRole, idsOf, isClosedToBids, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
 export interface JobCount {
   status: JobState;
@@ -52,7 +52,7 @@ function countsBy(own: SQL): SQL {
 
 function ownNoLongerOpen($: Placeholders<ViewerIds>): SQL {
   return sql`from (select distinct b.job_id from bids b where b.contractor_id = ${$('contractorId')}) own
-    join jobs on "jobs"."id" = own.job_id and not ${isOpenToBids}`;
+    join jobs on "jobs"."id" = own.job_id and ${isClosedToBids}`;
 }
 
 /** Every state, in the order of the lifecycle. */

@@ -15,7 +15,7 @@ import { jobFields, type JobRow } from './jobs.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { builder, cachedByKey, type Placeholders } from './statement.js';
 import { jobs } from './tables/jobs.js';
-import { idsOf, isOpenToBids, visibleJobs } from './visibility.js';
+import { idsOf, isOpenToBids, listedJobs } from './visibility.js';
 
 /** A job, and how far its town is from the place that was asked for, in miles to a tenth. */
 export type ListedJob = JobRow & { distance: number | null };
@@ -118,7 +118,7 @@ function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction 
 
 /** A contractor sees every job that is open to bids: a filter for open jobs need not read their own bids. */
 function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
-  return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : visibleJobs(role, $);
+  return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
 }
 
 /** Escapes `%` and `_`, which are literal in the text. */

@@ -18,7 +18,7 @@ import {
 } from './job-search.js';
 import type { ScanLimit } from './page.js';
 import type { Placeholders } from './statement.js';
-import { isOpenToBids, visibleJobs } from './visibility.js';
+import { isClosedToBids, visibleJobs } from './visibility.js';
 
 export type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
 
@@ -133,7 +133,7 @@ function jobsOfPerson(kind: ListKind, ofPerson: Condition): GatherRows {
 /** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
-  const closedJobs = ($: Placeholders<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
+  const closedJobs = ($: Placeholders<FilterValues>) => [isClosedToBids, ...conditions(kind, $)];
   const isOwn = ($: Placeholders<FilterValues>) =>
     sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
   return ($, scan) =>

@@ -1,6 +1,6 @@
 /**
- * Who sees which jobs, bids and events, as SQL: the six conditions that the rules repeat here, since lists, single rows
- * and nested fields must all find their rows by them. `rules/parties.ts` and `rules/timeline.ts` say the same, and
+ * Who sees which jobs, bids and events, as SQL: the conditions that repeat the rules, since lists, single rows and
+ * nested fields must all find their rows by them. `rules/parties.ts` and `rules/timeline.ts` say the same, and
  * test/store/visibility.test.ts compares them on random rows. The columns are written out with their tables, because
  * Drizzle drops a table's name where it selects from one alone.
  */
@@ -29,18 +29,16 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
 export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h join users u on u.id = h.user_id
   where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
 
-/**
- * The open jobs of all who are suspended, which are few: read once for a statement, they leave its indexes as they are.
- */
+/** Read once in a statement, since few people are suspended: a condition on each job would keep lists from an index. */
 const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
 
-/**
- * Open jobs, which every contractor sees. Lists read these and the jobs of own bids by two indexes; together they are
- * the jobs that meet `visibleJobs`.
- */
+/** Open jobs, which every contractor sees. */
 export const isOpenToBids = sql`("jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)} and "jobs"."id" not in ${HIDDEN_JOBS})`;
+
+/** Jobs in other states, of which a contractor sees those on which they have bid. */
+export const isClosedToBids = sql`"jobs"."status" not ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
 /** The condition on the table `jobs`. */
 export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
@@ -53,6 +51,16 @@ export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
       return sql`(${isOpenToBids} or exists (
         select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')}))`;
   }
+}
+
+/**
+ * What lists show of the visible jobs: for a contractor without the open jobs of suspended homeowners, which those who
+ * have bid still read one by one. Two indexes serve the two halves.
+ */
+export function listedJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
+  if (role !== 'contractor') return visibleJobs(role, $);
+  return sql`(${isOpenToBids} or (${isClosedToBids} and exists (
+    select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')})))`;
 }
 
 /** The condition on the joined tables `bids` and `jobs`. */
@@ -130,6 +138,5 @@ export function ownBidStates(role: Role, $: Placeholders<Pick<ViewerIds, 'contra
 }
 
 function oneOf(states: readonly string[]): SQL {
-  const names = states.map((state) => `'${state}'`).join(', ');
-  return sql.raw(states.length === 1 ? `= ${names}` : `in (${names})`);
+  return sql.raw(`in (${states.map((state) => `'${state}'`).join(', ')})`);
 }

@@ -49,6 +49,7 @@ const anyScene = fc
       status: fc.constantFrom(...JOB_STATES),
       homeownerId: fc.constantFrom(...OWNERS),
       awardedContractorId: fc.constantFrom(null, ...CONTRACTORS),
+      isOwnerSuspended: fc.boolean(),
     }),
     bids: fc.array(
       fc.record({ contractorId: fc.constantFrom(...CONTRACTORS), status: fc.constantFrom(...BID_STATES) }),
@@ -76,6 +77,7 @@ const $ = ((name: string) => sql.placeholder(name)) as never;
 function bySql(role: Role): Record<string, SQL> {
   return {
     seesJob: visibility.visibleJobs(role, $),
+    findsJob: visibility.listedJobs(role, $),
     seesBid: visibility.visibleBids(role, $),
     seesEvent: visibility.visibleEventsOfJob(role, contractor),
     ...(role === 'contractor' && {
@@ -104,6 +106,8 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
   );
   return {
     seesJob: seen,
+    // No contractor finds an open job of somebody who is suspended, not even who has bid on it.
+    findsJob: seen && !(viewer.role === 'contractor' && job.status === 'open' && job.isOwnerSuspended),
     seesBid: seesBid(viewer, bids[0] as never, job as never),
     seesEvent: reads,
     ...(viewer.role === 'contractor' && {
@@ -124,7 +128,9 @@ async function askPostgres(viewer: object, { job, bids, event }: Scene, conditio
     ({ contractorId, status }, at) => sql`select ${`bid_${at}`}, 'job_1', ${contractorId}, ${status}::bid_status`,
   );
   const query = sql`
-    with jobs as (select 'job_1' as id, ${job.status}::job_status as status, ${job.homeownerId} as homeowner_id,
+    with users as (select 'usr_1' as id, case when ${job.isOwnerSuspended} then now() end as suspended_at),
+      homeowners as (select ${job.homeownerId} as id, 'usr_1' as user_id),
+      jobs as (select 'job_1' as id, ${job.status}::job_status as status, ${job.homeownerId} as homeowner_id,
         ${job.awardedContractorId}::text as awarded_contractor_id),
       bids (id, job_id, contractor_id, status) as (
         select 'bid_of_another_job', 'job_2', ${CONTRACTORS[0]}, 'pending'::bid_status
