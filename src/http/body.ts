@@ -1,7 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
-import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX } from '../rules/limits.js';
+import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../rules/limits.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -113,10 +113,12 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   } catch {
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is not valid JSON.` });
   }
-  const { depth, repeatedName } = shapeOfJson(text);
+  const { depth, names, repeatedName } = shapeOfJson(text);
   // The code that reads the value further is recursive, and would run out of stack.
   if (depth > JSON_DEPTH_MAX)
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is nested more than ${JSON_DEPTH_MAX} levels deep.` });
+  if (names > JSON_NAMES_MAX)
+    throw refuse('MALFORMED_REQUEST', { message: `An object in the ${what} has more than ${JSON_NAMES_MAX} names.` });
   if (repeatedName !== undefined)
     throw refuse('MALFORMED_REQUEST', {
       message: `The ${what} names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,

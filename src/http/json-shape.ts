@@ -1,10 +1,12 @@
 /**
- * What JSON.parse does not return about a text: how deep it nests, and whether an object has a field twice. Of two
- * values for one name, a proxy may have looked at the other one.
+ * What JSON.parse does not return about a text: how deep it nests, how many names its objects have, and whether one has
+ * a name twice. Of two values for one name, a proxy may have looked at the other one.
  */
 
 export interface JsonShape {
   readonly depth: number;
+  /** Of the object with the most. */
+  readonly names: number;
   readonly repeatedName: string | undefined;
 }
 
@@ -12,6 +14,7 @@ export interface JsonShape {
 export function shapeOfJson(text: string): JsonShape {
   const open: (Set<string> | undefined)[] = [];
   let depth = 0;
+  let mostNames = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case OBJECT:
@@ -28,14 +31,15 @@ export function shapeOfJson(text: string): JsonShape {
         const names = open.at(-1);
         if (names && isName(text, end)) {
           const name: string = JSON.parse(text.slice(at, end));
-          if (names.has(name)) return { depth, repeatedName: name };
+          if (names.has(name)) return { depth, names: mostNames, repeatedName: name };
           names.add(name);
+          mostNames = Math.max(mostNames, names.size);
         }
         at = end - 1;
       }
     }
   }
-  return { depth, repeatedName: undefined };
+  return { depth, names: mostNames, repeatedName: undefined };
 }
 
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END, QUOTE, BACKSLASH, COLON] = ['{', '}', '[', ']', '"', '\\', ':'].map(

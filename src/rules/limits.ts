@@ -15,6 +15,7 @@ export const TEXT = {
   listItem: 100,
   /** Of a password that is tried: longer ones than can be set are merely wrong. */
   passwordTried: 1_000,
+  linkToken: 100,
   cursor: 500,
   moment: 40,
 } as const;
@@ -123,6 +124,8 @@ export const BODY_BYTES_MAX = { rest: 64 * 1024, graphql: 128 * 1024 } as const;
 
 /** Of a body, and of a message of a WebSocket. */
 export const JSON_DEPTH_MAX = 32;
+/** Names in one object. */
+export const JSON_NAMES_MAX = 1_000;
 /** A body may come in so many chunks, and then in such of so many bytes on average: each costs as much as a request. */
 export const BODY_CHUNKS = { smallMax: 1_000, bytesMin: 64 } as const;
 /** So much of a refused body is read and discarded, so that the refusal arrives. */
@@ -217,7 +220,7 @@ export const MAIL = {
   sendMs: 50_000,
   /** A server that took so long is slow. */
   slowMs: 5_000,
-  /** After each attempt that failed, so many seconds until the next: nine attempts within a day. */
+  /** After each attempt that failed, so many seconds until the next: nine attempts in some 25 hours. */
   retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],
   keptDays: 30,
 } as const;

@@ -26,13 +26,19 @@ it.each([
   expect(shapeOfJson(text).repeatedName).toBeUndefined();
 });
 
-it('finds the depth of any value, and no repeated name in what was made from one', () => {
+it('finds the depth of any value, the most names of an object, and no repeated name in what was made from one', () => {
   const depthOf = (value: unknown): number =>
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+  const namesOf = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    return Math.max(Array.isArray(value) ? 0 : Object.keys(value).length, ...Object.values(value).map(namesOf));
+  };
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
-      expect(shapeOfJson(text)).toEqual({ depth: depthOf(JSON.parse(text)), repeatedName: undefined });
+      const parsed: unknown = JSON.parse(text);
+      const shape = { depth: depthOf(parsed), names: namesOf(parsed), repeatedName: undefined };
+      expect(shapeOfJson(text)).toEqual(shape);
     }),
     { numRuns: 500 },
   );
