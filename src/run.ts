@@ -10,9 +10,7 @@ import { openServices } from './services.js';
 import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
-import { mailTasks } from './mail/tasks.js';
-import { restoreTasks } from './queue/restore.js';
-import { webhookTasks } from './webhooks/tasks.js';
+import { taskKinds } from './task-kinds.js';
 import { openWebhooks } from './webhooks/webhooks.js';
 import { directly, type Connection } from './store/database.js';
 import { checkConnection } from './store/pooler.js';
@@ -88,13 +86,13 @@ async function start(
   const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
   closers.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
-    await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
+    if ((await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD)) === 'created')
+      log.info('an admin was made, with the address of ADMIN_EMAIL');
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
   if (!services.mail.isOn)
-    log.warn('SMTP_URL is not set: nobody can set a new password, confirm an email or change it');
-  const kinds = { webhook: webhookTasks(services), mail: mailTasks(services), restore: restoreTasks };
-  const queue = openQueue({ ...services, connection: database.connection, kinds });
+    log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
+  const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);

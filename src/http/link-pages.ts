@@ -46,7 +46,7 @@ const FORMS: Readonly<Record<LinkPage, Form>> = {
 };
 
 /** Where there is no link yet, or none that works. */
-const FORGOTTEN: Form = {
+const REQUEST_LINK: Form = {
   title: 'Get a link by mail',
   path: '/v1/auth/password-reset',
   text: 'If an account has the address that you type, a mail with a link to set a new password goes there.',
@@ -68,7 +68,7 @@ function linkPage(form: Form): string {
     <main>
       <p class="name">${ICON} Job Marketplace</p>
       ${formHtml(form, 'with-link')}
-      ${formHtml(FORGOTTEN, 'without-link')}
+      ${formHtml(REQUEST_LINK, 'without-link')}
       <p id="outcome" role="status"></p>
     </main>
     <script src="/links.js" type="module"></script>`;
@@ -105,7 +105,10 @@ const SCRIPT = String.raw`'use strict';
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 const [withLink, withoutLink, outcome] = ['with-link', 'without-link', 'outcome'].map((id) =>
   document.getElementById(id));
-(token ? withLink : withoutLink).hidden = false;
+const asksForPassword = withLink.dataset.path.includes('password');
+if (token) withLink.hidden = false;
+else if (asksForPassword) withoutLink.hidden = false;
+else say('This link is not complete: open it from the mail again.');
 
 async function send(form) {
   const input = Object.fromEntries(new FormData(form));
@@ -123,7 +126,7 @@ async function send(form) {
   if (answer.details?.code !== 'INVALID_LINK') return;
   history.replaceState(null, '', location.pathname);
   withLink.hidden = true;
-  withoutLink.hidden = !withLink.dataset.path.includes('password');
+  withoutLink.hidden = !asksForPassword;
 }
 
 function say(text, isGood = false) {

@@ -6,11 +6,11 @@ import { LRUCache } from 'lru-cache';
 import type { SessionId } from '../rules/ids.js';
 import { SESSIONS_IN_MEMORY } from '../rules/service-limits.js';
 import type { Viewer } from '../rules/viewer.js';
-import type { ActiveSession } from '../store/sessions.js';
+import type { SessionFacts } from '../store/sessions.js';
 
 const { max, entryAgeMsMax } = SESSIONS_IN_MEMORY;
 
-type KnownSession = Pick<ActiveSession, 'viewer' | 'endsInMs'>;
+type KnownSession = Pick<SessionFacts, 'viewer' | 'endsInMs'>;
 
 export interface ActiveSessions {
   /** The viewer of a session that is known to be active; undefined where the database must be asked. */

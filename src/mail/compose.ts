@@ -32,14 +32,17 @@ export interface ComposedMail {
   readonly html: string;
 }
 
-/** Undefined for a mail that is for nobody. */
-export function compose(mail: Mail, tokens: LinkTokens, addresses: LinkAddresses): ComposedMail | undefined {
+/** `nobody`: no account has the address, or the link has expired. `no token`: JWT_SECRET is another one here. */
+export function compose(
+  mail: Mail,
+  tokens: LinkTokens,
+  addresses: LinkAddresses,
+): ComposedMail | 'nobody' | 'no token' {
   const text = textOf(mail);
-  if (!text) return undefined;
+  if (!text) return 'nobody';
   const link = MAILS[mail.kind];
   const token = text.action && mail.tokenHash !== null ? tokens.tokenWithHash(mail.id, mail.tokenHash) : undefined;
-  // JWT_SECRET was replaced in one step since it was written.
-  if (text.action && token === undefined) return undefined;
+  if (text.action && token === undefined) return 'no token';
   const address = link && token !== undefined ? addressOf(link.page, token, addresses) : undefined;
   return { subject: text.subject, text: asPlainText(text, address), html: asHtml(text, address) };
 }

@@ -28,7 +28,7 @@ export function openMailbox(db: Db, { hasMailbox, tokens, addresses }: MailSetti
       const mails = await selectNewestMails(db, {});
       const entries = mails.flatMap((mail) => {
         const composed = compose(mail, tokens, addresses);
-        return composed ? [entryOf(mail, composed)] : [];
+        return typeof composed === 'string' ? [] : [entryOf(mail, composed)];
       });
       allowStyles(exchange);
       exchange.send(200, HTML, mailboxPage(entries));

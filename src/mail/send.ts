@@ -5,14 +5,16 @@ import { isLoopback } from '../security/address.js';
 import type { Mail } from '../store/mails.js';
 import type { ComposedMail } from './compose.js';
 
-/** `refused`: for good, since the address or the mail is not taken. */
+/** `refused`: the address, for good. */
 export type SendOutcome = 'sent' | 'refused' | 'stopped' | SendFailure;
 
-/** Why it is to be sent again. No address: what a server answers may hold one. */
+/** Why it was not sent. No address: what a server answers may hold one. */
 export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
+  /** Whether it is not to be sent again. */
+  readonly isFinal: boolean;
 }
 
 export type SendMail = (mail: Mail, composed: ComposedMail, stop: AbortSignal) => Promise<SendOutcome>;
@@ -51,9 +53,9 @@ export function createSender({ url, from }: MailServer): SendMail {
     } catch (error) {
       if (stop.aborted) return 'stopped';
       const { code = 'UNKNOWN', command, responseCode, permanent } = error as Partial<NodemailerError>;
-      // What a server says to our log-in or our sender is not the address's doing.
-      const isRefused = permanent === true && (command === 'RCPT TO' || command === 'DATA');
-      return isRefused ? 'refused' : { code, command, responseCode };
+      // Only what is answered to the recipient is about the address; what is answered to the message, about that.
+      if (permanent === true && command === 'RCPT TO') return 'refused';
+      return { code, command, responseCode, isFinal: permanent === true && command === 'DATA' };
     }
   };
 }

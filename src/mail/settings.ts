@@ -6,7 +6,7 @@ import type { LinkAddresses } from './compose.js';
 import { createSender, keepForMailbox, type SendMail } from './send.js';
 
 export interface MailSettings {
-  /** False where no mail goes anywhere: in production without a mail server. */
+  /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
   readonly isOn: boolean;
   readonly hasMailbox: boolean;
   readonly send: SendMail;
@@ -18,7 +18,7 @@ export function mailSettings(config: Config, secret: string): MailSettings {
   const { SMTP_URL: url, MAIL_FROM: from } = config;
   const server = url !== undefined && from !== undefined ? { url, from } : undefined;
   return {
-    isOn: server !== undefined || config.NODE_ENV !== 'production',
+    isOn: server !== undefined || hasMailbox(config),
     hasMailbox: hasMailbox(config),
     send: server ? createSender(server) : keepForMailbox,
     tokens: createLinkTokens(secret, config.JWT_PREVIOUS_SECRET),

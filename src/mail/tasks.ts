@@ -7,9 +7,10 @@ import { MAIL } from '../rules/limits.js';
 import type { MailOutcome } from '../rules/mails.js';
 import { TASKS } from '../rules/service-limits.js';
 import type { Db } from '../store/database.js';
-import { endMail, selectMailToSend } from '../store/mails.js';
+import { endMail, selectMailToSend, type Mail } from '../store/mails.js';
 import type { Task } from '../store/tasks.js';
 import { compose } from './compose.js';
+import type { SendFailure } from './send.js';
 import type { MailSettings } from './settings.js';
 
 interface MailTaskParts {
@@ -18,27 +19,35 @@ interface MailTaskParts {
   readonly log: Pick<Logger, 'warn'>;
 }
 
+type Failure = Pick<SendFailure, 'code' | 'isFinal'>;
+
 export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: MailTaskParts): TaskKind {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
     const id = task.id as MailId;
     const [mail] = await selectMailToSend(db, { id });
     if (!mail) return { outcome: 'done' };
     const composed = compose(mail, tokens, addresses);
-    if (!composed) return ended(id, 'nobody', 0);
+    if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
+    // Another instance may have the secret that it was written under.
+    if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', isFinal: false }, 0);
     const beganMs = performance.now();
     const outcome = await send(mail, composed, stop);
     // The server may or may not have taken it: it is sent again, with the same Message-ID.
     if (outcome === 'stopped') return { outcome: 'not run' };
     const durationMs = performance.now() - beganMs;
-    if (typeof outcome === 'string') return ended(id, outcome, durationMs);
-    const isLast = task.attempts === MAIL.retryAfterSeconds.length;
-    log.warn({ ...outcome, mail: id, kind: mail.kind, isLast }, 'sending a mail failed');
-    if (isLast) return ended(id, 'given_up', durationMs);
+    if (typeof outcome === 'string') return endOfTask(id, outcome, durationMs);
+    return failed(task, mail, outcome, durationMs);
+  }
+
+  function failed(task: Task, { id, kind }: Mail, failure: Failure, durationMs: number): TaskEnd {
+    const isLast = failure.isFinal || task.attempts === MAIL.retryAfterSeconds.length;
+    log.warn({ ...failure, mail: id, kind, isLast }, 'sending a mail failed');
+    if (isLast) return endOfTask(id, 'given_up', durationMs);
     metrics.recordMail('failed', durationMs / 1000);
     return { outcome: 'failed', isSlow: durationMs >= MAIL.slowMs };
   }
 
-  function ended(id: MailId, outcome: MailOutcome, durationMs: number): TaskEnd {
+  function endOfTask(id: MailId, outcome: MailOutcome, durationMs: number): TaskEnd {
     metrics.recordMail(outcome, durationMs / 1000);
     return { outcome: 'done', isSlow: durationMs >= MAIL.slowMs, write: (tx) => endMail(tx, { id, outcome }) };
   }

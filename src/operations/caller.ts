@@ -139,6 +139,13 @@ export class Caller {
     };
   }
 
+  /** The same for a call that goes on without what the budget is for: whether there was room. */
+  async tryDraw(name: BudgetName, identity: string): Promise<boolean> {
+    const { allowed } = await this.services.rateLimits.take(this.#budget(name), identity);
+    if (!allowed) this.services.metrics.recordRateLimit(name);
+    return allowed;
+  }
+
   #budget(name: BudgetName): RateBudget {
     return { name, max: this.services.budgets[name], windowSeconds: budgetWindowSeconds(name) };
   }

@@ -17,7 +17,7 @@ export function recordingAdminAction(
   const { id, userId = id, reason = null } = input as Subject;
   if (userId === undefined) throw new Error(`${name} does not say whom it concerns.`);
   const action = { adminId: viewer.userId, action: name, subjectId: userId, reason };
-  const recorded = (tx: Transaction): Transaction => ({
+  const recordingTx = (tx: Transaction): Transaction => ({
     ...tx,
     async commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }) {
       const inserted = insertAdminAction(tx, { ...action, id: newId('adminAction') });
@@ -25,7 +25,7 @@ export function recordingAdminAction(
       return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
     },
   });
-  return { ...db, inTransaction: (work) => db.inTransaction((tx) => work(recorded(tx))) };
+  return { ...db, inTransaction: (work) => db.inTransaction((tx) => work(recordingTx(tx))) };
 }
 
 interface Traits {

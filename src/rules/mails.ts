@@ -1,4 +1,4 @@
-/** The mails that go out, and the links in them. Of an account only; none has a text that somebody else has written. */
+/** The mails that go out, and the links in them. All are about an account, and none holds text that another wrote. */
 export const MAILS = {
   password_reset: { page: '/reset-password', hours: 1 },
   password_changed: null,
@@ -14,8 +14,10 @@ export type MailKind = keyof typeof MAILS;
 /** Kinds of mails with a link. */
 export type LinkKind = { [Kind in MailKind]: (typeof MAILS)[Kind] extends null ? never : Kind }[MailKind];
 
-export const LINK_PAGES = ['/reset-password', '/verify-email', '/undo-email-change'] as const;
-export type LinkPage = (typeof LINK_PAGES)[number];
+export type LinkPage = (typeof MAILS)[LinkKind]['page'];
 
-/** What becomes of a mail. `nobody`: the address has no account, or the link has expired meanwhile. */
+/**
+ * What becomes of a mail. `refused`: the address, for good. `nobody`: the address has no account, or the link has
+ * expired meanwhile.
+ */
 export type MailOutcome = 'sent' | 'refused' | 'given_up' | 'nobody';

@@ -1,23 +1,13 @@
 /**
  * What a suspension does to a person. One truth: `users.suspended_at`; an end that was set beforehand is a task of the
- * queue. What is done already goes on: jobs under way, disputes, and what was written.
+ * queue. Their sessions, keys and streams end with it, and none is opened before they are restored. Their webhooks are
+ * paused, until they resume them themselves. No contractor's list has their open jobs, and nobody bids on them; who has
+ * bid reads them all the same, by identifier. Their live bids wait, and cannot be awarded. What is done already goes
+ * on: jobs under way, disputes, and what was written.
  */
 import { refuse } from './errors.js';
 import type { UserId } from './ids.js';
 import type { Role } from './viewer.js';
-import type { WebhookPauseReason } from './webhooks.js';
-
-/** Of what is theirs: how it stands while they are suspended, as the store and the policies do it. */
-export const SUSPENDED = {
-  /** Ended with the suspension, as all of their streams are; none is opened before they are restored. */
-  sessionsAndKeys: 'ended',
-  /** They stay paused after that: whoever was suspended resumes their own. */
-  webhooks: 'suspended' satisfies WebhookPauseReason,
-  /** Nobody finds them who has not bid on them, and nobody bids on them. */
-  openJobs: 'hidden',
-  /** They wait, and cannot be awarded. */
-  liveBids: 'not to be awarded',
-} as const;
 
 /** An account under its lock. */
 export interface LockedPerson {

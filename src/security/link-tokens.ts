@@ -12,12 +12,12 @@ export interface LinkTokens {
 }
 
 export function createLinkTokens(secret: string, previousSecret?: string): LinkTokens {
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
   const token = (from: string, mail: MailId) =>
     createHmac('sha256', `links in mails ${from}`).update(mail).digest('base64url');
   return {
     tokenOf: (mail) => token(secret, mail),
-    tokenWithHash: (mail, hash) =>
-      [secret, previousSecret ?? secret].map((one) => token(one, mail)).find((one) => hashOfLinkToken(one) === hash),
+    tokenWithHash: (mail, hash) => secrets.map((one) => token(one, mail)).find((one) => hashOfLinkToken(one) === hash),
   };
 }
 

@@ -4,7 +4,8 @@
  * through a limit of 5. A window begins with the first call that is counted in it.
  *
  * Counts are kept in Redis if there is one, and in memory if there is none or it is lost. Memory keeps each identity
- * until its window ends, so it is bounded by the calls of a minute: a million identities take some 400 MB.
+ * until its window ends, so it is bounded by the calls of a minute, and of an hour for mails: a million identities take
+ * some 400 MB.
  *
  * A budget of failures is taken from before the attempt and given back after a success. Counting only after a failure
  * would let every attempt through that starts before the first has failed.

@@ -6,20 +6,19 @@ import { sessions } from './tables/sessions.js';
 
 const selectEnded = statement(
   'selectEnded',
-  { id: sql<string>`asked.id` },
+  { id: sql<string>`session_ids.id` },
   ($: Placeholders<{ ids: string }>, fields) => {
     const active = builder
       .select({ one: sql`1` })
       .from(sessions)
-      .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+      .where(and(sql`${sessions.id} = session_ids.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
     return builder
       .select(fields)
-      .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
+      .from(sql`unnest(${$('ids')}::text[]) as session_ids(id)`)
       .where(sql`not exists ${active}`);
   },
 );
 
-/** Which of these sessions have ended. */
 export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
   return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
 }

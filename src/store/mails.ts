@@ -2,6 +2,7 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../rules/ids.js';
 import type { MailKind, MailOutcome } from '../rules/mails.js';
+import type { Row } from './rows.js';
 import { builder, statement, type Placeholders } from './statement.js';
 import { mails } from './tables/mails.js';
 
@@ -17,7 +18,7 @@ interface NewMail {
   readonly domain: string;
 }
 
-/** With its task, in the transaction of what it tells about. */
+/** Writes a mail and its task, which `mail/tasks.ts` runs, in the transaction that causes it. */
 export const insertMail = statement(
   'insertMail',
   {},
@@ -44,16 +45,7 @@ const shape = {
   holderId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('holder_id'),
 };
 
-export interface Mail {
-  readonly id: MailId;
-  readonly kind: MailKind;
-  readonly email: string;
-  readonly userId: UserId | null;
-  readonly createdAt: Date;
-  readonly tokenHash: string | null;
-  readonly hasExpired: boolean;
-  readonly holderId: UserId | null;
-}
+export type Mail = Row<typeof shape>;
 
 /** Returns no row for a mail that needs no sending any more. */
 export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
@@ -87,7 +79,7 @@ export const endMail = statement(
       and users.email_undeliverable <> (ended.outcome = 'refused')`,
 );
 
-/** Also a link that works no more. */
+/** Also finds links that were used or have expired. */
 export const selectLink = statement(
   'selectLink',
   { ...shape, isUsed: sql<boolean>`used_at is not null`.as('is_used') },
@@ -99,7 +91,7 @@ export const selectLink = statement(
 );
 
 /** Of several calls at once, one gets a row. */
-export const useLink = statement('useLink', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
+export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
   builder
     .update(mails)
     .set({ usedAt: sql`now()` })
@@ -115,11 +107,11 @@ interface EndedLinks {
   readonly undosSince: string | null;
 }
 
-/** All that lead to this account. */
+/** Ends all links to this account, also for a transaction that began before and waits for the account's lock. */
 export const expireLinks = statement(
   'expireLinks',
   {},
-  ($: Placeholders<EndedLinks>) => sql`update mails set expires_at = now()
+  ($: Placeholders<EndedLinks>) => sql`update mails set expires_at = 'epoch'
     where (user_id = ${$('userId')} or (user_id is null and email = ${$('email')}))
       and used_at is null and expires_at > now()
       and (kind <> 'email_changed' or created_at > ${$('undosSince')}::timestamptz)`,

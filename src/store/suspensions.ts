@@ -1,7 +1,7 @@
 /** Suspends people and restores them. */
 import { asc, eq, or, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
-import { SUSPENDED } from '../rules/suspension.js';
+import type { WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';
 import { builder, columns, statement, type Placeholders } from './statement.js';
 import { deleteTaskOf, queueTaskAt } from './tasks.js';
@@ -23,7 +23,7 @@ export const lockPersonAndAdmins = statement(
       .for('no key update'),
 );
 
-/** The time of the first suspension stays where it is suspended anew, until another moment. */
+/** To suspend again changes only the end: `suspendedAt` stays the first time. */
 const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: UserId; until: string | null }>) =>
   builder
     .update(users)
@@ -38,7 +38,7 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
 const pauseEndpoints = statement(
   'pauseEndpoints',
   {},
-  ($: Placeholders<{ userId: UserId; pausedReason: typeof SUSPENDED.webhooks }>) =>
+  ($: Placeholders<{ userId: UserId; pausedReason: WebhookPauseReason }>) =>
     builder
       .update(webhookEndpoints)
       .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
@@ -46,10 +46,10 @@ const pauseEndpoints = statement(
 );
 
 /** Everything but the sessions, which `endAllSessions` ends. */
-export async function suspend(tx: Db, person: UserId, until: Date | null): Promise<void> {
+export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
-    pauseEndpoints(tx, { userId: person, pausedReason: SUSPENDED.webhooks }),
+    pauseEndpoints(tx, { userId: person, pausedReason: 'suspended' }),
     // An earlier end no longer counts.
     until ? queueTaskAt(tx, { ...taskOf(person), runAt: until.toISOString() }) : deleteTaskOf(tx, taskOf(person)),
   ]);
@@ -62,11 +62,11 @@ const clearSuspension = statement('clearSuspension', {}, ($: Placeholders<{ id: 
     .where(eq(id, $('id'))),
 );
 
-export async function restore(tx: Db, person: UserId): Promise<void> {
+export async function restorePerson(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 
-/** By the queue: what was suspended anew meanwhile stays so. */
+/** Restores a person whose suspension has ended by now; one that was prolonged stays. */
 export const restoreAtEnd = statement('restoreAtEnd', {}, ($: Placeholders<{ id: UserId }>) =>
   builder
     .update(users)

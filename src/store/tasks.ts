@@ -14,8 +14,8 @@ export interface Task {
   readonly leasedUntil: string;
 }
 
-const insert = statement(
-  'insertTasks',
+const insertTaskList = statement(
+  'insertTaskList',
   {},
   ($: Placeholders<{ kind: TaskKindName; list: string }>) => sql`insert into tasks (id, kind, key)
     select id, ${$('kind')}, key from json_to_recordset(${$('list')}::json) as list (id text, key text)
@@ -24,14 +24,14 @@ const insert = statement(
 
 /** A task that waits already keeps its attempts and becomes due; one that is being run is not changed. */
 export async function insertTasks(tx: Db, kind: TaskKindName, list: readonly Pick<Task, 'id' | 'key'>[]) {
-  await insert(tx, { kind, list: JSON.stringify(list) });
+  await insertTaskList(tx, { kind, list: JSON.stringify(list) });
 }
 
 interface DatedTask extends Pick<Task, 'id' | 'key'> {
   readonly kind: TaskKindName;
 }
 
-/** Queues a task for later, or moves it there: whoever runs it already no longer holds it. */
+/** Queues a task for later, or moves it. An instance that runs it now loses its lease. */
 export const queueTaskAt = statement(
   'queueTaskAt',
   {},

@@ -5,6 +5,8 @@ import { newId } from '../../src/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { contractor, homeowner, programOf, type Person } from '../cast.js';
 import { gather, givenJob, type People } from '../journey.js';
+import { until } from '../security/until.js';
+import { CHANNELS, MY_EVENTS, stopAll } from '../streams/clients.js';
 import { byGraphql, byRest, invalid } from './refused.js';
 
 let app: TestApp;
@@ -18,6 +20,7 @@ beforeAll(async () => {
   ada = people.admin;
 });
 afterAll(async () => {
+  stopAll();
   await twin.close();
   await app.close();
 });
@@ -94,6 +97,23 @@ describe('a person who is suspended', () => {
     }
   });
 
+  it.each(CHANNELS)('hears nothing more over %s, on any instance', async (channel, hear) => {
+    const hanna = await homeowner(app, 'Hanna');
+    const heard = [app, twin].map(({ url }) => hear(url, hanna, MY_EVENTS, { after: '0' }));
+    await post(hanna, '/jobs', { title: 'A gate', description: 'It squeaks.' });
+    await Promise.all(heard.map((stream) => stream.count(1)));
+    await suspend(hanna.userId);
+    for (const { ended, answers } of heard) {
+      const end = (await ended) as Json;
+      if (channel === 'a WebSocket') expect(end.code).toBe(4401);
+      else expect(answers.at(-1).errors[0].extensions.reason).toBe('session_ended');
+    }
+    const again = hear(app.url, hanna, MY_EVENTS, { after: '0' });
+    const { code, response } = (await again.ended) as Json;
+    expect(code ?? response.status).toBe(channel === 'a WebSocket' ? 4401 : 401);
+    expect([...heard, again].map(({ events }) => events.length)).toEqual([1, 1, 0]);
+  });
+
   it('has open jobs that nobody finds or bids on, until they are restored', async () => {
     const { owner, awardee, bidder, stranger } = people;
     const { id, bids } = await givenJob(app, 'open', people);
@@ -114,13 +134,15 @@ describe('a person who is suspended', () => {
     expect((await lists(stranger))[2]).toBeLessThan(before[2] as number);
     expect(byRest(await app.rest('GET', `/v1/jobs/${id}`, { token: stranger.token }))).toEqual(FORBIDDEN);
     expect(byRest(await post(stranger, `/jobs/${id}/bids`, { amount: 5 }))).toEqual(FORBIDDEN);
-    // Whoever has bid goes on seeing it, and reads beforehand that it takes no more bids.
+    // Whoever has bid does not find it either, but goes on seeing it, and reads beforehand that it takes no more bids.
+    expect((await lists(awardee)).slice(0, 2)).toEqual([false, false]);
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
     expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
     const refused = await post(bidder, `/jobs/${id}/bids`, { amount: 5 });
     expect([byRest(refused), refused.body.error]).toEqual([FORBIDDEN, expect.stringContaining('suspended')]);
     await restore(owner.userId);
     expect(await lists(stranger)).toEqual(before);
+    expect((await lists(awardee)).slice(0, 2)).toEqual([true, true]);
     people = { ...people, owner: { ...owner, token: (await logIn(owner)).body.token } };
     expect((await post(bidder, `/jobs/${id}/bids`, { amount: 5 })).status).toBe(201);
   });
@@ -199,6 +221,27 @@ describe('it is refused', () => {
     expect(byRest(await suspend(userId, { reason: ' ' }))).toEqual(invalid('reason'));
     for (const until of ['2020-01-01T00:00:00Z', 'tomorrow'])
       expect(byRest(await suspend(userId, { reason: 'x', until }))).toEqual(invalid('until'));
+    expect((await rowOf(userId))?.at).toBe(null);
+  });
+
+  it('to an admin who is suspended while the call waits', async () => {
+    const email = 'third.admin@example.test';
+    await ensureAdmin(app.services, email, 'a third good password');
+    const { body } = await logIn({ email, password: 'a third good password' });
+    const { userId } = people.stranger;
+    const calls = await app.sql.begin(async (tx) => {
+      await tx`select from users where id = ${userId} for update`;
+      const waiting = [
+        suspend(userId, undefined, { token: body.token } as Person),
+        restore(userId, { token: body.token } as Person),
+      ];
+      const blocked = () =>
+        app.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(async () => (await blocked()).length === waiting.length);
+      await tx`update users set suspended_at = now() where id = ${body.user.id}`;
+      return waiting;
+    });
+    for (const answer of await Promise.all(calls)) expect(answer.body.details.reason).toBe('session_ended');
     expect((await rowOf(userId))?.at).toBe(null);
   });
 

@@ -47,6 +47,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'record',
   ],
   'prepare-schema': ['config', 'rules', 'store'],
+  'task-kinds': ['operations', 'store', 'queue', 'mail', 'webhooks'],
   command: [],
   run: [
     'rules',
@@ -58,7 +59,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'server',
     'store',
     'queue',
-    'mail',
+    'task-kinds',
     'webhooks',
     'embedded',
     'welcome',

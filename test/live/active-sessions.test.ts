@@ -4,11 +4,11 @@ import { openSessionHearing } from '../../src/live/session-hearing.js';
 import type { SessionId } from '../../src/rules/ids.js';
 import { SESSIONS_IN_MEMORY } from '../../src/rules/service-limits.js';
 import type { Viewer } from '../../src/rules/viewer.js';
-import type { ActiveSession } from '../../src/store/sessions.js';
+import type { SessionFacts } from '../../src/store/sessions.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<ActiveSession, 'viewer' | 'endsInMs'>> {
+function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<SessionFacts, 'viewer' | 'endsInMs'>> {
   const viewer: Viewer = {
     userId: 'usr_hanna',
     sessionId: session,

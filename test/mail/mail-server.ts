@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { callbackify } from 'node:util';
 import { SMTPServer } from 'smtp-server';
 
-export interface TakenMail {
+export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly headers: string;
@@ -16,29 +16,25 @@ export interface TakenMail {
 
 export interface MailServer {
   readonly url: string;
-  readonly taken: readonly TakenMail[];
-  /** What the next recipients are answered; undefined takes them. */
-  refuse: { readonly code: number; readonly text: string } | undefined;
-  /** How many recipients were refused. */
+  readonly inbox: readonly ReceivedMail[];
+  /** What the next recipients or messages are answered; undefined takes them. */
+  refuse: { readonly code: number; readonly text: string; readonly at?: 'recipient' | 'message' } | undefined;
+  /** How many of them were refused. */
   refusedCount: number;
   close(): Promise<void>;
 }
 
 export async function openMailServer(): Promise<MailServer> {
-  const taken: TakenMail[] = [];
+  const inbox: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
-    onRcptTo(_address, _session, done) {
-      if (!answers.refuse) return done();
-      answers.refusedCount += 1;
-      done(Object.assign(new Error(answers.refuse.text), { responseCode: answers.refuse.code }));
-    },
+    onRcptTo: (_address, _session, done) => done(refusalAt('recipient')),
     onData(stream, { envelope }, done) {
       const keep = async () => {
         const text = (await buffer(stream)).toString();
         const [headers = ''] = text.split('\r\n\r\n');
-        taken.push({
+        inbox.push({
           from: envelope.mailFrom ? envelope.mailFrom.address : '',
           to: envelope.rcptTo.map(({ address }) => address),
           headers,
@@ -46,16 +42,24 @@ export async function openMailServer(): Promise<MailServer> {
           messageId: /^Message-ID: (.+)$/im.exec(headers)?.[1]?.trim() ?? '',
         });
       };
-      callbackify(keep)(done);
+      const refusal = refusalAt('message');
+      if (!refusal) return callbackify(keep)(done);
+      stream.resume().once('end', () => done(refusal));
     },
   });
+  function refusalAt(place: 'recipient' | 'message'): Error | undefined {
+    const { code, text, at = 'recipient' } = answers.refuse ?? {};
+    if (code === undefined || at !== place) return undefined;
+    answers.refusedCount += 1;
+    return Object.assign(new Error(text), { responseCode: code });
+  }
   server.on('error', () => {});
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
   const answers: MailServer = {
     url: `smtp://127.0.0.1:${port}`,
-    taken,
+    inbox,
     refuse: undefined,
     refusedCount: 0,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),

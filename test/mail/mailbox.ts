@@ -6,7 +6,8 @@ export interface ReadMail {
   readonly id: string;
   readonly subject: string;
   readonly to: string;
-  /** The page that its link leads to, and the token. */
+  readonly link: string;
+  /** The page that its link leads to, and the token; an app's own page may have the token elsewhere. */
   readonly page: string | undefined;
   readonly token: string;
 }
@@ -16,12 +17,14 @@ export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> 
   const page = await (await fetch(`${app.url}/mailbox`)).text();
   const mails = [...page.matchAll(/<article id="(\w+)">([^]*?)<\/article>/g)].map(
     ([, id = '', html = '']): ReadMail => {
-      const [, link, token = ''] = /<a href="([^"]*)#token=([^"]+)"/.exec(html) ?? [];
+      const [, link = ''] = /<a href="([^"]+)"/.exec(html) ?? [];
+      const [page, token = ''] = link.split('#token=');
       return {
         id,
         subject: /<h2>([^<]*)/.exec(html)?.[1] ?? '',
         to: /To ([^,]*),/.exec(html)?.[1] ?? '',
-        page: link?.replace(app.url, ''),
+        link,
+        page: token === '' ? undefined : page?.replace(app.url, ''),
         token,
       };
     },

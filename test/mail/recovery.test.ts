@@ -1,5 +1,5 @@
 /** Who has forgotten a password gets in again, and who has lost an account takes it back: by both APIs. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type TestApp } from '../app.js';
 import { admin, contractor, homeowner, programOf, type Person } from '../cast.js';
 import { DRAFT } from '../journey.js';
@@ -219,6 +219,50 @@ it('a new password ends a change of email that somebody else may have begun, and
   await mailTo(app, rosa.email, 'Your password was changed');
   expect(reasonOf(await post('/auth/verify-email', { token }))).toEqual(['INVALID_LINK', 'expired']);
   expect((await logIn(rosa.email, 'rosa alone knows')).status).toBe(200);
+});
+
+it('a new password also ends a change of email that has passed the check of the old one', async () => {
+  const rudi = await homeowner(app, 'Rudi');
+  const thief = (await logIn(rudi.email, rudi.password)).body.token;
+  const { passwords } = app.services;
+  const matches = passwords.matches.bind(passwords);
+  let goOn = () => {};
+  const isChecked = new Promise<void>((checked) => {
+    vi.spyOn(passwords, 'matches').mockImplementationOnce(async (...tried) => {
+      const isSame = await matches(...tried);
+      checked();
+      await new Promise<void>((resolve) => (goOn = resolve));
+      return isSame;
+    });
+  });
+  // The owner's own log-in: it stays, so that the password alone can refuse the call.
+  const change = post('/me/email', { email: 'rudis.thief@example.test', current_password: rudi.password }, rudi.token);
+  await isChecked;
+  const passwordsOfRudi = { current_password: rudi.password, new_password: 'rudi alone knows' };
+  expect((await post('/me/password', passwordsOfRudi, rudi.token)).status).toBe(200);
+  goOn();
+  expect((await change).body.details.code).toBe('INVALID_CREDENTIALS');
+  expect(await app.sql`select from mails where email = 'rudis.thief@example.test'`).toHaveLength(0);
+  expect((await app.rest('GET', '/v1/me', { token: thief })).status).toBe(401);
+});
+
+it('whoever holds a link that was used has no more calls than with one of nobody', async () => {
+  const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_INVALID_TOKEN: '2' });
+  const rosi = await homeowner(limited, 'Rosi');
+  const { token } = await mailTo(limited, rosi.email, CONFIRM);
+  const statuses = [];
+  for (let call = 0; call < 30; call += 1)
+    statuses.push((await limited.rest('POST', '/v1/auth/verify-email', { body: { token } })).status);
+  expect([statuses[0], statuses[1], statuses.at(-1)]).toEqual([200, 400, 429]);
+  await limited.close();
+});
+
+it('a sign-up beyond the budget of mails opens the account, and sends no mail', async () => {
+  const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_CALLER: '0' });
+  const { userId, token } = await homeowner(limited, 'Rena');
+  expect(await limited.sql`select from mails where user_id = ${userId}`).toHaveLength(0);
+  expect((await limited.rest('GET', '/v1/me', { token })).status).toBe(200);
+  await limited.close();
 });
 
 it('a new password of whoever signed up with a stranger’s address sends that stranger nothing', async () => {

@@ -1,6 +1,9 @@
 /** Mails on their way to a real mail server: what it gets, and what becomes of a mail that it does not take. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../app.js';
+import { readConfig } from '../../src/config.js';
+import { mailSettings } from '../../src/mail/settings.js';
+import { taskKinds } from '../../src/task-kinds.js';
+import { JWT_SECRET, openTestApp, type TestApp } from '../app.js';
 import { homeowner } from '../cast.js';
 import { until } from '../security/until.js';
 import { openMailServer, type MailServer } from './mail-server.js';
@@ -24,8 +27,8 @@ const hurry = () => app.sql`update tasks set run_at = now() where kind = 'mail'`
 
 it('arrives as plain text and HTML, with its own id and the link in the fragment', async () => {
   const hanna = await homeowner(app, 'Hanna');
-  await until(() => server.taken.length > 0);
-  const [mail] = server.taken;
+  await until(() => server.inbox.length > 0);
+  const [mail] = server.inbox;
   const [row] = await mailRows();
   expect(mail).toMatchObject({
     from: 'market@example.test',
@@ -70,8 +73,8 @@ it('goes to the address that was typed, or nowhere', async () => {
     expect([email, [201, 400].includes(status)]).toEqual([email, true]);
   }
   const accounts = (await app.sql`select email from users where user_type <> 'admin'`).map(({ email }) => email);
-  await until(() => server.taken.length === accounts.length);
-  expect(server.taken.map(({ to }) => to).toSorted()).toEqual(accounts.map((email) => [email]).toSorted());
+  await until(() => server.inbox.length === accounts.length);
+  expect(server.inbox.map(({ to }) => to).toSorted()).toEqual(accounts.map((email) => [email]).toSorted());
   expect(accounts).toEqual(expect.arrayContaining(odd.slice(0, 1)));
   expect(accounts.filter((email) => hostile.slice(0, 15).includes(email))).toEqual([]);
 });
@@ -83,8 +86,8 @@ it('is sent again, as the same mail, to a server that says later', async () => {
   expect(await task()).toEqual({ attempts: 1, waits: true });
   server.refuse = undefined;
   await hurry();
-  await until(() => server.taken.length === 1);
-  expect(server.taken[0]?.messageId).toContain((await mailRows())[0]?.id);
+  await until(() => server.inbox.length === 1);
+  expect(server.inbox[0]?.messageId).toContain((await mailRows())[0]?.id);
   expect(await undeliverable(token)).toBe(false);
 });
 
@@ -96,9 +99,45 @@ it('is over for an address that is refused for good, which its owner sees until 
   expect(await undeliverable(token)).toBe(true);
   server.refuse = undefined;
   await app.rest('POST', '/v1/me/email/verification', { token, body: {} });
-  await until(() => server.taken.length === 1);
+  await until(() => server.inbox.length === 1);
   await until(async () => !(await undeliverable(token)));
   expect(server.refusedCount).toBe(1);
+});
+
+it('is given up where its message is refused for good, which says nothing of the address', async () => {
+  server.refuse = { code: 550, text: 'a policy of the sender', at: 'message' };
+  const { token } = await homeowner(app, 'Hilde');
+  await until(async () => (await mailRows())[0]?.outcome === 'given_up');
+  expect([await task(), await undeliverable(token), server.refusedCount]).toEqual([undefined, false, 1]);
+});
+
+it('waits for an instance that has the secret which its link was made with', async () => {
+  server.refuse = { code: 451, text: 'greylisted' };
+  await homeowner(app, 'Heike');
+  await until(async () => (await task())?.attempts === 1);
+  const [before] = await app.sql`select token_hash as hash from mails`;
+  await app.sql`update mails set token_hash = 'of another secret'`;
+  server.refuse = undefined;
+  await hurry();
+  await until(async () => (await task())?.attempts === 2);
+  expect(server.inbox).toEqual([]);
+  await app.sql`update mails set token_hash = ${before?.hash}`;
+  await hurry();
+  await until(() => server.inbox.length === 1);
+});
+
+it('is left to other instances by one that has neither a mail server nor a mailbox', () => {
+  const kindsWith = (env: Record<string, string>) => {
+    const mail = mailSettings(readConfig({ NODE_ENV: 'test', JWT_SECRET, ...env }), JWT_SECRET);
+    return Object.keys(taskKinds({ ...app.services, mail }));
+  };
+  expect(kindsWith({})).toContain('mail');
+  const withoutMailbox: Record<string, string>[] = [
+    { HOST: '0.0.0.0' },
+    { TRUST_PROXY_HOPS: '1' },
+    { NODE_ENV: 'production' },
+  ];
+  for (const env of withoutMailbox) expect(kindsWith(env)).not.toContain('mail');
 });
 
 it('waits where the server is away, and is not the address’s fault', async () => {
@@ -115,6 +154,6 @@ it('does not go to a server without encryption where that is asked for', async (
   await homeowner(careful, 'Clara');
   const attempts = async () => (await careful.sql`select attempts from tasks where kind = 'mail'`)[0]?.attempts;
   await until(async () => (await attempts()) === 1);
-  expect(server.taken).toEqual([]);
+  expect(server.inbox).toEqual([]);
   await careful.close();
 });

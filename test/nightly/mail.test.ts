@@ -54,7 +54,7 @@ async function ask(n: number): Promise<void> {
   });
 }
 
-const arrived = () => new Set(server.taken.flatMap(({ to }) => to)).size;
+const arrived = () => new Set(server.inbox.flatMap(({ to }) => to)).size;
 
 it('no mail is lost with a sender or with Postgres', async () => {
   instances = [start(), start()];
@@ -95,6 +95,6 @@ it('no mail is lost with a sender or with Postgres', async () => {
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['sent']);
   // A call whose answer was lost with its server was made again: its mail is another one.
   const ids = new Set((await sql`select id from mails`).map(({ id }) => `<${id}@example.test>`));
-  expect(new Set(server.taken.map(({ messageId }) => messageId))).toEqual(ids);
+  expect(new Set(server.inbox.map(({ messageId }) => messageId))).toEqual(ids);
   await sql.end();
 });

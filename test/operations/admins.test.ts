@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAdmin, ensureAdmin, setAdminPassword } from '../../src/operations/accounts/admins.js';
 import { ADMIN, openTestApp, type TestApp } from '../app.js';
-import { homeowner } from '../cast.js';
+import { admin, homeowner } from '../cast.js';
+import { mailTo } from '../mail/mailbox.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -22,6 +23,29 @@ it('nobody else is made an admin, nor given a password', async () => {
   const [row] = await app.sql`select user_type, (select count(*)::int from users where user_type = 'admin') as admins
     from users where email = ${email}`;
   expect(row).toEqual({ user_type: 'homeowner', admins: 1 });
+});
+
+it('another password lets in an admin whom another has suspended', async () => {
+  const email = 'grace@example.test';
+  await createAdmin(app.services, email, PASSWORD);
+  const logIn = (password: string) => app.rest('POST', '/v1/auth/login', { body: { email, password } });
+  const { id } = (await logIn(PASSWORD)).body.user;
+  const { token } = await admin(app);
+  await app.rest('POST', `/v1/users/${id}/suspend`, { token, body: { reason: 'A stolen account did this.' } });
+  expect((await logIn(PASSWORD)).body.details.reason).toBe('suspended');
+  await setAdminPassword(app.services, email, 'a third password');
+  expect((await logIn('a third password')).status).toBe(200);
+});
+
+it('a password is set for the address that an admin has, not for one that they had', async () => {
+  const [before, after] = ['gina@example.test', 'gina.new@example.test'];
+  await createAdmin(app.services, before, PASSWORD);
+  const { body } = await app.rest('POST', '/v1/auth/login', { body: { email: before, password: PASSWORD } });
+  await app.rest('POST', '/v1/me/email', { token: body.token, body: { email: after, current_password: PASSWORD } });
+  const { token } = await mailTo(app, after, 'Confirm your new email address');
+  expect((await app.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
+  await expect(setAdminPassword(app.services, before, PASSWORD)).rejects.toThrow(`${before} is no admin.`);
+  await setAdminPassword(app.services, after, 'a third password');
 });
 
 it('an email and a password are what they are at sign-up', async () => {

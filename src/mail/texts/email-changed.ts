@@ -1,4 +1,4 @@
-import type { MailText } from '../text.js';
+import { validityOf, type MailText } from '../text.js';
 
 export const EMAIL_CHANGED: MailText = {
   subject: 'The email address of your account was changed',
@@ -8,5 +8,5 @@ export const EMAIL_CHANGED: MailText = {
       'get a mail to set a new one.',
   ],
   action: 'Take my account back',
-  after: ['The link works once, within seven days.'],
+  after: [validityOf('email_changed')],
 };

@@ -1,11 +1,11 @@
-import type { MailText } from '../text.js';
+import { validityOf, type MailText } from '../text.js';
 
 export const EMAIL_VERIFICATION: MailText = {
   subject: 'Confirm your email address',
   before: ['Please confirm that this is the address of your account.'],
   action: 'Confirm this address',
   after: [
-    'The link works once, within three days.',
+    validityOf('email_verification'),
     'If you have no account, somebody typed your address by mistake, and you need do nothing.',
   ],
 };

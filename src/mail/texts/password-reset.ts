@@ -1,11 +1,11 @@
-import type { MailText } from '../text.js';
+import { validityOf, type MailText } from '../text.js';
 
 export const PASSWORD_RESET: MailText = {
   subject: 'Set a new password',
   before: ['You, or somebody for you, asked to set a new password for your account.'],
   action: 'Set a new password',
   after: [
-    'The link works once, within an hour.',
+    validityOf('password_reset'),
     'If you did not ask for it, you need do nothing: your password stays as it is.',
   ],
 };

@@ -1,29 +1,30 @@
 /** The operator of the server creates admins: by its environment or by a command, never through an API. */
 import { email as emailShape } from '../../rules/values.js';
-import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
+import { findCredentials, insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { openBalance } from '../../store/ledger.js';
 import { expireLinks } from '../../store/mails.js';
 import { newId } from '../../store/new-id.js';
 import { revokeAllSessions } from '../../store/sessions.js';
+import { restorePerson } from '../../store/suspensions.js';
 import type { Services } from '../services.js';
-import { password as passwordShape } from './people.js';
+import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from './people.js';
 import { newReferralCode } from './sign-up.js';
 
 /**
  * Creates the admin if there is none with this email. Fails if another kind of account has it, since an existing
  * account is never promoted.
  */
-export async function ensureAdmin(services: Services, email: string, password: string): Promise<'made' | 'was there'> {
+export async function ensureAdmin(services: Services, email: string, password: string): Promise<'created' | 'existed'> {
   const address = read(emailShape, 'The email', email);
-  if (await isAdmins(services, address)) return 'was there';
+  if (await isAdmins(services, address)) return 'existed';
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   try {
     await insertAdmin(services, address, passwordHash);
-    return 'made';
+    return 'created';
   } catch (error) {
     // Of several instances that start at once, one creates the admin; the others find it.
-    if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'was there';
+    if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'existed';
     throw error;
   }
 }
@@ -56,20 +57,25 @@ async function insertAdmin(services: Services, email: string, passwordHash: stri
 }
 
 export async function createAdmin(services: Services, email: string, password: string): Promise<void> {
-  if ((await ensureAdmin(services, email, password)) === 'was there')
+  if ((await ensureAdmin(services, email, password)) === 'existed')
     throw new Error(`${email} is an admin already. To change the password: set-password.`);
 }
 
-/** Sets an admin's password and ends their sessions. Other users change their own passwords. */
+/**
+ * Sets an admin's password, ends their sessions, and restores whom another admin has suspended. Other users change
+ * their own passwords.
+ */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
-  const holder = await holderOf(services, address);
-  if (holder?.userType !== 'admin') throw new Error(`${address} is no admin.`);
+  const account = await findCredentials(services.db, address);
+  if (account?.user.userType !== 'admin') throw new Error(`${address} is no admin.`);
+  const { id: userId } = account.user;
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   await services.db.inTransaction(async (tx) => {
-    await setPasswordHash(tx, { userId: holder.id, passwordHash });
-    await revokeAllSessions(tx, { userId: holder.id });
-    await expireLinks(tx, { userId: holder.id, email: address, undosSince: null });
+    await setPasswordHash(tx, { userId, passwordHash });
+    await revokeAllSessions(tx, { userId });
+    await restorePerson(tx, userId);
+    await expireLinks(tx, { userId, email: address, undosSince: null });
   });
 }
 
@@ -79,7 +85,7 @@ async function holderOf(services: Services, email: string) {
 }
 
 function checkedPassword(email: string, password: string): string {
-  if (password.trim().toLowerCase() === email) throw new Error('The password must not be the email itself.');
+  if (isTheEmail(password, email)) throw new Error(`The password ${IS_THE_EMAIL}.`);
   return read(passwordShape, 'The password', password);
 }
 

@@ -5,9 +5,17 @@ import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js
 import { expireLinks } from '../../store/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
-import { endOtherSessions } from './ended-sessions.js';
+import { endOtherSessionsAndKeys } from './ended-sessions.js';
 import { writeMail } from './mails.js';
-import { countingFailure, password, passwordMatches, passwordTried } from './people.js';
+import {
+  countingFailure,
+  IS_THE_EMAIL,
+  isTheEmail,
+  password,
+  passwordMatches,
+  passwordTried,
+  wrongPassword,
+} from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
@@ -27,7 +35,7 @@ export const changePassword = operation({
     const { email, emailVerified, passwordHash: formerHash } = account;
     const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));
     if (!matches) throw wrongPassword();
-    if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
+    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     return {
       email,
       emailVerified,
@@ -43,7 +51,7 @@ export const changePassword = operation({
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
-      await endOtherSessions({ db: tx, services }, viewer);
+      await endOtherSessionsAndKeys({ db: tx, services }, viewer);
       // Whoever knew the old password may have asked to move the account to another address.
       await expireLinks(tx, { userId: viewer.userId, email, undosSince: null });
       // Else whoever signed up with a stranger's address could send them as many as they like.
@@ -59,8 +67,4 @@ interface Hashes {
   readonly emailVerified: boolean;
   readonly formerHash: string;
   readonly passwordHash: string;
-}
-
-function wrongPassword() {
-  return unauthorized('INVALID_CREDENTIALS', 'wrong_credentials', 'The current password is wrong.');
 }

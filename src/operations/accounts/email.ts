@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
+import { MAILS } from '../../rules/mails.js';
 import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
@@ -12,8 +13,9 @@ import { operation } from '../operation.js';
 import { nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { endAllSessions } from './ended-sessions.js';
-import { countMail, findLink, invalidLink, linkToken, takeLink, writeMail } from './mails.js';
-import { countingFailure, emailTaken, passwordMatches, passwordTried } from './people.js';
+import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
+import { lockOwnAccount } from './own-account.js';
+import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassword } from './people.js';
 
 export const requestEmailVerification = operation({
   name: 'requestEmailVerification',
@@ -23,14 +25,16 @@ export const requestEmailVerification = operation({
   refusals: ['NOT_CONFIGURED'],
   needsSession: true,
   input: nothing,
-  async run(call): Promise<{ requested: boolean }> {
-    const { db, services, viewer } = call;
-    const { userId } = viewer;
-    const { email, emailVerified } = await ownAddress(db, userId);
-    if (emailVerified) return { requested: false };
-    await countMail(call, email, userId);
-    await writeMail(services.mail, db, { kind: 'email_verification', email, userId });
-    return { requested: true };
+  async prepare(call): Promise<NewMail | null> {
+    const { userId } = call.viewer;
+    const { email, emailVerified } = await ownAddress(call.db, userId);
+    if (emailVerified) return null;
+    await assertMailAllowed(call, email, userId);
+    return { kind: 'email_verification', email, userId };
+  },
+  async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
+    if (mail) await writeMail(services.mail, db, mail);
+    return { requested: mail !== null };
   },
 });
 
@@ -52,7 +56,7 @@ export const verifyEmail = operation({
         await lockAccount(tx, { userId });
         const { email: formerEmail } = await ownAddress(tx, userId);
         if (link.kind === 'email_verification' && formerEmail !== email) throw invalidLink('expired');
-        await takeLink(tx, link);
+        await useUpLink(tx, link);
         const [holder] = await selectIdByEmail(tx, { email });
         if (holder && holder.id !== userId) throw emailTaken();
         await setEmail(tx, { userId, email });
@@ -72,7 +76,7 @@ export const changeEmail = operation({
   name: 'changeEmail',
   description:
     'Sends a mail to another address, which becomes the account’s when its link is used. The former one then gets a ' +
-    'mail by which the change can be undone for seven days.',
+    `mail by which the change can be undone for ${MAILS.email_changed.hours / 24} days.`,
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],
@@ -81,19 +85,26 @@ export const changeEmail = operation({
     email: emailShape.describe('The address that the account is to have.'),
     currentPassword: passwordTried.describe('The password.'),
   }),
-  async prepare(call, { email, currentPassword }): Promise<void> {
-    const account = await ownAddress(call.db, call.viewer.userId);
+  async prepare(call, { email, currentPassword }): Promise<string> {
+    const { userId } = call.viewer;
+    const account = await ownAddress(call.db, userId);
     const matches = await countingFailure(call.caller, account.email, () =>
       passwordMatches(call, currentPassword, account.passwordHash),
     );
-    if (!matches) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials', 'The current password is wrong.');
+    if (!matches) throw wrongPassword();
     if (email === account.email) throw invalidField('email', 'is the address of the account already');
+    await assertMailAllowed(call, email, userId);
+    return account.passwordHash;
   },
-  async run(call, { email }): Promise<{ requested: true }> {
-    const { db, services, viewer } = call;
-    await countMail(call, email, viewer.userId);
-    // Whether it is taken is looked up when the mail is sent: then its owner gets another mail.
-    await writeMail(services.mail, db, { kind: 'email_change', email, userId: viewer.userId });
+  async run({ db, services, viewer }, { email }, checkedHash): Promise<{ requested: true }> {
+    const { userId } = viewer;
+    await db.inTransaction(async (tx) => {
+      await lockOwnAccount(tx, viewer);
+      // A new password ends what was asked for under the old one, so that nothing of it begins after that.
+      if ((await ownAddress(tx, userId)).passwordHash !== checkedHash) throw wrongPassword();
+      // Whether the address is taken is looked up when the mail is sent: then its owner gets another mail.
+      await tx.commitWith(writeMail(services.mail, tx, { kind: 'email_change', email, userId }));
+    });
     return { requested: true };
   },
 });
@@ -118,7 +129,7 @@ export const undoEmailChange = operation({
     await db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId });
       const { email: takenEmail } = await ownAddress(tx, userId);
-      await takeLink(tx, link);
+      await useUpLink(tx, link);
       await setEmail(tx, { userId, email });
       await setPasswordHash(tx, { userId, passwordHash });
       await endAllSessions({ db: tx, services }, userId);

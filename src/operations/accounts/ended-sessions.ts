@@ -10,7 +10,7 @@ export async function endSession(call: EndingCall, sessionId: SessionId): Promis
   announceAfterCommit(call, await revokeSession(call.db, { sessionId }));
 }
 
-export async function endOtherSessions(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
+export async function endOtherSessionsAndKeys(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
   announceAfterCommit(call, await revokeOtherSessions(call.db, { userId, sessionId }));
 }
 

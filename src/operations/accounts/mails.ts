@@ -7,11 +7,11 @@ import { TEXT } from '../../rules/limits.js';
 import { addressIdentity } from '../../security/address.js';
 import { hashOfLinkToken } from '../../security/link-tokens.js';
 import type { Db } from '../../store/database.js';
-import { insertMail, selectLink, useLink } from '../../store/mails.js';
+import { insertMail, markLinkUsed, selectLink } from '../../store/mails.js';
 import { newId } from '../../store/new-id.js';
 import type { Call } from '../operation.js';
 
-interface NewMail {
+export interface NewMail {
   readonly kind: MailKind;
   readonly email: string;
   readonly userId: UserId | null;
@@ -29,8 +29,12 @@ export async function writeMail({ tokens }: Call<unknown>['services']['mail'], t
   });
 }
 
-/** Counts a mail that somebody asks for: for whoever asks, and for the address, which may be a stranger's. */
-export async function countMail({ caller, services }: Call<unknown>, email: string, userId?: UserId): Promise<void> {
+/** Refuses where this server sends no mail, and beyond the budgets of the caller and of the address written to. */
+export async function assertMailAllowed(
+  { caller, services }: Call<unknown>,
+  email: string,
+  userId?: UserId,
+): Promise<void> {
   if (!services.mail.isOn)
     throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
   await caller.draw('mailPerCaller', userId ?? addressIdentity(caller.request.address));
@@ -39,26 +43,29 @@ export async function countMail({ caller, services }: Call<unknown>, email: stri
 
 export const linkToken = z
   .string()
-  .max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`)
+  .max(TEXT.linkToken, `must be at most ${TEXT.linkToken} characters`)
   .describe('What the link in the mail holds behind `token=`.');
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 
-/** The link, if it works now. It is not used by this. */
+/** Finds a link that works now and does not use it up; refuses any other. */
 export async function findLink(call: Call<unknown>, token: string, kinds: readonly LinkKind[]): Promise<Link> {
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
-  if (!link || !kinds.some((kind) => kind === link.kind)) {
-    await call.caller.draw('invalidToken', addressIdentity(call.caller.request.address));
-    throw invalidLink('unknown');
-  }
-  if (link.isUsed) throw invalidLink('used');
-  if (link.hasExpired) throw invalidLink('expired');
-  return link;
+  const problem = problemOf(link, kinds);
+  if (link && !problem) return link;
+  await call.caller.draw('invalidToken', addressIdentity(call.caller.request.address));
+  throw invalidLink(problem ?? 'unknown');
 }
 
-/** In the transaction of what it does; after a lock on its account. */
-export async function takeLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
-  if ((await useLink(tx, { id })).length > 0) return;
+function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProblem | undefined {
+  if (!link || !kinds.some((kind) => kind === link.kind)) return 'unknown';
+  if (link.isUsed) return 'used';
+  return link.hasExpired ? 'expired' : undefined;
+}
+
+/** Uses a link up, in the transaction of the change that it allows. The account is to be locked before. */
+export async function useUpLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
+  if ((await markLinkUsed(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });
   throw invalidLink(link?.isUsed ? 'used' : 'expired');
 }

@@ -8,8 +8,8 @@ import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { endAllSessions } from './ended-sessions.js';
-import { countMail, findLink, invalidLink, linkToken, takeLink, writeMail } from './mails.js';
-import { password } from './people.js';
+import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
+import { IS_THE_EMAIL, isTheEmail, password } from './people.js';
 
 export const requestPasswordReset = operation({
   name: 'requestPasswordReset',
@@ -22,8 +22,8 @@ export const requestPasswordReset = operation({
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ email: emailShape.describe('The address of the account.') }),
   async run(call, { email }): Promise<{ requested: true }> {
-    await countMail(call, email);
-    // The queue looks up who it is for, so that the time of the answer tells nothing.
+    await assertMailAllowed(call, email);
+    // Who has the address is looked up when the mail is sent, so that the time of the answer tells nothing.
     await writeMail(call.services.mail, call.db, { kind: 'password_reset', email, userId: null });
     return { requested: true };
   },
@@ -36,13 +36,14 @@ export const sendPasswordReset = operation({
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
   input: z.strictObject({ id: idInPath('user').describe('Whose password.') }),
-  async run(call, { id }): Promise<{ requested: true }> {
-    const { db, services, viewer } = call;
-    const [account] = await selectPasswordHash(db, { userId: id });
+  async prepare(call, { id }): Promise<NewMail> {
+    const [account] = await selectPasswordHash(call.db, { userId: id });
     if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
     const { email } = account;
-    await countMail(call, email, viewer.userId);
-    const mail = { kind: 'password_reset', email, userId: null } as const;
+    await assertMailAllowed(call, email, call.viewer.userId);
+    return { kind: 'password_reset', email, userId: null };
+  },
+  async run({ db, services }, _input, mail): Promise<{ requested: true }> {
     await db.inTransaction((tx) => tx.commitWith(writeMail(services.mail, tx, mail)));
     return { requested: true };
   },
@@ -67,13 +68,13 @@ export const resetPassword = operation({
     const { holderId: userId, email } = link;
     // The account has another address by now.
     if (userId === null) throw invalidLink('expired');
-    if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
+    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     const passwordHash = await services.passwords.hash(newPassword, caller.holder);
     await db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId });
       const [account] = await selectPasswordHash(tx, { userId });
       if (account?.email !== email) throw invalidLink('expired');
-      await takeLink(tx, link);
+      await useUpLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
       // Whoever has the link reads mail at this address.
       await setEmail(tx, { userId, email });

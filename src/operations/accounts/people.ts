@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { redact } from '../../rules/audiences.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { refuse, type Refusal } from '../../rules/errors.js';
+import { refuse, unauthorized, type Refusal } from '../../rules/errors.js';
 import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import { relationsToPerson } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -22,6 +22,12 @@ export const password = z
     return bytes >= PASSWORD_BYTES.min && bytes <= PASSWORD_BYTES.max;
   }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
+
+/** Of an email as it is stored: in lower case. */
+export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
+  return email !== undefined && passwordText?.trim().toLowerCase() === email;
+}
+export const IS_THE_EMAIL = 'must not be the email itself';
 
 /** bcrypt ignores all bytes after the 72nd: a longer password would match the hash of its first 72 bytes. */
 export async function passwordMatches(
@@ -48,6 +54,10 @@ export async function countingFailure<T>(caller: Call<unknown>['caller'], email:
     await failure.giveBack();
     throw error;
   }
+}
+
+export function wrongPassword(): Refusal {
+  return unauthorized('INVALID_CREDENTIALS', 'wrong_credentials', 'The current password is wrong.');
 }
 
 export function emailTaken(): Refusal {

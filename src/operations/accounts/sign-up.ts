@@ -15,6 +15,7 @@ import {
   selectIdByEmail,
   selectIdByReferralCode,
 } from '../../store/accounts.js';
+import { addressIdentity } from '../../security/address.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
@@ -23,7 +24,7 @@ import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../shapes.js';
 import { writeMail } from './mails.js';
-import { contractorShape, emailTaken, password, userShape } from './people.js';
+import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
 const { email } = USER.fields;
@@ -40,12 +41,14 @@ const shape = {
     .describe(`The code of the user who referred you; both of you get ${REFERRAL_BONUS} tokens.`),
 };
 
-const isTheEmail = ({ email: emailText, password: passwordText }: { email?: string; password?: string }) =>
-  emailText !== undefined && passwordText?.trim().toLowerCase() === emailText;
+interface Credentials {
+  readonly email?: string;
+  readonly password?: string;
+}
 
 function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
-  return withRule(z.strictObject(fields), ['email', 'password'], (input): Record<string, string> =>
-    isTheEmail(input) ? { password: 'must not be the email itself' } : {},
+  return withRule(z.strictObject(fields), ['email', 'password'], (input: Credentials): Record<string, string> =>
+    isTheEmail(input.password, input.email) ? { password: IS_THE_EMAIL } : {},
   );
 }
 
@@ -96,6 +99,8 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.holder);
   const id = newId('user');
+  const getsMail =
+    services.mail.isOn && (await caller.tryDraw('mailPerCaller', addressIdentity(caller.request.address)));
 
   const createAccount = () =>
     db.inTransaction(async (tx) => {
@@ -111,8 +116,7 @@ async function signUp(
       await openBalance(tx, { userId: id });
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
       if (referrer) await creditReferral(tx, id, referrer);
-      if (services.mail.isOn)
-        await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
+      if (getsMail) await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
       const session = await openSession(tx, { userId: id, passwordHash, program: caller.request.program ?? null });
       if (!user || !session) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);

@@ -1,12 +1,12 @@
 /** Support suspends people, and restores them. What a suspension does is said in `rules/suspension.ts`. */
 import { z } from 'zod';
-import { refuse } from '../../rules/errors.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { assertMaySuspend } from '../../rules/suspension.js';
 import { requiredText } from '../../rules/values.js';
 import type { Db } from '../../store/database.js';
-import { lockPersonAndAdmins, restore, suspend } from '../../store/suspensions.js';
+import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/suspensions.js';
 import { operation } from '../operation.js';
 import { idInPath, momentInBody } from '../shapes.js';
 import { endAllSessions } from './ended-sessions.js';
@@ -32,10 +32,10 @@ export const suspendUser = operation({
   async run(call, { id, until = null }): Promise<UserWithProfile> {
     const { services, viewer } = call;
     await call.db.inTransaction(async (tx) => {
-      const { person, locked } = await lockPerson(tx, id);
+      const { person, locked } = await lockPerson(tx, id, viewer.userId);
       assertMaySuspend(viewer.userId, person, locked);
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
-      await tx.commitWith(suspend(tx, id, until), endAllSessions({ db: tx, services }, id));
+      await tx.commitWith(suspendPerson(tx, id, until), endAllSessions({ db: tx, services }, id));
     });
     return readUser.run(call, { id });
   },
@@ -51,15 +51,17 @@ export const restoreUser = operation({
   input: personInput,
   async run(call, { id }): Promise<UserWithProfile> {
     await call.db.inTransaction(async (tx) => {
-      const { person } = await lockPerson(tx, id);
-      if (person.suspendedAt) await tx.commitWith(restore(tx, id));
+      const { person } = await lockPerson(tx, id, call.viewer.userId);
+      if (person.suspendedAt) await tx.commitWith(restorePerson(tx, id));
     });
     return readUser.run(call, { id });
   },
 });
 
-async function lockPerson(tx: Db, id: UserId) {
+async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   const locked = await lockPersonAndAdmins(tx, { id });
+  // Another admin suspended this one while the call waited for the lock.
+  if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const person = locked.find((one) => one.id === id);
   if (!person) throw refuse('NOT_FOUND', { message: 'There is no such user.' });
   return { person, locked };

@@ -4,9 +4,13 @@ import { TASKS } from '../rules/service-limits.js';
 import { restoreAtEnd } from '../store/suspensions.js';
 import type { TaskKind } from './queue.js';
 
-export const restoreTasks: TaskKind = {
+export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
-  // It only ends together with what it does.
+  // It never fails without throwing.
   retryAfterSeconds: [],
-  run: async (_db, { id }) => ({ outcome: 'done', write: (tx) => restoreAtEnd(tx, { id: id as UserId }) }),
+  // Not with the end of the task: a suspension locks the person first, and the task after that.
+  async run(db, { id }) {
+    await restoreAtEnd(db, { id: id as UserId });
+    return { outcome: 'done' };
+  },
 };
