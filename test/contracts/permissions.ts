@@ -6,7 +6,7 @@
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
 import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
-import { JOB_STATES, type JobState } from '../../src/rules/states.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { PARTY_WORDS } from '../../src/rules/parties.js';
 import { newId } from '../../src/store/new-id.js';
 import {
@@ -42,6 +42,10 @@ const CALLED: Record<Caller, string> = {
   anonymous: 'anonymous',
 };
 
+/** The states of a job and, beside them, an open job whose owner is suspended. */
+const COLUMNS = [...JOB_STATES, 'suspended'] as const;
+type Column = (typeof COLUMNS)[number];
+
 /** One row of the table: what is called, and what it answers, state by state. */
 interface Section {
   readonly title: string;
@@ -74,16 +78,16 @@ export async function permissionsFile(byBothApis: boolean): Promise<string> {
 }
 
 type Cells = Map<string, string>;
-const cellKey = (section: Section, caller: Caller, state: JobState) => `${section.title} | ${caller} | ${state}`;
+const cellKey = (section: Section, caller: Caller, column: Column) => `${section.title} | ${caller} | ${column}`;
 
 async function runEveryCell(byBothApis: boolean): Promise<{ cells: Cells; disagreements: string[] }> {
   const app = await openTestApp();
   try {
     const cells: Cells = new Map();
     const disagreements: string[] = [];
-    for (const [turn, state] of JOB_STATES.entries()) {
+    for (const [turn, column] of COLUMNS.entries()) {
       const apisOf = (at: number) => (byBothApis ? APIS : [APIS[(turn + at) % APIS.length]!]);
-      await runState(app, state, apisOf, cells, disagreements);
+      await runColumn(app, column, apisOf, cells, disagreements);
     }
     return { cells, disagreements };
   } finally {
@@ -91,21 +95,21 @@ async function runEveryCell(byBothApis: boolean): Promise<{ cells: Cells; disagr
   }
 }
 
-async function runState(
+async function runColumn(
   app: TestApp,
-  state: JobState,
+  column: Column,
   apisOf: (at: number) => readonly Api[],
   cells: Cells,
   disagreements: string[],
 ): Promise<void> {
   const gathered = await gather(app);
   const people: Cast = { ...gathered, key: await programOf(app, gathered.owner) };
-  const job = await givenJob(app, state, people);
+  const job = await givenJob(app, column === 'suspended' ? 'open' : column, people);
   await allNumbered(app);
   const [first] = await app.sql`select min(position) - 1 as since from events where job_id = ${job.id}`;
   const since = String(first?.since);
   const calls = SECTIONS.flatMap((section, row) =>
-    CALLERS.flatMap((caller, column) => apisOf(row + column).map((api) => ({ section, caller, api }))),
+    CALLERS.flatMap((caller, at) => apisOf(row + at).map((api) => ({ section, caller, api }))),
   );
   const copies = await copiesOf(app, job, calls.filter(({ section }) => !section.reads).length);
   // The list is searched for it by its own identifier, which no copy has.
@@ -114,6 +118,10 @@ async function runState(
   await app.sql`update contractors set company_name = id, license_number = 'M-1'
     where id = ${people.awardee.profileId}`;
   await app.sql`update homeowners set zip_code = '78704' where id = ${people.owner.profileId}`;
+  if (column === 'suspended') {
+    const { admin, owner } = people;
+    await app.rest('POST', `/v1/users/${owner.userId}/suspend`, { token: admin.token, body: { reason: 'A test.' } });
+  }
   const predicted = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
@@ -124,7 +132,7 @@ async function runState(
       section.run(app, api, { people, job: reads ? job : copies[at]!, since }, caller),
     );
     for (const [at, { section, caller, api }] of these.entries()) {
-      const key = cellKey(section, caller, state);
+      const key = cellKey(section, caller, column);
       const outcome = outcomes[at]!;
       const before = cells.get(key) ?? outcome;
       if (outcome !== before) disagreements.push(`${key}: ${before} by REST, ${outcome} by GraphQL`);
@@ -544,15 +552,16 @@ const PREFACE = [
   '  admin, anonymous     an admin; a caller without a token',
   '',
   'The completed job was approved, and never disputed; the cancelled one was cancelled while the work was ' +
-    'going on.',
+    'going on. The last',
+  'column is an open job whose owner is suspended.',
 ].join('\n');
 
 function tableOf(section: Section, cells: Cells): string {
   const rows = CALLERS.map((caller) => [
     CALLED[caller],
-    ...JOB_STATES.map((state) => cells.get(cellKey(section, caller, state)) ?? '?'),
+    ...COLUMNS.map((column) => cells.get(cellKey(section, caller, column)) ?? '?'),
   ]);
-  const lines = [['', ...JOB_STATES], ...rows];
+  const lines = [['', ...COLUMNS], ...rows];
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   const table = lines.map((line) =>
     line

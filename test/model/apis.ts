@@ -128,7 +128,7 @@ const PATHS: Readonly<Record<string, string>> = {
   withdrawBid: 'withdraw',
 };
 
-function address({ op, job, bid }: Call): { method: string; path: string } {
+function address({ op, job, bid, user }: Call): { method: string; path: string } {
   switch (op) {
     case 'createJob':
       return { method: 'POST', path: '/jobs' };
@@ -140,6 +140,10 @@ function address({ op, job, bid }: Call): { method: string; path: string } {
       return { method: 'POST', path: `/jobs/${job}/bids` };
     case 'adjustTokens':
       return { method: 'POST', path: '/tokens/adjustments' };
+    case 'suspendUser':
+      return { method: 'POST', path: `/users/${user}/suspend` };
+    case 'restoreUser':
+      return { method: 'POST', path: `/users/${user}/restore` };
     case 'viewBid':
     case 'shortlistBid':
     case 'rejectBid':
@@ -178,6 +182,7 @@ export const EVENTS =
 export const DISPUTE = `reason details openedBy { id } openedAt proposal { resolution proposedBy agreedBy } escalation {
   reason by } decision { decision ruling resolutionTerms by }
   appeal { reason supportingEvidence by } finalDecision { finalDecision ruling by } ending { how text by }`;
+const USER = 'id suspendedAt suspendedUntil';
 export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';
 
 interface Document {
@@ -188,7 +193,7 @@ interface Document {
 }
 
 function document(call: Call): Document {
-  const { op, job: id, bid, body, version } = call;
+  const { op, job: id, bid, user, body, version } = call;
   const versioned = { id, version: version ?? null };
   const payload = (data: Json) => (op === 'publishJob' ? data[op] : Object.values(data[op])[0]);
   const mutation = (query: string, variables: Fields, root: (data: Json) => Json = payload): Document => ({
@@ -241,6 +246,13 @@ function document(call: Call): Document {
           'amount reason note } } }',
         { input: body },
       );
+    case 'suspendUser':
+      return mutation(
+        `mutation($id: ID!, $input: SuspendUserInput!) { suspendUser(id: $id, input: $input) { user { ${USER} } } }`,
+        { id: user, input: body },
+      );
+    case 'restoreUser':
+      return mutation(`mutation($id: ID!) { restoreUser(id: $id) { user { ${USER} } } }`, { id: user });
     case 'readJob':
       return { query: `query($id: ID!) { job(id: $id) { ${JOB} } }`, variables: { id }, root: (data) => data.job };
     case 'listJobs':

@@ -64,6 +64,7 @@ class Dice {
 export const NOBODYS = '2n5jQqj3TZ6KZrQmS8WzV1Xc0Ya';
 const IDS_OF_NOTHING = {
   job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`],
+  user: [`usr_${NOBODYS}`, 'usr_1', `job_${NOBODYS}`],
   bid: [`bid_${NOBODYS}`, 'bid_1', `job_${NOBODYS}`],
 };
 
@@ -73,7 +74,8 @@ export function callFrom(step: Step, market: Market): Call {
   const plan = dice.weighted<(market: Market, dice: Dice) => Plan>([
     [55, fitting],
     [13, reading],
-    [32, wild],
+    [30, wild],
+    [2, supporting],
   ])(market, dice);
   return sealed(market, dice, plan, api);
 }
@@ -85,7 +87,7 @@ interface Plan {
   readonly bid?: Bid | undefined;
   /** Fills what is missing rather than edits at random. */
   readonly fills?: boolean;
-  /** Whose tokens; anybody's, unless given. */
+  /** Whose tokens, or who is suspended; anybody, unless given. */
   readonly to?: Person;
   /** How likely the call has something wrong with it, in percent. */
   readonly flawed: number;
@@ -103,8 +105,19 @@ function admin(market: Market): Person {
 
 const OVER = statesIn('end');
 
-/** What somebody who may would do next with a job, so that jobs go all the way. */
+/** What somebody who may would do next with a job, so that jobs go all the way. Who is suspended is restored first. */
 function fitting(market: Market, dice: Dice): Plan {
+  const plan = nextWithJob(market, dice);
+  if (plan.by === null || !market.suspended.has(plan.by) || dice.percent(30)) return plan;
+  return { op: 'restoreUser', by: admin(market), to: plan.by, flawed: 4 };
+}
+
+/** An admin suspends somebody. */
+function supporting(market: Market, dice: Dice): Plan {
+  return { op: 'suspendUser', by: admin(market), to: dice.of(market.people), flawed: 8 };
+}
+
+function nextWithJob(market: Market, dice: Dice): Plan {
   const going = market.jobs.filter(({ state }) => !OVER.includes(state));
   if (going.length === 0 || dice.below(100) >= 92 + 2 * going.length)
     return { op: 'createJob', by: dice.of(homeowners(market)), flawed: 5 };
@@ -248,9 +261,18 @@ const EVERYTHING: readonly Op[] = [
   'withdrawBid',
   'adjustTokens',
   'adjustTokens',
+  'suspendUser',
+  'restoreUser',
 ];
 
-const OF_ADMINS: readonly Op[] = ['adjustTokens', 'reachDecision', 'finalizeAppeal', 'completeJob'];
+const OF_ADMINS: readonly Op[] = [
+  'adjustTokens',
+  'suspendUser',
+  'restoreUser',
+  'reachDecision',
+  'finalizeAppeal',
+  'completeJob',
+];
 const OF_OWNERS: readonly Op[] = [
   'publishJob',
   'updateJob',
@@ -296,13 +318,23 @@ function anyOf<T>(choices: readonly T[], dice: Dice): T | undefined {
 }
 
 const BID_MOVES: readonly Op[] = ['viewBid', 'shortlistBid', 'rejectBid', 'withdrawBid'];
-const WITHOUT_JOB: readonly Op[] = ['createJob', 'adjustTokens', 'listJobs', 'ownBids', 'readTokens', 'readContractor'];
-const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, 'createJob', 'adjustTokens', 'submitBid'];
+const OF_USERS: readonly Op[] = ['suspendUser', 'restoreUser'];
+const WITHOUT_JOB: readonly Op[] = [
+  ...OF_USERS,
+  'createJob',
+  'adjustTokens',
+  'listJobs',
+  'ownBids',
+  'readTokens',
+  'readContractor',
+];
+const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, ...OF_USERS, 'createJob', 'adjustTokens', 'submitBid'];
 /** GraphQL gives these no input at all. */
 const WITHOUT_BODY: readonly Op[] = [
   ...BID_MOVES,
   ...TRANSITION_NAMES.filter((name) => Object.keys(TRANSITION[name]).length === 0),
   'deleteJob',
+  'restoreUser',
   'readJob',
   'readDispute',
   'readTokens',
@@ -310,7 +342,7 @@ const WITHOUT_BODY: readonly Op[] = [
 ];
 
 function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
-  const { op, by, job, bid, flawed } = plan;
+  const { op, by, job, bid, to, flawed } = plan;
   // What GraphQL has no words for goes through the other API.
   const api = op === 'ownBids' && by !== null && by.role !== 'contractor' ? 'rest' : wanted;
   const isFlawed = dice.percent(flawed);
@@ -341,6 +373,7 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
     body,
     ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: BID_MOVES.includes(op) ? home : jobId } : {}),
     ...(BID_MOVES.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
+    ...(OF_USERS.includes(op) && { user: lost ? dice.of(IDS_OF_NOTHING.user) : (to ?? dice.of(market.people)).userId }),
     ...(version !== undefined && { version }),
   };
 }
@@ -386,6 +419,8 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
         amount: dice.of([5, 20, -5, 30, -40, -500]),
         reason: say(),
       };
+    case 'suspendUser':
+      return { reason: say() };
     case 'awardJob':
       return { bidId: bid?.id ?? `bid_${NOBODYS}` };
     case 'approveJob':
@@ -603,10 +638,11 @@ function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
 }
 
 /** A call on one line, for whoever reads a failed history. */
-export function describeCall({ op, by, api, job, bid, version, body }: Call): string {
+export function describeCall({ op, by, api, job, bid, user, version, body }: Call): string {
   const parts = [
     job && `job ${job}`,
     bid && `bid ${bid}`,
+    user && `user ${user}`,
     version !== undefined && `version ${version}`,
     Object.keys(body).length > 0 && shortened(JSON.stringify(body)),
   ];

@@ -84,6 +84,8 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   rejectBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
   withdrawBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
   adjustTokens: { codes: [...FIRST, 'VALIDATION_FAILED', 'INSUFFICIENT_TOKENS'], from: ['-'] },
+  suspendUser: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['-'] },
+  restoreUser: { codes: OF_A_JOB, from: ['-'] },
   readJob: { codes: OF_A_JOB, from: [] },
   listJobs: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   listBids: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['open', 'awarded'] },

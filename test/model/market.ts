@@ -24,6 +24,8 @@ export type Op =
   | 'submitBid'
   | BidMove
   | 'adjustTokens'
+  | 'suspendUser'
+  | 'restoreUser'
   | 'readJob'
   | 'listJobs'
   | 'listBids'
@@ -48,6 +50,7 @@ export interface Call {
   readonly api: Api;
   readonly job?: string;
   readonly bid?: string;
+  readonly user?: string;
   readonly version?: number;
   /** The body, or for reads the query, in camelCase. */
   readonly body: Fields;
@@ -131,6 +134,7 @@ export type Answer =
   | { readonly is: 'gone'; readonly job: Job }
   | { readonly is: 'bid'; readonly bid: Bid; readonly created?: boolean }
   | { readonly is: 'transfer'; readonly to: Person; readonly amount: number }
+  | { readonly is: 'user'; readonly person: Person; readonly isSuspended: boolean }
   | { readonly is: 'jobs'; readonly page: Page<Job> }
   | { readonly is: 'bids'; readonly page: Page<Bid> }
   | { readonly is: 'events'; readonly page: Page<SeenHappening> }
@@ -153,6 +157,14 @@ export interface Tokens {
 interface Record_ {
   completedJobs: number;
   ratings: number[];
+}
+
+/** What an admin did to somebody. */
+export interface Act {
+  readonly action: Op;
+  readonly userId: string;
+  readonly jobId: string | null;
+  readonly reason: string | null;
 }
 
 export interface Action {
@@ -213,6 +225,8 @@ export class Market {
   readonly jobs: Job[] = [];
   /** Identifiers of drafts that were deleted. */
   readonly gone: string[] = [];
+  readonly acts: Act[] = [];
+  readonly suspended = new Set<Person>();
   private readonly balances = new Map<Person, number>();
   private readonly records = new Map<Person, Record_>();
 
@@ -247,14 +261,18 @@ export class Market {
 
   sees(person: Person, job: Job): boolean {
     if (person.role === 'admin' || person === job.owner) return true;
-    return (
-      person.role === 'contractor' &&
-      (statesAllowing('submitBid').includes(job.state) || job.bids.some(({ by }) => by === person))
-    );
+    return person.role === 'contractor' && (this.takesBids(job) || job.bids.some(({ by }) => by === person));
   }
 
-  visibleJobs(person: Person): Job[] {
-    return this.jobs.filter((job) => this.sees(person, job)).sort(newestFirst);
+  private takesBids(job: Job): boolean {
+    return statesAllowing('submitBid').includes(job.state) && !this.suspended.has(job.owner);
+  }
+
+  /** Lists leave out what takes no bids because its owner is suspended, also where one has bid on it. */
+  listedJobs(person: Person): Job[] {
+    const isHidden = (job: Job) =>
+      person.role === 'contractor' && statesAllowing('submitBid').includes(job.state) && !this.takesBids(job);
+    return this.jobs.filter((job) => this.sees(person, job) && !isHidden(job)).sort(newestFirst);
   }
 
   visibleBids(person: Person, job: Job): Bid[] {
@@ -312,6 +330,7 @@ export class Market {
       case 'submitBid':
         if (person.role !== 'contractor') return refused('FORBIDDEN');
         if (!statesAllowing('submitBid').includes(job.state)) return refused('INVALID_TRANSITION');
+        if (this.suspended.has(job.owner)) return refused('FORBIDDEN');
         return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')
           ? refused('DUPLICATE_BID')
           : allowed;
@@ -319,8 +338,7 @@ export class Market {
         const row = TRANSITIONS.get(op as Transition)!;
         if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
         if (!row.from.includes(job.state)) return refused('INVALID_TRANSITION');
-        if (op === 'awardJob')
-          return job.bids.some(({ state }) => LIVE.includes(state)) ? allowed : refused('UNKNOWN_BID');
+        if (op === 'awardJob') return job.bids.some((bid) => this.mayBeAwarded(bid)) ? allowed : refused('UNKNOWN_BID');
         if (op !== 'publishJob') return allowed;
         const missingFields = this.missing(job);
         const tokenCost = COST[String(job.fields.urgency)] ?? null;
@@ -351,6 +369,10 @@ export class Market {
         return this.moveBid(call, op);
       case 'adjustTokens':
         return this.adjust(call);
+      case 'suspendUser':
+        return this.suspend(call);
+      case 'restoreUser':
+        return this.restore(call);
       case 'readJob':
         return { is: 'job', job: this.found(call, this.admit(call, ANYONE, shapes.NOTHING)) };
       case 'listJobs':
@@ -377,7 +399,7 @@ export class Market {
     const flaws = shapes.flawsIn(shape, call.body);
     // GraphQL looks at types and at what must be there before anybody is asked.
     if (call.api === 'graphql' && flaws.some(({ byType }) => byType)) throw new Refused({ code: 'VALIDATION_FAILED' });
-    if (call.by === null) throw new Refused({ code: 'UNAUTHENTICATED' });
+    if (call.by === null || this.suspended.has(call.by)) throw new Refused({ code: 'UNAUTHENTICATED' });
     if (!roles.includes(call.by.role)) throw new Refused({ code: 'FORBIDDEN' });
     if (flaws.length > 0)
       throw new Refused({ code: 'VALIDATION_FAILED', fields: flaws.map(({ field }: Flaw) => field).sort() });
@@ -549,6 +571,7 @@ export class Market {
       job.state = row.to;
       job.version += 1;
       if (isIn('end', row.to)) this.end(job);
+      if (person.role === 'admin') this.record(op, job.owner, said.reason, job);
     };
 
     switch (op) {
@@ -563,7 +586,7 @@ export class Market {
         return { is: 'job', job, paid: { tokensCharged, remainingBalance: this.tokensOf(person).available } };
       }
       case 'awardJob': {
-        const bid = job.bids.find(({ id, state }) => id === said.bidId && LIVE.includes(state));
+        const bid = job.bids.find((one) => one.id === said.bidId && this.mayBeAwarded(one));
         if (!bid) throw new Refused({ code: 'UNKNOWN_BID', fields: ['bidId'] });
         arrive({});
         bid.state = 'accepted';
@@ -689,6 +712,7 @@ export class Market {
     const person = this.admit(call, ['contractor'], shapes.BID);
     const job = this.found(call, person);
     if (!statesAllowing('submitBid').includes(job.state)) throw invalidTransition(job.state);
+    if (this.suspended.has(job.owner)) throw new Refused({ code: 'FORBIDDEN' });
     if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn'))
       throw new Refused({ code: 'DUPLICATE_BID' });
     const { guaranteedView, ...said } = shapes.normal(call.body);
@@ -730,13 +754,41 @@ export class Market {
     const to = this.people.find((person) => person.userId === userId);
     if (!to) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['userId'] });
     this.pay(to, -amount);
+    this.record('adjustTokens', to, shapes.normal(call.body).reason);
     return { is: 'transfer', to, amount };
+  }
+
+  private suspend(call: Call): Answer {
+    const admin = this.admit(call, ['admin'], shapes.SUSPENSION);
+    const person = this.personOf(call);
+    if (person === admin) throw new Refused({ code: 'FORBIDDEN' });
+    if (!this.suspended.has(person)) this.record('suspendUser', person, shapes.normal(call.body).reason);
+    this.suspended.add(person);
+    return { is: 'user', person, isSuspended: true };
+  }
+
+  private restore(call: Call): Answer {
+    this.admit(call, ['admin'], shapes.NOTHING);
+    const person = this.personOf(call);
+    if (this.suspended.delete(person)) this.record('restoreUser', person);
+    return { is: 'user', person, isSuspended: false };
+  }
+
+  private personOf({ user }: Call): Person {
+    const person = this.people.find(({ userId }) => userId === user);
+    if (!person) throw new Refused({ code: 'NOT_FOUND' });
+    return person;
+  }
+
+  private record(action: Op, to: Person, reason?: unknown, job?: Job): void {
+    this.acts.push({ action, userId: to.userId, jobId: job?.id ?? null, reason: textOf(reason) });
   }
 
   private list(call: Call): Answer {
     // Whose jobs is a question that only an admin may ask, whatever else is asked with it.
     if (
       call.by !== null &&
+      !this.suspended.has(call.by) &&
       call.by.role !== 'admin' &&
       call.body.homeownerId != null &&
       shapes.flawsIn(shapes.JOB_LIST, call.body).length === 0
@@ -745,7 +797,7 @@ export class Market {
     const person = this.admit(call, ANYONE, shapes.JOB_LIST);
     const { search, status, category, urgency, homeownerId, page, perPage } = call.body;
     const contains = (text: unknown) => String(text).toLowerCase().includes(String(search).trim().toLowerCase());
-    const rows = this.visibleJobs(person).filter(
+    const rows = this.listedJobs(person).filter(
       (job) =>
         (search == null || contains(job.fields.title) || contains(job.fields.description)) &&
         (status == null || job.state === status) &&
@@ -797,6 +849,10 @@ export class Market {
     const contractor = this.people.find(({ role, profileId }) => role === 'contractor' && profileId === call.job);
     if (!contractor) throw new Refused({ code: 'NOT_FOUND' });
     return { is: 'contractor', contractor, record: this.recordOf(contractor) };
+  }
+
+  private mayBeAwarded({ state, by }: Bid): boolean {
+    return LIVE.includes(state) && !this.suspended.has(by);
   }
 
   private missing(job: Job): string[] {

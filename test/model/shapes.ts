@@ -156,6 +156,7 @@ const amount: Kind = {
   fits: (value) => (value === 0 ? 'wrong value' : whole(-1_000_000, 1_000_000).fits(value)),
 };
 export const ADJUSTMENT: Shape = { userId: id('usr'), amount, reason: text(NOTE, true) };
+export const SUSPENSION: Shape = { reason: text(NOTE, true) };
 
 export const PAGE: Shape = { page: whole(1, 1_000_000), perPage: whole(1, 100) };
 const JOB_STATE = choice(...STATES);

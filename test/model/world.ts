@@ -57,16 +57,27 @@ export async function openWorld(): Promise<World> {
   const people = [...members.keys()];
   const balances = new Map(people.map((person) => [person, (BALANCES as Record<string, number>)[person.name] ?? 0]));
   const transcript: string[] = [];
-  let tokens = new Map(people.map((person) => [person, members.get(person)!.token]));
+  const tokens = new Map(people.map((person) => [person, members.get(person)!.token]));
   let loggedInAt = Date.now();
+  /** Those who were suspended, and have not logged in since. */
+  const loggedOut = new Set<Person>();
+
+  async function logInAgain(these: Iterable<Person>): Promise<void> {
+    for (const person of these) {
+      const { email, password } = members.get(person)!;
+      tokens.set(person, (await app.rest('POST', '/v1/auth/login', { body: { email, password } })).body.token);
+      loggedOut.delete(person);
+    }
+  }
 
   async function begin(): Promise<Market> {
     await reset(app, balances);
+    await logInAgain([...loggedOut]);
     app.statements();
     app.logged.length = 0;
     transcript.length = 0;
     if (Date.now() - loggedInAt > LOG_IN_AGAIN_AFTER_MS) {
-      tokens = await logInAgain(app, members);
+      await logInAgain(people);
       loggedInAt = Date.now();
     }
     return new Market(people, balances);
@@ -86,6 +97,8 @@ export async function openWorld(): Promise<World> {
         const outcome = `${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`;
         coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
         checkAnswer(call, market, expected, heard);
+        if (expected.is === 'user' && expected.isSuspended) loggedOut.add(expected.person);
+        else if (expected.is === 'user' && loggedOut.has(expected.person)) await logInAgain([expected.person]);
       }
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
@@ -114,20 +127,13 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
     tx.unsafe(`
     set local session_replication_role = replica;
     delete from reviews; delete from events; delete from holds; delete from bids; delete from job_search;
-    delete from open_job_search; delete from jobs; delete from token_transfers;
+    delete from open_job_search; delete from jobs; delete from token_transfers; delete from admin_actions;
+    update users set suspended_at = null where suspended_at is not null;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
     update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t
       where t.user_id = b.user_id), 0)`),
   );
-}
-
-async function logInAgain(app: TestApp, members: ReadonlyMap<Person, Member>): Promise<Map<Person, string>> {
-  const tokens = new Map<Person, string>();
-  for (const [person, { email, password }] of members) {
-    tokens.set(person, (await app.rest('POST', '/v1/auth/login', { body: { email, password } })).body.token);
-  }
-  return tokens;
 }
 
 function stateBefore(market: Market, call: Call): string {
@@ -167,6 +173,12 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
         'the transfer',
         [data.amount, expected.amount > 0 ? data.toAccount : data.fromAccount],
         [Math.abs(expected.amount), expected.to.userId],
+      );
+    case 'user':
+      return same(
+        'the suspension',
+        [data.id, data.suspendedAt !== null, data.suspendedUntil],
+        [expected.person.userId, expected.isSuspended, null],
       );
     case 'jobs':
       samePage(call, expected.page, data);
@@ -374,7 +386,7 @@ function sameRecord(
 }
 
 const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!, $a: ID!, $b: ID!, $c: ID!,
-  $jobs: Int!, $bids: Int!) {
+  $jobs: Int!, $bids: Int!, $acts: Int!) {
   viewer { tokens { balance held available } }
   jobs(first: $jobs) { totalCount nodes { ${JOB} bidCount
     bids(first: $bids) { totalCount nodes { ${BID} hold { id amount status } } }
@@ -385,6 +397,7 @@ const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!
   a: contractor(id: $a) { ${CONTRACTOR} } b: contractor(id: $b) {
     ${CONTRACTOR} } c: contractor(id: $c) { ${CONTRACTOR} }
   auditTokens @include(if: $isAdmin) { ok mismatches { userId } }
+  adminActions(first: $acts) @include(if: $isAdmin) { nodes { action adminId userId jobId reason } }
 }`;
 
 /** By themselves, a few jobs at once, since together they might cost more than one operation may. */
@@ -410,8 +423,12 @@ async function timelinesOf(apis: Apis, token: string, events: number): Promise<J
 async function checkAll(apis: Apis, market: Market, person: Person, token: string): Promise<void> {
   const contractors = market.people.filter(({ role }) => role === 'contractor');
   const hidden = market.jobs.find((job) => !market.sees(person, job));
+  if (market.suspended.has(person)) {
+    const { errors } = await apis.graphql('{ viewer { id } }', {}, token);
+    return same(`what ${person.name} hears, who is suspended`, errors?.[0]?.extensions.code, 'UNAUTHENTICATED');
+  }
   const [a, b, c] = contractors.map(({ profileId }) => profileId);
-  const jobs = market.visibleJobs(person);
+  const jobs = market.listedJobs(person);
   // One more than there should be; no more than that, since a query has a price.
   const sizes = {
     jobs: jobs.length + 1,
@@ -425,6 +442,7 @@ async function checkAll(apis: Apis, market: Market, person: Person, token: strin
     a,
     b,
     c,
+    acts: market.acts.length + 1,
     ...sizes,
   };
   const { data: raw, errors } = await apis.graphql(EVERYTHING, variables, token);
@@ -446,7 +464,14 @@ async function checkAll(apis: Apis, market: Market, person: Person, token: strin
   for (const [at, job] of jobs.entries()) sameWholeJob(market, person, job, data.jobs.nodes[at]);
   for (const [at, contractor] of contractors.entries())
     sameRecord(contractor, market.recordOf(contractor), [data.a, data.b, data.c][at]);
-  if (person.role === 'admin') same('the audit', data.auditTokens, { ok: true, mismatches: [] });
+  if (person.role !== 'admin') return;
+  same('the audit', data.auditTokens, { ok: true, mismatches: [] });
+  const sorted = (acts: object[]) => acts.map((act) => JSON.stringify(act)).toSorted();
+  same(
+    'what admins did',
+    sorted(data.adminActions.nodes),
+    sorted(market.acts.map(({ action, ...act }) => ({ action, adminId: person.userId, ...act }))),
+  );
 }
 
 function most(counts: readonly number[]): number {

@@ -252,20 +252,17 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
   for (const [list, edges] of Object.entries(lists)) {
     for (const { cursor } of edges) for (const name of [list, ANY_LIST]) stock.keepCursor(name, cursor);
   }
-  return {
-    ...stock,
-    spare: () => ({
-      userId: `usr_${'0'.repeat(27)}`,
-      email,
-      password,
-      token: ended,
-      refreshToken: `rft_${'0'.repeat(27)}`,
-      sessionId: `ses_${'0'.repeat(27)}`,
-      apiKeyId: `key_${'0'.repeat(27)}`,
-      webhookId: `whk_${'0'.repeat(27)}`,
-      deliveryId: `dlv_${'0'.repeat(27)}`,
-      links: { password_reset: '', email_verification: '', email_change: '', email_changed: '' },
-    }),
-    unheard: () => 'taken',
-  };
+  const spare = () => ({
+    userId: `usr_${'0'.repeat(27)}`,
+    email,
+    password,
+    token: ended,
+    refreshToken: `rft_${'0'.repeat(27)}`,
+    sessionId: `ses_${'0'.repeat(27)}`,
+    apiKeyId: `key_${'0'.repeat(27)}`,
+    webhookId: `whk_${'0'.repeat(27)}`,
+    deliveryId: `dlv_${'0'.repeat(27)}`,
+    links: { password_reset: '', email_verification: '', email_change: '', email_changed: '' },
+  });
+  return { ...stock, spare, lend: spare, unheard: () => 'taken' };
 }

@@ -81,7 +81,7 @@ it(
       FUZZ_MEMORY_SOCKET: memorySocket,
     });
     const port = Number(new URL(await server.url).port);
-    const stock = await openStock(app, { jobs: Math.ceil(BATCH / 100), spares: Math.ceil(BATCH / 25) });
+    const stock = await openStock(app, { jobs: Math.ceil(BATCH / 100), spares: Math.ceil(BATCH / 12) });
     const problemWith = checkWith(await hiddenNames(app.sql));
     const odd = oddities(SEED);
     const tally = new Tally(stock);

@@ -121,16 +121,10 @@ const newUser: NeedOf = (stock, dice) => ({
   },
 });
 
-const OF_WEBHOOK = [
-  'webhookEndpoint',
-  'webhookDeliveries',
-  'sendTestEvent',
-  'rotateWebhookSecret',
-  'deleteWebhookEndpoint',
-];
+const OF_WEBHOOK = ['webhookEndpoint', 'webhookDeliveries', 'sendTestEvent', 'rotateWebhookSecret'];
 
 const ownWebhook: NeedOf = (stock, dice) => {
-  const { token, webhookId } = stock.spare(dice);
+  const { token, webhookId } = stock.lend(dice);
   return { token, id: webhookId };
 };
 
@@ -149,26 +143,26 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     const { token, password } = stock.spare(dice);
     return { token, known: { current_password: password, new_password: 'another password' } };
   },
-  requestPasswordReset: (stock, dice) => ({ token: undefined, known: { email: stock.spare(dice).email } }),
+  requestPasswordReset: (stock, dice) => ({ token: undefined, known: { email: stock.lend(dice).email } }),
   resetPassword: (stock, dice) => ({
     token: undefined,
     known: { token: stock.spare(dice).links.password_reset, new_password: 'another password' },
   }),
-  requestEmailVerification: (stock, dice) => ({ token: stock.spare(dice).token }),
+  requestEmailVerification: (stock, dice) => ({ token: stock.lend(dice).token }),
   verifyEmail: (stock, dice) => ({ token: undefined, known: { token: stock.spare(dice).links.email_change } }),
   changeEmail: (stock, dice) => {
-    const { token, password } = stock.spare(dice);
+    const { token, password } = stock.lend(dice);
     return { token, known: { email: `${stock.unheard()}@example.test`, current_password: password } };
   },
   undoEmailChange: (stock, dice) => ({ token: undefined, known: { token: stock.spare(dice).links.email_changed } }),
   createApiKey: (stock, dice) => ({ token: stock.spare(dice).token }),
   apiKey: (stock, dice) => {
-    const { token, apiKeyId } = stock.spare(dice);
+    const { token, apiKeyId } = stock.lend(dice);
     return { token, id: apiKeyId };
   },
-  sessions: (stock, dice) => ({ token: stock.spare(dice).token }),
+  sessions: (stock, dice) => ({ token: stock.lend(dice).token }),
   session: (stock, dice) => {
-    const { token, sessionId } = stock.spare(dice);
+    const { token, sessionId } = stock.lend(dice);
     return { token, id: sessionId };
   },
   endSession: (stock, dice) => {
@@ -187,8 +181,12 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     trim: (body) => pickFields(body, ['url', 'event_types', 'status']),
   }),
   ...Object.fromEntries(OF_WEBHOOK.map((id) => [id, ownWebhook])),
+  deleteWebhookEndpoint: (stock, dice) => {
+    const { token, webhookId } = stock.spare(dice);
+    return { token, id: webhookId };
+  },
   redeliver: (stock, dice) => {
-    const { token, deliveryId } = stock.spare(dice);
+    const { token, deliveryId } = stock.lend(dice);
     return { token, id: deliveryId };
   },
   updateProfile: (_stock, dice) => {
@@ -217,7 +215,7 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
   suspendUser: (stock, dice) => ({ who: 'admin', id: stock.spare(dice).userId, known: { until: null } }),
-  restoreUser: (stock, dice) => ({ who: 'admin', id: stock.spare(dice).userId }),
+  restoreUser: (stock, dice) => ({ who: 'admin', id: stock.lend(dice).userId }),
   adminActions: admin,
   adminAction: (stock) => ({ who: 'admin', id: stock.adminActionId }),
   unverifyContractor: ({ people }, dice) => ({

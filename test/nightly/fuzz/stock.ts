@@ -45,7 +45,10 @@ export interface Stock {
   take(state: JobState, dice: Dice): GivenJob;
   /** A job to look at, in whatever state it may be by now. */
   any(dice: Dice): GivenJob;
+  /** Somebody whom one call may use up. */
   spare(dice: Dice): Spare;
+  /** Somebody for calls that leave them as they are. */
+  lend(dice: Dice): Spare;
   /** Something that nobody was called before. */
   unheard(): string;
   /** A cursor that a list of this name gave out, if one has. */
@@ -98,6 +101,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   // Nobody ever touches the originals: what is copied from them stays what it was.
   const seen: GivenJob[] = [...ended];
   const spares: Spare[] = [];
+  let lent: readonly Spare[] = [];
   const cursors = new Map<string, string[]>();
   let names = 0;
 
@@ -129,6 +133,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     },
     any: (dice) => dice.pick(ofState(seen, dice.pick(JOB_STATES))),
     spare: (dice) => (spares.length > 1 ? (spares.pop() as Spare) : dice.pick(spares)),
+    lend: (dice) => dice.pick(lent),
     unheard: () => `${++names}x${process.pid}`,
     cursor: (list, dice) => (cursors.has(list) ? dice.pick(cursors.get(list) ?? []) : undefined),
     keepCursor: (list, cursor) => {
@@ -141,12 +146,15 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
       await refillJobs();
       const missing = Array.from({ length: Math.max(0, sizes.spares - spares.length) });
       spares.push(...(await atOnce(missing, () => spareOf(app))));
+      lent = await atOnce(Array.from({ length: LENT }), () => spareOf(app));
       await stock.signInAgain();
     },
   };
   await stock.refill();
   return stock;
 }
+
+const LENT = 20;
 
 /** An address at which nobody ever answers. */
 export const NO_RECEIVER = 'https://hooks.example.com/none';
