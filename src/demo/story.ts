@@ -11,6 +11,7 @@ import {
   PASSWORD,
   reviewed,
   REVIEWS,
+  SUSPENDED,
   WAYS,
   WORKS,
   type Step,
@@ -116,6 +117,10 @@ export async function play(url: string, onStep: (what: string) => void): Promise
   for (const review of REVIEWS) await lead(await awardedJob(), reviewed(review));
   onStep('A job on which the admin had the last word');
   await lead(await awardedJob(), LAST_WORD);
+  onStep('A contractor whom support has suspended');
+  const { company, reason } = SUSPENDED;
+  const { session } = await signUp('contractor', SUSPENDED, { company_name: company });
+  await call('POST', `/v1/users/${session.user.id}/suspend`, { reason }, admin);
 }
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;

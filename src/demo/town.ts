@@ -30,6 +30,14 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
+/** Cannot log in: support has suspended them. */
+export const SUSPENDED = {
+  ...person('Conrad', 'Crook'),
+  company: 'Crook & Co',
+  phone: phone(austin.areaCode, '0199'),
+  reason: 'Asked three homeowners for money in advance.',
+};
+
 function homeowner(
   first: string,
   last: string,

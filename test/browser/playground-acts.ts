@@ -37,7 +37,13 @@ export const STORY: Readonly<Record<string, string>> = {
   WrongPerson: '"code": "FORBIDDEN"',
   WrongToken: '"reason": "malformed"',
   RefreshSession: '"refreshExpiresAt"',
+  ListLogIns: '"isCurrent": true',
+  AskForNewPassword: '"requested": true',
+  SuspendContractor: '"suspendedUntil": null',
+  RestoreContractor: '"suspendedAt": null',
+  WhatAdminsDid: '"action": "suspendUser"',
 };
+
 /** One click must do. */
 export async function openTab(page: Page, name: string): Promise<void> {
   const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });

@@ -25,6 +25,8 @@ it('has people who can log in, and jobs in every state; a second start leaves it
     const url = await server.url;
     for (const email of ['hanna@demo.example', 'carl@demo.example'])
       expect((await logIn(url, email, PASSWORD)).status, `${email}, ${time} start`).toBe(200);
+    const conrad = await logIn(url, 'conrad@demo.example', PASSWORD);
+    expect([conrad.status, conrad.body.details]).toMatchObject([401, { reason: 'suspended' }]);
     const { body } = await logIn(url, 'ada@demo.example', PASSWORD);
     const listed = await fetch(`${url}/v1/jobs?per_page=100`, {
       headers: { authorization: `Bearer ${String(body.token)}` },

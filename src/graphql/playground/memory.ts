@@ -12,7 +12,7 @@ export const latest = { request: undefined, answered: () => {} };
 /** The tab that gives each value. */
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
-  contractorId: 'SignUpContractor', refresh: 'SignUp',
+  contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', refresh: 'SignUp',
 };
 
 /** The fetcher of GraphiQL. */
@@ -97,7 +97,9 @@ function learned(answer) {
       learnSession(result);
       if (result.user?.email) change({ emails: { ...known.emails, [known.last]: result.user.email } });
     }
-    const ids = { job: result?.job?.id, bid: result?.bid?.id, contractorId: result?.contractor?.id };
+    const contractorId = result?.contractor?.id;
+    const contractorUserId = contractorId && result.user?.id;
+    const ids = { job: result?.job?.id, bid: result?.bid?.id, contractorId, contractorUserId };
     const present = Object.entries(ids).filter(([, id]) => typeof id === 'string');
     if (present.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(present) } });
   }

@@ -33,7 +33,12 @@ export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }
 
-const CHAPTERS = { 1: 'A job that goes well', 12: 'A dispute, to the last word', 27: 'Events, refusals, sessions' };
+const CHAPTERS = {
+  1: 'A job that goes well',
+  12: 'A dispute, to the last word',
+  27: 'Events, refusals, sessions',
+  34: 'Ways back in, and support',
+};
 
 function stepIn(file: string, source: string): Step {
   const [comment = '', query = ''] = source.trim().split(/\n\n([^]*)/);
