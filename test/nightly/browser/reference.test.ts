@@ -26,7 +26,7 @@ browser.describe('The REST reference', () => {
   browser.it('shows every operation, and opens one of each kind with its answer and its refusals', async () => {
     reader = await visit(`${app.url}/v1/docs`);
     const { page, picture, complaints, origins } = reader;
-    const operations = page.locator('.opblock');
+    const operations = page.locator('.opblock-tag-section .opblock');
     await operations.first().waitFor();
     expect(await operations.count()).toBe(ROUTES.length);
     await picture('reference-operations');

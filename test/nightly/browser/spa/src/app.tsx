@@ -1,5 +1,6 @@
 /** Who is signed in, and where they are: an address such as `#/jobs/job_…`. */
 import { useState, useSyncExternalStore } from 'react';
+import { ConfirmEmail, LogIns, NewPassword, UnconfirmedEmail } from './account-pages';
 import { hearSession, readSession } from './session';
 import { MY_EVENTS, WHO } from './documents';
 import { useEvents, useGraph } from './graph';
@@ -10,6 +11,10 @@ import { SignIn } from './sign-in-page';
 
 export function App() {
   const signedIn = useSyncExternalStore(hearSession, () => readSession() !== undefined);
+  const place = useSyncExternalStore(hearPlace, () => location.hash);
+  const [, page, token = ''] = /^#\/(reset-password|verify-email)\/(.+)$/.exec(place) ?? [];
+  if (page === 'reset-password') return <NewPassword token={token} />;
+  if (page === 'verify-email') return <ConfirmEmail token={token} />;
   return signedIn ? <Home /> : <SignIn />;
 }
 
@@ -31,14 +36,17 @@ function Home() {
   return (
     <>
       <header>
-        <a href="#/jobs">Jobs</a> <b data-testid="who">{user.firstName}</b>{' '}
+        <a href="#/jobs">Jobs</a> <a href="#/log-ins">Log-ins</a> <b data-testid="who">{user.firstName}</b>{' '}
         <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode},{' '}
         <span data-testid="news">{news}</span> pieces of news <button onClick={() => void logOut(send)}>Log out</button>
       </header>
+      {user.emailVerified === false && <UnconfirmedEmail />}
       <label>
         Note to myself <input value={note} onChange={(event) => setNote(event.target.value)} />
       </label>
-      {id === undefined ? (
+      {place === '#/log-ins' ? (
+        <LogIns />
+      ) : id === undefined ? (
         <JobsPage mayPost={user.userType === 'HOMEOWNER'} news={news} />
       ) : (
         <JobPage key={id} id={id} />

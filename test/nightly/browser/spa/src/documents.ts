@@ -71,7 +71,72 @@ export const WHO = graphql(`
         id
         firstName
         userType
+        emailVerified
       }
+    }
+  }
+`);
+
+export const REQUEST_PASSWORD_RESET = graphql(`
+  mutation RequestPasswordReset($email: String!) {
+    requestPasswordReset(input: { email: $email }) {
+      requested
+    }
+  }
+`);
+
+export const RESET_PASSWORD = graphql(`
+  mutation ResetPassword($token: String!, $newPassword: String!) {
+    resetPassword(input: { token: $token, newPassword: $newPassword }) {
+      changed
+    }
+  }
+`);
+
+export const VERIFY_EMAIL = graphql(`
+  mutation VerifyEmail($token: String!) {
+    verifyEmail(input: { token: $token }) {
+      email
+    }
+  }
+`);
+
+export const REQUEST_EMAIL_VERIFICATION = graphql(`
+  mutation RequestEmailVerification {
+    requestEmailVerification {
+      requested
+    }
+  }
+`);
+
+export const LOG_INS = graphql(`
+  query LogIns {
+    viewer {
+      id
+      sessions(first: 20) {
+        nodes {
+          id
+          isCurrent
+        }
+      }
+    }
+  }
+`);
+
+export const END_SESSION = graphql(`
+  mutation EndSession($id: ID!) {
+    endSession(id: $id) {
+      session {
+        id
+      }
+    }
+  }
+`);
+
+export const END_OTHER_SESSIONS = graphql(`
+  mutation EndOtherSessions {
+    endOtherSessions {
+      endedCount
     }
   }
 `);

@@ -1,3 +1,4 @@
+import { ForgottenPassword } from './account-pages';
 import { Field, Form } from './form';
 import { useGraph } from './graph';
 import { logIn, SIGN_UP_CONTRACTOR, SIGN_UP_HOMEOWNER, signUp } from './sign-in';
@@ -27,6 +28,7 @@ export function SignIn() {
       <Form name="Log in" send={({ email = '', password = '' }) => logIn(send, { email, password })}>
         <Credentials />
       </Form>
+      <ForgottenPassword />
     </>
   );
 }
