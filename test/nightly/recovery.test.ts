@@ -65,7 +65,7 @@ it('a mistake and a kill: back at the second between them, with every write ackn
   asPostgres(blockWith('archive_command'), environment);
   await stopPostgres('SIGINT');
   await startPostgres();
-  asPostgres(blockWith('pg_basebackup'), environment);
+  asPostgres(blockWith('pg_basebackup --dbname'), environment);
   const emails = [...(await emailsIn('marketplace')), ...(await signUpMany('marketplace', 'kept'))].toSorted();
   // The writes of one second are in the archive already, those of the next in the log of the killed server alone.
   await asAdmin((sql) => sql`select pg_switch_wal()`);

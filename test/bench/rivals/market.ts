@@ -141,8 +141,8 @@ const NO_PRIVATE =
   'null as address_line1, null as address_line2, null as zip_code, null as latitude, null as longitude';
 
 /** Nobody has been awarded an open job, so no contractor may read its address. */
-const REST_LIST = `select ${ON_WIRE}, ${NO_PRIVATE} from jobs j where j.status = 'open' order by j.created_at desc,
-  j.id desc limit 21`;
+const REST_LIST = `select ${ON_WIRE}, ${NO_PRIVATE}, null as distance from jobs j where j.status = 'open'
+  order by j.created_at desc, j.id desc limit 21`;
 const REST_COUNT = `select count(*)::int from (select from jobs where status = 'open' limit 10001) counted`;
 
 export async function restListOpenJobs() {

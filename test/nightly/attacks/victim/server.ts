@@ -11,6 +11,7 @@ import type { Market } from '../../../../src/store/seed.js';
 import { seedUnevenMarket } from '../../../bench/uneven-market.js';
 import { collectGarbage, debuggerIn } from '../../../collect-garbage.js';
 import { freeAddress, startProxy } from '../../../deploy/proxy.js';
+import { openMailServer } from '../../../mail/mail-server.js';
 import { freshDatabase } from '../../../postgres.js';
 import { clone } from '../../../start/clone.js';
 import { httpCall } from './http-call.js';
@@ -64,6 +65,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
   const address = await freeAddress();
   const port = portOf(address);
   const proxy = behindProxy ? await startProxy([address]) : undefined;
+  const mailServer = await openMailServer();
   const callersPort = proxy ? portOf(proxy.url) : port;
   const restarts: string[] = [];
   let output = '';
@@ -80,6 +82,9 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
     LOG_LEVEL: 'error',
     // So that webhooks can be made to lead back to the server, whose public address it cannot know.
     WEBHOOKS_ALLOW_PRIVATE: 'on',
+    PUBLIC_URL: 'https://api.example',
+    SMTP_URL: mailServer.url,
+    MAIL_FROM: 'market@api.example',
     DATABASE_URL: `postgres:///${name}`,
     PGHOST: host,
     PGPORT: String(socketPort),
@@ -176,6 +181,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
     close: async () => {
       await stop('SIGTERM');
       await proxy?.stop();
+      await mailServer.close();
       await sql.end({ timeout: 5 });
       await database.drop();
       project.remove();
