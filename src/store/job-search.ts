@@ -14,7 +14,7 @@ import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import type { ScanLimit } from './page.js';
 import type { Placeholders } from './statement.js';
 import { jobSearch, openJobSearch } from './tables/jobs.js';
-import { isOpenToBids } from './visibility.js';
+import { isInOpenState } from './visibility.js';
 
 export interface SearchValues extends PlaceValues {
   /** For `like`, in any case. */
@@ -46,7 +46,10 @@ export interface Market {
 }
 
 /** All that a row of `jobs` must be to be in the market. */
-export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [...(areOpen ? [isOpenToBids] : []), ...conditions];
+export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
+  ...(areOpen ? [isInOpenState] : []),
+  ...conditions,
+];
 
 const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
 const tableName = (table: PgTable) => sql.raw(getTableName(table));

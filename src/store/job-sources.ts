@@ -18,7 +18,7 @@ import {
 } from './job-search.js';
 import type { ScanLimit } from './page.js';
 import type { Placeholders } from './statement.js';
-import { isClosedToBids, visibleJobs } from './visibility.js';
+import { isClosedToBids, isNotHidden, visibleJobs } from './visibility.js';
 
 export type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
 
@@ -105,6 +105,7 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
     areOpen: role === 'contractor' || asksForOpen,
     conditions: [
       ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
+      ...(role === 'contractor' ? [isNotHidden] : []),
       ...conditions(isImplied ? { ...kind, statuses: [] } : kind, $),
     ],
   };

@@ -34,8 +34,11 @@ const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.us
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
 
+export const isInOpenState = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
+export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
+
 /** Open jobs, which every contractor sees. */
-export const isOpenToBids = sql`("jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)} and "jobs"."id" not in ${HIDDEN_JOBS})`;
+export const isOpenToBids = sql`(${isInOpenState} and ${isNotHidden})`;
 
 /** Jobs in other states, of which a contractor sees those on which they have bid. */
 export const isClosedToBids = sql`"jobs"."status" not ${oneOf(STATES_OPEN_TO_BIDS)}`;

@@ -118,31 +118,39 @@ describe('a person who is suspended', () => {
     const { owner, awardee, bidder, stranger } = people;
     const { id, bids } = await givenJob(app, 'open', people);
     await post(bidder, `/jobs/${id}/bids/${bids.bidder}/withdraw`);
-    const lists = async (person: Person) => {
-      const [rest, search, counts] = await Promise.all(
-        ['/v1/jobs?per_page=100', '/v1/jobs?status=open&search=e&per_page=100', '/v1/me/job-counts'].map((path) =>
-          app.rest('GET', path, { token: person.token }),
-        ),
-      );
-      const has = (answer: Json) => answer.body.data.some((job: Json) => job.id === id);
-      return [has(rest), has(search), counts?.body.data.find((one: Json) => one.status === 'open').count];
+    await app.sql`update jobs set title = ${id} where id = ${id}`;
+    const near = 'near_zip=78701&within_miles=100';
+    const queries = ['', 'status=open', 'category=roofing', `search=${id}`, `search=${id}&status=open`, near];
+    queries.push(`${near}&order_by=nearest`, `${near}&order_by=nearest&status=open`, 'statuses=open,awarded');
+    queries.push('order_by=oldest', 'order_by=highest_budget', `order_by=oldest&search=${id}`);
+    const finds = async (person: Person, query: string) => {
+      const { body } = await app.rest('GET', `/v1/jobs?per_page=100&${query}`, { token: person.token });
+      return [body.data.some((job: Json) => job.id === id), body.pagination.total];
     };
-    const before = await lists(stranger);
-    expect(before.slice(0, 2)).toEqual([true, true]);
+    const lists = (person: Person) => Promise.all(queries.map((query) => finds(person, query)));
+    const countOf = async ({ token }: Person) =>
+      (await app.rest('GET', '/v1/me/job-counts', { token })).body.data.find((one: Json) => one.status === 'open')
+        .count;
+    const [before, beforeAdmin, countBefore] = [await lists(stranger), await lists(ada), await countOf(stranger)];
+    expect(before.map(([has]) => has)).toEqual(queries.map(() => true));
     await suspend(owner.userId);
-    expect(await lists(stranger)).toEqual([false, false, expect.any(Number)]);
-    expect((await lists(stranger))[2]).toBeLessThan(before[2] as number);
+    const hidden = countBefore - (await countOf(stranger));
+    expect(hidden).toBeGreaterThan(0);
+    for (const [at, [has, total]] of (await lists(stranger)).entries())
+      expect([queries[at], has, total < before[at]![1]]).toEqual([queries[at], false, true]);
+    // Admins find them as before.
+    expect(await lists(ada)).toEqual(beforeAdmin);
     expect(byRest(await app.rest('GET', `/v1/jobs/${id}`, { token: stranger.token }))).toEqual(FORBIDDEN);
     expect(byRest(await post(stranger, `/jobs/${id}/bids`, { amount: 5 }))).toEqual(FORBIDDEN);
     // Whoever has bid does not find it either, but goes on seeing it, and reads beforehand that it takes no more bids.
-    expect((await lists(awardee)).slice(0, 2)).toEqual([false, false]);
+    for (const query of queries) expect([query, (await finds(awardee, query))[0]]).toEqual([query, false]);
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
     expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
     const refused = await post(bidder, `/jobs/${id}/bids`, { amount: 5 });
     expect([byRest(refused), refused.body.error]).toEqual([FORBIDDEN, expect.stringContaining('suspended')]);
     await restore(owner.userId);
     expect(await lists(stranger)).toEqual(before);
-    expect((await lists(awardee)).slice(0, 2)).toEqual([true, true]);
+    expect(await finds(awardee, 'status=open')).toEqual([true, expect.any(Number)]);
     people = { ...people, owner: { ...owner, token: (await logIn(owner)).body.token } };
     expect((await post(bidder, `/jobs/${id}/bids`, { amount: 5 })).status).toBe(201);
   });
