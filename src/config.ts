@@ -44,7 +44,9 @@ export const VARIABLES = {
   PUBLIC_URL: address('http:', 'https:')
     .refine((text) => !URL.canParse(text) || /^https?:\/\/[^/?#]+$/.test(text), 'must end with its host or port')
     .optional()
-    .describe('where clients reach the server, such as https://api.example, for the REST reference'),
+    .describe(
+      'where clients reach the server, such as https://api.example: links in mails lead there, and the REST reference',
+    ),
   DATA_DIR: z.string().default('.data').describe('where the embedded database keeps its data'),
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()

@@ -5,16 +5,15 @@ import { isLoopback } from '../security/address.js';
 import type { Mail } from '../store/mails.js';
 import type { ComposedMail } from './compose.js';
 
-/** `refused`: the address, for good. */
-export type SendOutcome = 'sent' | 'refused' | 'stopped' | SendFailure;
+export type SendOutcome = 'sent' | 'stopped' | SendFailure;
 
 /** Why it was not sent. No address: what a server answers may hold one. */
 export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
-  /** Whether it is not to be sent again. */
-  readonly isFinal: boolean;
+  /** What is the end of it: its address is refused, or the mail itself. Undefined where it is to be sent again. */
+  readonly end: 'refused' | 'given_up' | undefined;
 }
 
 export type SendMail = (mail: Mail, composed: ComposedMail, stop: AbortSignal) => Promise<SendOutcome>;
@@ -52,12 +51,18 @@ export function createSender({ url, from }: MailServer): SendMail {
       return 'sent';
     } catch (error) {
       if (stop.aborted) return 'stopped';
-      const { code = 'UNKNOWN', command, responseCode, permanent } = error as Partial<NodemailerError>;
-      // Only what is answered to the recipient is about the address; what is answered to the message, about that.
-      if (permanent === true && command === 'RCPT TO') return 'refused';
-      return { code, command, responseCode, isFinal: permanent === true && command === 'DATA' };
+      const { code = 'UNKNOWN', command, responseCode } = error as Partial<NodemailerError>;
+      return { code, command, responseCode, end: endAfter(error as Partial<NodemailerError>) };
     }
   };
+}
+
+/** Of what a server refuses for good, only what it answers to the recipient is about the address. */
+function endAfter({ command, permanent, response = '' }: Partial<NodemailerError>): SendFailure['end'] {
+  if (permanent !== true) return undefined;
+  if (command === 'DATA') return 'given_up';
+  // 5.7.x speaks of this server or of MAIL_FROM: a block list, a policy, a log-in that is asked for.
+  return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
 }
 
 /** Where there is no mail server, `/mailbox` shows what was sent. */

@@ -19,7 +19,7 @@ interface MailTaskParts {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-type Failure = Pick<SendFailure, 'code' | 'isFinal'>;
+type Failure = Pick<SendFailure, 'code' | 'end'>;
 
 export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: MailTaskParts): TaskKind {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
@@ -29,7 +29,7 @@ export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: M
     const composed = compose(mail, tokens, addresses);
     if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
     // Another instance may have the secret that it was written under.
-    if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', isFinal: false }, 0);
+    if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
     const beganMs = performance.now();
     const outcome = await send(mail, composed, stop);
     // The server may or may not have taken it: it is sent again, with the same Message-ID.
@@ -40,9 +40,9 @@ export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: M
   }
 
   function failed(task: Task, { id, kind }: Mail, failure: Failure, durationMs: number): TaskEnd {
-    const isLast = failure.isFinal || task.attempts === MAIL.retryAfterSeconds.length;
-    log.warn({ ...failure, mail: id, kind, isLast }, 'sending a mail failed');
-    if (isLast) return endOfTask(id, 'given_up', durationMs);
+    const end = failure.end ?? (task.attempts === MAIL.retryAfterSeconds.length ? 'given_up' : undefined);
+    log.warn({ ...failure, mail: id, kind, end }, 'sending a mail failed');
+    if (end) return endOfTask(id, end, durationMs);
     metrics.recordMail('failed', durationMs / 1000);
     return { outcome: 'failed', isSlow: durationMs >= MAIL.slowMs };
   }

@@ -97,11 +97,19 @@ it('is over for an address that is refused for good, which its owner sees until 
   await until(async () => (await mailRows())[0]?.outcome === 'refused');
   expect(await task()).toBeUndefined();
   expect(await undeliverable(token)).toBe(true);
+  expect(app.logged.some((line) => line.includes('"responseCode":550'))).toBe(true);
   server.refuse = undefined;
   await app.rest('POST', '/v1/me/email/verification', { token, body: {} });
   await until(() => server.inbox.length === 1);
   await until(async () => !(await undeliverable(token)));
   expect(server.refusedCount).toBe(1);
+});
+
+it('is sent again where the server refuses to take anything from here, which says nothing of the address', async () => {
+  server.refuse = { code: 554, text: '5.7.1 this server is on a block list' };
+  const { token } = await homeowner(app, 'Hedda');
+  await until(async () => (await task())?.attempts === 1);
+  expect([(await mailRows())[0]?.outcome, await undeliverable(token)]).toEqual([null, false]);
 });
 
 it('is given up where its message is refused for good, which says nothing of the address', async () => {

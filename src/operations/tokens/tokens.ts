@@ -94,7 +94,7 @@ export const adjustTokens = operation({
       .max(ADJUSTMENT_MAX)
       .refine((amount) => amount !== 0, 'must not be 0')
       .describe('How many tokens: above zero credits, below zero debits.'),
-    reason: requiredText(TEXT.note).describe('Why; kept with the transfer.'),
+    reason: requiredText(TEXT.note).describe('Why; kept with the transfer for ever: write nothing private here.'),
     externalReference: requiredText(TEXT.reference)
       .nullish()
       .describe(
