@@ -14,9 +14,9 @@ const COMMAND: Command = {
   name: 'npm run admin',
   operands: 'create|set-password <email>, or audit',
   does:
-    'Makes an admin, or gives one another password, ends their sessions, and restores them where another admin has\n' +
-    'suspended them. The password is read from the terminal or standard input.\n' +
-    'An audit adds up all tokens, and counts what there is.\n' +
+    'Makes an admin, or gives one another password: that ends their sessions and API keys, pauses their webhooks,\n' +
+    'and restores them where another admin has suspended them. The password is read from the terminal or standard\n' +
+    'input. An audit adds up all tokens, and counts what there is.\n' +
     'The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
   options: {},
 };

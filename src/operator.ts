@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
+import { isLocal } from './http/local.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
 import { FULL, UNREACHABLE, unreadinessOf } from './store/readiness.js';
@@ -100,23 +101,6 @@ function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token }: Conf
   }
   if (isToken(bearerOf(exchange.header('authorization')), token)) return;
   throw refuse('FORBIDDEN', { message: 'Metrics are for bearers of METRICS_TOKEN.' });
-}
-
-/** A proxy on this machine forwards requests of clients on other machines. */
-const HEADERS_OF_PROXIES = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-real-ip',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'via',
-];
-
-function isLocal({ request }: Exchange): boolean {
-  return (
-    /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '') &&
-    HEADERS_OF_PROXIES.every((name) => request.headers[name] === undefined)
-  );
 }
 
 function isToken(candidate: string | undefined, token: string): boolean {

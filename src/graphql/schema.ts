@@ -31,10 +31,11 @@ const DESCRIPTIONS = {
     'keeps nothing; where the `path` of an error leads below it, it was done, and only that part of its answer could ' +
     'not be read. A refusal is an entry in `errors`: its `message` is a sentence for a person, and its `extensions` ' +
     'hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs to the code: ' +
-    '`reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` (those ' +
-    'that may not change now), `fromState` (as REST spells it: `in_progress`) and `allowedOperations` (the mutations ' +
-    'that this state allows the caller), `required` and `available` tokens, `retryAfter` in seconds, `limit` (which ' +
-    'one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in `errorsLeftOut`.',
+    '`reason` (of some codes; see ErrorCode), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
+    '(those that may not change now), `fromState` (as REST spells it: `in_progress`) and `allowedOperations` (the ' +
+    'mutations that this state allows the caller), `required` and `available` tokens, `retryAfter` in seconds, ' +
+    '`limit` (which one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in ' +
+    '`errorsLeftOut`.',
   Subscription:
     'Events as they happen: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
     '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. A client that subscribes ' +

@@ -5,6 +5,7 @@
  */
 import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../http/look.js';
 import type { Exchange } from '../http/exchange.js';
+import { isLocal } from '../http/local.js';
 import { allowStyles } from '../http/policy.js';
 import { isLoopback } from '../security/address.js';
 import { selectNewestMails, type Mail } from '../store/mails.js';
@@ -22,7 +23,7 @@ export interface Mailbox {
 
 export function openMailbox(db: Db, { hasMailbox, tokens, addresses }: MailSettings): Mailbox {
   return {
-    handles: (exchange) => hasMailbox && exchange.path === PATH && isOpenedHere(exchange),
+    handles: (exchange) => hasMailbox && exchange.path === PATH && isRead(exchange) && isOpenedHere(exchange),
     async send(exchange) {
       exchange.route = `GET ${PATH}`;
       const mails = await selectNewestMails(db, {});
@@ -36,12 +37,13 @@ export function openMailbox(db: Db, { hasMailbox, tokens, addresses }: MailSetti
   };
 }
 
+const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
+
 /** A page of another origin says so when it asks, be it one that may call. */
 function isOpenedHere(exchange: Exchange): boolean {
-  if (exchange.header('origin') !== undefined) return false;
+  if (!isLocal(exchange) || exchange.header('origin') !== undefined) return false;
   const host = exchange.header('host') ?? '';
-  const isName = URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
-  return isName && isLoopback(exchange.request.socket.remoteAddress ?? '');
+  return URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 }
 
 function entryOf({ id, email, createdAt }: Mail, { subject, text, html }: ComposedMail): string {

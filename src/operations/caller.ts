@@ -4,7 +4,7 @@ import { budgetWindowSeconds, type BudgetName } from '../rules/limits.js';
 import { refuse, unauthorized } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
-import type { RateBudget, Taken } from '../security/rate-limit.js';
+import type { Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { RequestUnderWay } from '../shares/shares.js';
 import type { Db } from '../store/database.js';
@@ -123,14 +123,9 @@ export class Caller {
 
   /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
   async draw(name: BudgetName, identity: string): Promise<BudgetDraw> {
-    const { rateLimits, metrics } = this.services;
-    const budget = this.#budget(name);
-    const taken = await rateLimits.take(budget, identity);
+    const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
-    if (!taken.allowed) {
-      metrics.recordRateLimit(name);
-      throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
-    }
+    if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
     return {
       giveBack: () => {
         this.taken.delete(name);
@@ -139,15 +134,18 @@ export class Caller {
     };
   }
 
-  /** The same for a call that goes on without what the budget is for: whether there was room. */
-  async tryDraw(name: BudgetName, identity: string): Promise<boolean> {
-    const { allowed } = await this.services.rateLimits.take(this.#budget(name), identity);
-    if (!allowed) this.services.metrics.recordRateLimit(name);
-    return allowed;
+  /** The same without a word of it in the answer: in how many seconds there is room again, or 0 where there was. */
+  async tryDraw(name: BudgetName, identity: string): Promise<number> {
+    const { allowed, retryAfterSeconds } = await this.#take(name, identity);
+    return allowed ? 0 : retryAfterSeconds;
   }
 
-  #budget(name: BudgetName): RateBudget {
-    return { name, max: this.services.budgets[name], windowSeconds: budgetWindowSeconds(name) };
+  async #take(name: BudgetName, identity: string): Promise<Taken> {
+    const { rateLimits, metrics, budgets } = this.services;
+    const budget = { name, max: budgets[name], windowSeconds: budgetWindowSeconds(name) };
+    const taken = await rateLimits.take(budget, identity);
+    if (!taken.allowed) metrics.recordRateLimit(name);
+    return taken;
   }
 }
 

@@ -154,7 +154,8 @@ export const UNAUTHORIZED_REASONS = {
   malformed: 'what was sent does not look like a token',
   invalid: 'the token is unknown, altered or not ours',
   expired: 'the token is genuine and has expired',
-  session_ended: 'the session or the API key was ended: by a log-out, a change of password, a revocation, or its age',
+  session_ended:
+    'the session or the API key was ended: by a log-out, a new password, a revocation, a suspension, or its age',
   superseded: 'the refresh token was used and its successor too; the session goes on with the newest one',
   reused: 'the refresh token was used before, longer ago than the leeway: the session has been ended',
   wrong_credentials: 'the email or the password is wrong',

@@ -141,7 +141,7 @@ function unverifiedDenial(key: JobActionKey, { viewer }: JobFacts): Denial | und
 
 const EMAIL_UNVERIFIED: Denial = {
   code: 'FORBIDDEN',
-  message: 'Confirm your email address first: `requestEmailVerification` sends a link.',
+  message: 'Confirm your email address first, by the link in a mail.',
   details: () => ({ reason: 'email_unverified' }),
 };
 

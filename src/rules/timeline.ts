@@ -76,6 +76,8 @@ export interface EventOnJob<Event> {
   /** Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
+  /** The job is open, and its homeowner suspended. Left out where only those who hear of it anyway are asked. */
+  readonly isHidden?: boolean;
   /** At least those of the viewer. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
 }
@@ -86,11 +88,16 @@ export interface EventOnJob<Event> {
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
   viewer: PartyViewer,
-  { event, status, homeownerId, awardedContractorId, bids }: EventOnJob<Event>,
+  { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<Event>,
   scope: 'job' | 'mine',
 ): (Event & EventDetails) | undefined {
   // A job that is gone was a draft.
-  const job = { status: status ?? INITIAL_JOB_STATE, homeownerId, awardedContractorId };
+  const job = {
+    status: status ?? INITIAL_JOB_STATE,
+    homeownerId,
+    awardedContractorId,
+    isOwnerSuspended: isHidden === true,
+  };
   const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;

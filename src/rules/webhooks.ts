@@ -12,6 +12,7 @@ export const WEBHOOK_PAUSES = {
   secret_unreadable:
     'The server can no longer read its secret; replace the secret by `rotateWebhookSecret` and resume it.',
   suspended: 'Its owner was suspended; they may resume it once they are restored.',
+  account_recovered: 'The account got a new password by mail, or its former address back; its owner may resume it.',
 } as const;
 export const WEBHOOK_PAUSE_REASONS = Object.keys(WEBHOOK_PAUSES) as (keyof typeof WEBHOOK_PAUSES)[];
 export type WebhookPauseReason = keyof typeof WEBHOOK_PAUSES;

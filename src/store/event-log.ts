@@ -17,6 +17,7 @@ import {
   IS_ACCEPTED,
   isAwardedTo,
   isCountedBidOf,
+  isNotHidden,
   visibleEventsOfBidder,
   visibleEventsOfJob,
   visibleJobs,
@@ -236,6 +237,7 @@ const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
   homeownerId: events.homeownerId,
   status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
+  isHidden: sql<boolean>`not ${isNotHidden}`.as('is_hidden'),
   bids: bidsOf($),
 });
 

@@ -99,6 +99,30 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
     .returning(fields),
 );
 
+/** The first undo of a change of email that this account can still use at this address. */
+export const selectUndo = statement(
+  'selectUndo',
+  { createdAt: mails.createdAt },
+  ($: Placeholders<{ userId: UserId; email: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(mails)
+      .where(
+        sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is null
+          and ${mails.userId} = ${$('userId')} and ${mails.expiresAt} > now()`,
+      )
+      .orderBy(mails.createdAt)
+      .limit(1),
+);
+
+/** Changes of email that were asked for, and not confirmed yet. */
+export const expireEmailChanges = statement(
+  'expireEmailChanges',
+  {},
+  ($: Placeholders<{ userId: UserId }>) => sql`update mails set expires_at = 'epoch'
+    where user_id = ${$('userId')} and kind = 'email_change' and used_at is null and expires_at > now()`,
+);
+
 interface EndedLinks {
   readonly userId: UserId;
   /** The account's address. */

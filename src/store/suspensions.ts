@@ -1,12 +1,11 @@
 /** Suspends people and restores them. */
 import { asc, eq, or, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
-import type { WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';
-import { builder, columns, statement, type Placeholders } from './statement.js';
+import { builder, statement, type Placeholders } from './statement.js';
 import { deleteTaskOf, queueTaskAt } from './tasks.js';
 import { users } from './tables/accounts.js';
-import { webhookEndpoints } from './tables/webhooks.js';
+import { pauseEndpoints } from './webhooks.js';
 
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
@@ -33,16 +32,6 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
       updatedAt: sql`now()`,
     })
     .where(eq(id, $('id'))),
-);
-
-const pauseEndpoints = statement(
-  'pauseEndpoints',
-  {},
-  ($: Placeholders<{ userId: UserId; pausedReason: WebhookPauseReason }>) =>
-    builder
-      .update(webhookEndpoints)
-      .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
-      .where(sql`${eq(webhookEndpoints.userId, $('userId'))} and ${webhookEndpoints.status} = 'active'`),
 );
 
 /** Everything but the sessions, which `endAllSessions` ends. */

@@ -183,3 +183,14 @@ export async function resealWebhookSecrets(
   }
   return resealCount;
 }
+
+/** All of a person's; their owner resumes them. */
+export const pauseEndpoints = statement(
+  'pauseEndpoints',
+  {},
+  ($: Placeholders<{ userId: UserId; pausedReason: WebhookPauseReason }>) =>
+    builder
+      .update(webhookEndpoints)
+      .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
+      .where(sql`${eq(webhookEndpoints.userId, $('userId'))} and ${webhookEndpoints.status} = 'active'`),
+);

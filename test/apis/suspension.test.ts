@@ -5,6 +5,7 @@ import { newId } from '../../src/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { contractor, homeowner, programOf, type Person } from '../cast.js';
 import { gather, givenJob, type People } from '../journey.js';
+import { mailTo } from '../mail/mailbox.js';
 import { until } from '../security/until.js';
 import { CHANNELS, MY_EVENTS, stopAll } from '../streams/clients.js';
 import { byGraphql, byRest, invalid } from './refused.js';
@@ -97,6 +98,24 @@ describe('a person who is suspended', () => {
     }
   });
 
+  it('gets no other address by a change that was asked for before, and no event of their jobs is shown', async () => {
+    const hugo = await homeowner(app, 'Hugo');
+    await post(hugo, '/me/email', { email: 'hugo.elsewhere@example.test', current_password: hugo.password });
+    const { token } = await mailTo(app, 'hugo.elsewhere@example.test', 'Confirm your new email address');
+    const { id } = await givenJob(app, 'open', { ...people, owner: hugo });
+    const [event] = await app.sql`select id from events where job_id = ${id} and type = 'job.published'`;
+    const read = async () => {
+      const query = 'query ($id: ID!) { node(id: $id) { id } }';
+      const { data, errors } = await app.graphql(query, { token: people.stranger.token, variables: { id: event?.id } });
+      return data?.node?.id ?? errors?.[0]?.extensions.code;
+    };
+    expect(await read()).toBe(event?.id);
+    await suspend(hugo.userId);
+    expect(await read()).not.toBe(event?.id);
+    const verified = await app.rest('POST', '/v1/auth/verify-email', { body: { token } });
+    expect([verified.body.details.code, verified.body.details.reason]).toEqual(['INVALID_LINK', 'expired']);
+  });
+
   it.each(CHANNELS)('hears nothing more over %s, on any instance', async (channel, hear) => {
     const hanna = await homeowner(app, 'Hanna');
     const heard = [app, twin].map(({ url }) => hear(url, hanna, MY_EVENTS, { after: '0' }));
@@ -142,7 +161,7 @@ describe('a person who is suspended', () => {
     expect(await lists(ada)).toEqual(beforeAdmin);
     expect(byRest(await app.rest('GET', `/v1/jobs/${id}`, { token: stranger.token }))).toEqual(FORBIDDEN);
     expect(byRest(await post(stranger, `/jobs/${id}/bids`, { amount: 5 }))).toEqual(FORBIDDEN);
-    // Whoever has bid does not find it either, but goes on seeing it, and reads beforehand that it takes no more bids.
+    // Whoever has bid does not find it either, but goes on seeing it, and reads that it takes no more bids.
     for (const query of queries) expect([query, (await finds(awardee, query))[0]]).toEqual([query, false]);
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
     expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });

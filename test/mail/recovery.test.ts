@@ -178,6 +178,21 @@ describe('a stolen account', () => {
     await reset((await mailTo(app, to, RESET)).token, 'mine now');
   }
 
+  it('that its owner moves back is not taken by an undo at the address of the thief', async () => {
+    const olaf = await homeowner(app, 'Olaf');
+    await post('/me/email', { email: 'olafs.thief@example.test', current_password: olaf.password }, olaf.token);
+    const moved = await mailTo(app, 'olafs.thief@example.test', NEW_ADDRESS);
+    await post('/auth/verify-email', { token: moved.token });
+    const own = await mailTo(app, olaf.email, CHANGED);
+    await post('/me/email', { email: olaf.email, current_password: olaf.password }, olaf.token);
+    const back = await mailTo(app, olaf.email, NEW_ADDRESS);
+    expect((await post('/auth/verify-email', { token: back.token })).status).toBe(200);
+    const undos = await app.sql`select email from mails where kind = 'email_changed' and user_id = ${olaf.userId}`;
+    expect([...undos]).toEqual([{ email: olaf.email }]);
+    // The owner's own still works: whoever moves the account once more does not get away with it.
+    expect((await post('/auth/undo-email-change', { token: own.token })).status).toBe(200);
+  });
+
   it('is taken back by the owner of the former address, however often the thief moved it', async () => {
     const olga = await homeowner(app, 'Olga');
     await steal(olga, 'thief@example.test');
@@ -244,6 +259,42 @@ it('a new password also ends a change of email that has passed the check of the 
   expect((await change).body.details.code).toBe('INVALID_CREDENTIALS');
   expect(await app.sql`select from mails where email = 'rudis.thief@example.test'`).toHaveLength(0);
   expect((await app.rest('GET', '/v1/me', { token: thief })).status).toBe(401);
+});
+
+it('a new password of whoever knows the old one keeps nobody from a link for another, nor from its mail', async () => {
+  const ruth = await homeowner(app, 'Ruth');
+  const { token } = (await logIn(ruth.email, ruth.password)).body;
+  await ask(ruth.email);
+  const { token: link } = await mailTo(app, ruth.email, RESET);
+  const passwords = { current_password: ruth.password, new_password: 'the thief has another' };
+  expect((await post('/me/password', passwords, token)).status).toBe(200);
+  expect((await reset(link, 'ruth has the last')).status).toBe(200);
+  expect((await logIn(ruth.email, 'ruth has the last')).status).toBe(200);
+});
+
+it('a new password by mail, and an undo, pause the webhooks that somebody else may have made', async () => {
+  const hooked = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  const reni = await homeowner(hooked, 'Reni');
+  await hooked.rest('POST', '/v1/webhooks', { token: reni.token, body: { url: 'http://127.0.0.1:9/' } });
+  await hooked.rest('POST', '/v1/auth/password-reset', { body: { email: reni.email } });
+  const { token } = await mailTo(hooked, reni.email, RESET);
+  const body = { token, new_password: 'reni alone knows' };
+  expect((await hooked.rest('POST', '/v1/auth/password-reset/confirm', { body })).status).toBe(200);
+  const endpoints = await hooked.sql`select status, paused_reason from webhook_endpoints`;
+  expect([...endpoints]).toEqual([{ status: 'paused', paused_reason: 'account_recovered' }]);
+  await hooked.close();
+});
+
+it('an undo of an address that somebody has taken at that moment is refused, and can be tried again', async () => {
+  const rune = await homeowner(app, 'Rune');
+  await post('/me/email', { email: 'rune.new@example.test', current_password: rune.password }, rune.token);
+  await post('/auth/verify-email', { token: (await mailTo(app, 'rune.new@example.test', NEW_ADDRESS)).token });
+  const undo = await mailTo(app, rune.email, CHANGED);
+  const { userId } = await homeowner(app, 'Rival');
+  await app.sql`update users set email = ${rune.email} where id = ${userId}`;
+  expect((await post('/auth/undo-email-change', { token: undo.token })).body.details.code).toBe('EMAIL_TAKEN');
+  await app.sql`update users set email = 'rival.elsewhere@example.test' where id = ${userId}`;
+  expect((await post('/auth/undo-email-change', { token: undo.token })).status).toBe(200);
 });
 
 it('whoever holds a link that was used has no more calls than with one of nobody', async () => {
@@ -317,6 +368,35 @@ it('keeps no token in any row', async () => {
 });
 
 describe('mails that strangers ask for', () => {
+  it('to move an account to an address keep nobody there from a new password, and show nothing of others', async () => {
+    const limited = await openTestApp({ RATE_LIMITS: 'on' });
+    const victim = await homeowner(limited, 'Vera');
+    const stranger = await homeowner(limited, 'Stella');
+    const body = { email: victim.email, current_password: stranger.password };
+    const change = () => limited.rest('POST', '/v1/me/email', { token: stranger.token, body });
+    const statuses = [await change(), await change(), await change(), await change()].map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const asked = await limited.rest('POST', '/v1/auth/password-reset', { body: { email: victim.email } });
+    expect([asked.status, JSON.stringify(asked.headers).includes('mailPerRecipient')]).toEqual([200, false]);
+    await limited.close();
+  });
+
+  it('are counted for the network address of an account whose own address nobody has confirmed', async () => {
+    const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_CALLER: '3' });
+    const answers = [];
+    for (const name of ['Mona', 'Mara']) {
+      const { token, password } = await homeowner(limited, name);
+      const body = { email: `victim+${name}@example.test`, current_password: password };
+      answers.push(await limited.rest('POST', '/v1/me/email', { token, body }));
+    }
+    // Each sign-up sends one, too.
+    expect(answers.map(({ status, body }) => [status, body.details?.limit])).toEqual([
+      [200, undefined],
+      [429, 'mailPerCaller'],
+    ]);
+    await limited.close();
+  });
+
   it('are three an hour for an address, whoever asks and whether or not it has an account', async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_CALLER: '100' });
     const request = (email: string, from: number) =>
@@ -352,6 +432,10 @@ describe('the page at /mailbox', () => {
     for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'x'])
       expect(await statusFor({ host })).toBe(404);
     expect(await statusFor({ origin: 'https://evil.example' })).toBe(404);
+    for (const header of ['x-forwarded-for', 'via', 'x-real-ip'])
+      expect(await statusFor({ [header]: '9.9.9.9' })).toBe(404);
+    const written = { headers: { accept: 'application/json' } };
+    expect((await app.rest('DELETE', '/mailbox', written)).status).toBe(404);
   });
 
   it.each<[where: string, env: Record<string, string>]>([

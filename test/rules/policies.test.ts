@@ -30,7 +30,7 @@ const ONLY_THE_OWNER = {
 };
 const UNVERIFIED = {
   code: 'FORBIDDEN',
-  message: 'Confirm your email address first: `requestEmailVerification` sends a link.',
+  message: 'Confirm your email address first, by the link in a mail.',
   details: { reason: 'email_unverified' },
 };
 const STALE = {

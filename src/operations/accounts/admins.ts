@@ -7,6 +7,7 @@ import { expireLinks } from '../../store/mails.js';
 import { newId } from '../../store/new-id.js';
 import { revokeAllSessions } from '../../store/sessions.js';
 import { restorePerson } from '../../store/suspensions.js';
+import { pauseEndpoints } from '../../store/webhooks.js';
 import type { Services } from '../services.js';
 import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from './people.js';
 import { newReferralCode } from './sign-up.js';
@@ -62,8 +63,8 @@ export async function createAdmin(services: Services, email: string, password: s
 }
 
 /**
- * Sets an admin's password, ends their sessions, and restores whom another admin has suspended. Other users change
- * their own passwords.
+ * Sets an admin's password, ends their sessions, pauses their webhooks, and restores whom another admin has suspended.
+ * Other users change their own passwords.
  */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
@@ -75,6 +76,7 @@ export async function setAdminPassword(services: Services, email: string, passwo
     await setPasswordHash(tx, { userId, passwordHash });
     await revokeAllSessions(tx, { userId });
     await restorePerson(tx, userId);
+    await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
     await expireLinks(tx, { userId, email: address, undosSince: null });
   });
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
-import { expireLinks } from '../../store/mails.js';
+import { expireEmailChanges } from '../../store/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
 import { endOtherSessionsAndKeys } from './ended-sessions.js';
@@ -38,7 +38,9 @@ export const changePassword = operation({
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     return {
       email,
-      emailVerified,
+      // Else whoever signed up with a stranger's address could send them as many as they like.
+      sendsNotice:
+        services.mail.isOn && emailVerified && (await caller.tryDraw('mailPerRecipient', `notice ${email}`)) === 0,
       formerHash,
       passwordHash: await services.passwords.hash(newPassword, caller.holder),
     };
@@ -46,17 +48,16 @@ export const changePassword = operation({
   async run(
     { db, viewer, services },
     _input,
-    { email, emailVerified, formerHash, passwordHash },
+    { email, sendsNotice, formerHash, passwordHash },
   ): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
       await endOtherSessionsAndKeys({ db: tx, services }, viewer);
-      // Whoever knew the old password may have asked to move the account to another address.
-      await expireLinks(tx, { userId: viewer.userId, email, undosSince: null });
-      // Else whoever signed up with a stranger's address could send them as many as they like.
-      if (services.mail.isOn && emailVerified)
-        await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
+      // Whoever knew the old password may have asked to move the account to another address. A link for a new password
+      // goes on: else such a person could keep the owner of the mailbox out.
+      await expireEmailChanges(tx, { userId: viewer.userId });
+      if (sendsNotice) await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });
     return { changed: true };
   },
@@ -64,7 +65,7 @@ export const changePassword = operation({
 
 interface Hashes {
   readonly email: string;
-  readonly emailVerified: boolean;
+  readonly sendsNotice: boolean;
   readonly formerHash: string;
   readonly passwordHash: string;
 }

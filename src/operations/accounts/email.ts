@@ -8,7 +8,8 @@ import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
-import { expireLinks } from '../../store/mails.js';
+import { expireLinks, selectUndo } from '../../store/mails.js';
+import { pauseEndpoints } from '../../store/webhooks.js';
 import { operation } from '../operation.js';
 import { nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
@@ -29,8 +30,9 @@ export const requestEmailVerification = operation({
     const { userId } = call.viewer;
     const { email, emailVerified } = await ownAddress(call.db, userId);
     if (emailVerified) return null;
-    await assertMailAllowed(call, email, userId);
-    return { kind: 'email_verification', email, userId };
+    const mail = { kind: 'email_verification', email, userId } as const;
+    await assertMailAllowed(call, { to: mail });
+    return mail;
   },
   async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
     if (mail) await writeMail(services.mail, db, mail);
@@ -61,13 +63,13 @@ export const verifyEmail = operation({
         if (holder && holder.id !== userId) throw emailTaken();
         await setEmail(tx, { userId, email });
         if (formerEmail === email) return;
-        await expireLinks(tx, { userId, email: formerEmail, undosSince: null });
-        await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
+        // Who goes back to an address that may undo a change takes the account back: nobody undoes that.
+        const [undo] = await selectUndo(tx, { userId, email });
+        const undosSince = undo?.createdAt.toISOString() ?? null;
+        await expireLinks(tx, { userId, email: formerEmail, undosSince });
+        if (!undo) await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
       });
-    await confirm().catch((error: unknown) => {
-      // Somebody else took it at this very moment.
-      throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
-    });
+    await confirm().catch(asEmailTaken);
     return { email };
   },
 });
@@ -93,7 +95,8 @@ export const changeEmail = operation({
     );
     if (!matches) throw wrongPassword();
     if (email === account.email) throw invalidField('email', 'is the address of the account already');
-    await assertMailAllowed(call, email, userId);
+    const isKnown = account.emailVerified;
+    await assertMailAllowed(call, { userId: isKnown ? userId : undefined, to: { email, kind: 'email_change' } });
     return account.passwordHash;
   },
   async run({ db, services, viewer }, { email }, checkedHash): Promise<{ requested: true }> {
@@ -113,10 +116,10 @@ export const undoEmailChange = operation({
   name: 'undoEmailChange',
   description:
     'Gives an account its former address back, by the link that was sent there. Ends all sessions and API keys, ' +
-    'makes the password useless, and sends a link to set a new one.',
+    'makes the password useless, pauses webhooks, and sends a link to set a new one.',
   allows: 'anyone',
   budget: 'own',
-  refusals: ['INVALID_LINK'],
+  refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ token: linkToken }),
   async run(call, { token }): Promise<{ email: string }> {
@@ -126,19 +129,28 @@ export const undoEmailChange = operation({
     if (userId === null) throw invalidLink('unknown');
     // A password that nobody knows: no log-in takes less time than before.
     const passwordHash = await services.passwords.hash(randomBytes(48).toString('base64'), caller.holder);
-    await db.inTransaction(async (tx) => {
-      await lockAccount(tx, { userId });
-      const { email: takenEmail } = await ownAddress(tx, userId);
-      await useUpLink(tx, link);
-      await setEmail(tx, { userId, email });
-      await setPasswordHash(tx, { userId, passwordHash });
-      await endAllSessions({ db: tx, services }, userId);
-      await expireLinks(tx, { userId, email: takenEmail, undosSince: link.createdAt.toISOString() });
-      await writeMail(services.mail, tx, { kind: 'password_reset', email, userId: null });
-    });
+    const undo = () =>
+      db.inTransaction(async (tx) => {
+        await lockAccount(tx, { userId });
+        const { email: takenEmail } = await ownAddress(tx, userId);
+        await useUpLink(tx, link);
+        await setEmail(tx, { userId, email });
+        await setPasswordHash(tx, { userId, passwordHash });
+        await endAllSessions({ db: tx, services }, userId);
+        await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
+        const undosSince = link.createdAt.toISOString();
+        await expireLinks(tx, { userId, email: takenEmail, undosSince });
+        await writeMail(services.mail, tx, { kind: 'password_reset', email, userId: null });
+      });
+    await undo().catch(asEmailTaken);
     return { email };
   },
 });
+
+/** Somebody else took the address at this very moment. */
+function asEmailTaken(error: unknown): never {
+  throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
+}
 
 async function ownAddress(db: Db, userId: UserId) {
   const [account] = await selectPasswordHash(db, { userId });

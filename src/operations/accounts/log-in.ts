@@ -27,7 +27,7 @@ export const logIn = operation({
   refusals: ['INVALID_CREDENTIALS'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({
-    email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
+    email: text(TEXT.email).toLowerCase().describe('The address of the account.'),
     password: passwordTried.describe('The password.'),
   }),
   async run(call, { email, password }): Promise<Session> {

@@ -29,16 +29,32 @@ export async function writeMail({ tokens }: Call<unknown>['services']['mail'], t
   });
 }
 
-/** Refuses where this server sends no mail, and beyond the budgets of the caller and of the address written to. */
-export async function assertMailAllowed(
-  { caller, services }: Call<unknown>,
-  email: string,
-  userId?: UserId,
-): Promise<void> {
+/** Who asks for a mail: an account whose address is confirmed, an admin for somebody, or anybody at their address. */
+interface Asking {
+  readonly userId?: UserId | undefined;
+  /** Where the mail goes, unless support sends it. */
+  readonly to?: { readonly email: string; readonly kind: MailKind };
+}
+
+/**
+ * Refuses where this server sends no mail, and beyond the budgets of the caller and of the address written to. That of
+ * an address is not shown in the answer: it would tell a stranger that somebody else has asked. What a stranger can
+ * send to an address without a link in it is counted apart from links to get in.
+ */
+export async function assertMailAllowed({ caller, services }: Call<unknown>, { userId, to }: Asking): Promise<void> {
   if (!services.mail.isOn)
     throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
   await caller.draw('mailPerCaller', userId ?? addressIdentity(caller.request.address));
-  await caller.draw('mailPerRecipient', email);
+  if (!to) return;
+  const retryAfter = await caller.tryDraw(
+    'mailPerRecipient',
+    to.kind === 'email_change' ? `new ${to.email}` : to.email,
+  );
+  if (retryAfter > 0)
+    throw refuse('RATE_LIMITED', {
+      message: 'As many mails as may go to this address within an hour are under way: look there, also among spam.',
+      details: { retryAfter, limit: 'mailPerRecipient' },
+    });
 }
 
 export const linkToken = z

@@ -4,6 +4,7 @@ import { refuse } from '../../rules/errors.js';
 import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
 import { expireLinks } from '../../store/mails.js';
+import { pauseEndpoints } from '../../store/webhooks.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
@@ -22,9 +23,10 @@ export const requestPasswordReset = operation({
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ email: emailShape.describe('The address of the account.') }),
   async run(call, { email }): Promise<{ requested: true }> {
-    await assertMailAllowed(call, email);
+    const mail = { kind: 'password_reset', email, userId: null } as const;
+    await assertMailAllowed(call, { to: mail });
     // Who has the address is looked up when the mail is sent, so that the time of the answer tells nothing.
-    await writeMail(call.services.mail, call.db, { kind: 'password_reset', email, userId: null });
+    await writeMail(call.services.mail, call.db, mail);
     return { requested: true };
   },
 });
@@ -40,7 +42,7 @@ export const sendPasswordReset = operation({
     const [account] = await selectPasswordHash(call.db, { userId: id });
     if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
     const { email } = account;
-    await assertMailAllowed(call, email, call.viewer.userId);
+    await assertMailAllowed(call, { userId: call.viewer.userId });
     return { kind: 'password_reset', email, userId: null };
   },
   async run({ db, services }, _input, mail): Promise<{ requested: true }> {
@@ -52,8 +54,8 @@ export const sendPasswordReset = operation({
 export const resetPassword = operation({
   name: 'resetPassword',
   description:
-    'Sets a new password by the link of a mail. Ends all sessions, API keys and other links of the account; logs ' +
-    'nobody in.',
+    'Sets a new password by the link of a mail. Ends all sessions, API keys and other links of the account, but for ' +
+    'the undo of a change of email, and pauses its webhooks; logs nobody in.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK'],
@@ -79,6 +81,7 @@ export const resetPassword = operation({
       // Whoever has the link reads mail at this address.
       await setEmail(tx, { userId, email });
       await endAllSessions({ db: tx, services }, userId);
+      await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
       await expireLinks(tx, { userId, email, undosSince: null });
       await writeMail(services.mail, tx, { kind: 'password_changed', email, userId });
     });

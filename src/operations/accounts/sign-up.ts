@@ -100,7 +100,7 @@ async function signUp(
   const passwordHash = await services.passwords.hash(input.password, caller.holder);
   const id = newId('user');
   const getsMail =
-    services.mail.isOn && (await caller.tryDraw('mailPerCaller', addressIdentity(caller.request.address)));
+    services.mail.isOn && (await caller.tryDraw('mailPerCaller', addressIdentity(caller.request.address))) === 0;
 
   const createAccount = () =>
     db.inTransaction(async (tx) => {

@@ -6,6 +6,7 @@ import { TEXT } from '../../rules/limits.js';
 import { assertMaySuspend } from '../../rules/suspension.js';
 import { requiredText } from '../../rules/values.js';
 import type { Db } from '../../store/database.js';
+import { expireEmailChanges } from '../../store/mails.js';
 import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/suspensions.js';
 import { operation } from '../operation.js';
 import { idInPath, momentInBody } from '../shapes.js';
@@ -18,7 +19,8 @@ export const suspendUser = operation({
   name: 'suspendUser',
   description:
     'Suspends a person: their log-ins, API keys and webhooks end, their open jobs are hidden and their bids cannot ' +
-    'be awarded, and jobs under way go on. Of somebody who is suspended it changes until when.',
+    'be awarded, and jobs under way go on. Of somebody who is suspended it changes until when; the same again does ' +
+    'nothing, and is not recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
@@ -35,7 +37,11 @@ export const suspendUser = operation({
       const { person, locked } = await lockPerson(tx, id, viewer.userId);
       assertMaySuspend(viewer.userId, person, locked);
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
-      await tx.commitWith(suspendPerson(tx, id, until), endAllSessions({ db: tx, services }, id));
+      await tx.commitWith(
+        suspendPerson(tx, id, until),
+        endAllSessions({ db: tx, services }, id),
+        expireEmailChanges(tx, { userId: id }),
+      );
     });
     return readUser.run(call, { id });
   },

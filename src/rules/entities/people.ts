@@ -21,7 +21,7 @@ export const USER = entity('User', 'A person with an account.', {
   email: { type: email, description: 'The address to log in with.', example: 'hanna@example.com', readBy: PERSONAL },
   emailVerified: {
     type: z.boolean(),
-    description: 'Whether a link that was sent to the address was opened.',
+    description: 'Whether a link that was sent to the address was used, be it for a new password.',
     example: true,
     readBy: OWN,
   },

@@ -1,0 +1,19 @@
+/** Requests of programs on this machine, and not of clients elsewhere through a proxy on it. */
+import { isLoopback } from '../security/address.js';
+import type { Exchange } from './exchange.js';
+
+const HEADERS_OF_PROXIES = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'via',
+];
+
+export function isLocal({ request }: Exchange): boolean {
+  return (
+    isLoopback(request.socket.remoteAddress ?? '') &&
+    HEADERS_OF_PROXIES.every((name) => request.headers[name] === undefined)
+  );
+}
