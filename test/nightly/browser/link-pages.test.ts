@@ -1,0 +1,96 @@
+/** The server's own pages that the links of mails lead to, in a real Chromium. */
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { openTestApp, type TestApp } from '../../app.js';
+import { homeowner } from '../../cast.js';
+import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
+import { mailTo } from '../../mail/mailbox.js';
+import { needs } from '../../needs.js';
+
+const browser = needs('chromium');
+const MINUTE = 60_000;
+
+let app: TestApp;
+let reader: Visit;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
+afterEach(() => reader?.close());
+
+/** As programs do that look for harmful links. */
+async function scan(link: string): Promise<void> {
+  for (let time = 0; time < 10; time += 1)
+    for (const method of ['HEAD', 'GET']) expect((await fetch(link, { method })).status).toBe(200);
+}
+
+async function outcomeOf({ page }: Visit, text: string): Promise<void> {
+  await page.locator('#outcome').filter({ hasText: text }).waitFor();
+}
+
+browser.describe('A link in a mail', () => {
+  browser.it(
+    'that was opened twenty times by others sets a password, once, and offers another link then',
+    async () => {
+      const hanna = await homeowner(app, 'Hanna');
+      await app.rest('POST', '/v1/auth/password-reset', { body: { email: hanna.email } });
+      const { link } = await mailTo(app, hanna.email, 'Set a new password');
+      await scan(link);
+      for (const time of ['first', 'second']) {
+        reader = await visit(link);
+        const { page, origins, picture } = reader;
+        await page.getByLabel('New password').fill(`the ${time} password`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          for (const width of [360, 1280]) {
+            await page.setViewportSize({ width, height: 800 });
+            await picture(`reset-password-${colorScheme}-${width}`);
+          }
+        }
+        await page.getByRole('button', { name: 'Set the password' }).click();
+        if (time === 'second') {
+          await outcomeOf(reader, 'This link was used before');
+          await page.getByLabel('Email').fill(hanna.email);
+          await page.getByRole('button', { name: 'Send me a link' }).click();
+        }
+        await page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
+        expect([...origins]).toEqual([app.url]);
+        await reader.close();
+      }
+      const logIn = (password: string) =>
+        app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password } });
+      expect([(await logIn('the first password')).status, (await logIn('the second password')).status]).toEqual([
+        200, 401,
+      ]);
+      await mailTo(app, hanna.email, 'Set a new password', 2);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'confirms an address and takes an account back; one that is cut says so, and offers no new password',
+    async () => {
+      const olga = await homeowner(app, 'Olga');
+      const body = { email: 'olga.new@example.test', current_password: olga.password };
+      await app.rest('POST', '/v1/me/email', { token: olga.token, body });
+      reader = await visit((await mailTo(app, body.email, 'Confirm your new email address')).link);
+      await reader.page.getByRole('button', { name: 'Confirm' }).click();
+      await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
+      await reader.close();
+      const { link } = await mailTo(app, olga.email, 'The email address of your account was changed');
+      await scan(link);
+      reader = await visit(link);
+      await reader.page.getByRole('button', { name: 'Take my account back' }).click();
+      await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
+      expect((await app.sql`select email from users where id = ${olga.userId}`)[0]?.email).toBe(olga.email);
+      await reader.close();
+      reader = await visit(`${app.url}/verify-email`);
+      await outcomeOf(reader, 'This link is not complete');
+      expect(await reader.page.getByRole('button').count()).toBe(0);
+      expect(reader.complaints).toEqual([]);
+    },
+    MINUTE,
+  );
+});
