@@ -5,6 +5,7 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { newId } from '../../src/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { programOf, type Person } from '../cast.js';
+import { until } from '../security/until.js';
 import { gather, givenJob, type People } from '../journey.js';
 import { createSelections } from './whole-selection.js';
 
@@ -33,6 +34,8 @@ beforeAll(async () => {
   await app.rest('POST', `/v1/contractors/${profileId}/verify`, { token: people.admin.token });
   const offers = { awardee: { guaranteed_view: true } };
   ({ id: jobId } = await givenJob(app, 'completed', people, { offers }));
+  // Nobody listens there: an endpoint changes once, when it fails for the first time.
+  await until(async () => (await app.sql`select from webhook_endpoints where failing_since is null`).length === 0);
 });
 afterAll(() => app.close());
 
