@@ -25,7 +25,7 @@ const FORMS: Readonly<Record<LinkPage, Form>> = {
   '/reset-password': {
     title: 'Set a new password',
     path: '/v1/auth/password-reset/confirm',
-    text: 'All devices are logged out by this, and all API keys end.',
+    text: 'All devices are logged out by this, all API keys end, and webhooks are paused.',
     fields: NEW_PASSWORD,
     button: 'Set the password',
   },
