@@ -161,10 +161,11 @@ class Writing {
   }
 
   private anyId(field: string): string {
-    const { people } = this.stock;
-    return field === 'job'
-      ? this.job
-      : this.dice.pick([this.job, people.owner.userId, people.owner.profileId, people.awardee.profileId]);
+    const { people, stakedBid, webhookId } = this.stock;
+    if (field === 'job') return this.job;
+    if (field === 'webhookEndpoint') return webhookId;
+    const ofPeople = [people.owner.userId, people.owner.profileId, people.awardee.profileId];
+    return this.dice.pick([this.job, stakedBid, webhookId, ...ofPeople]);
   }
 
   private filter(): Record<string, unknown> {
@@ -244,6 +245,8 @@ function validMutation(field: GraphQLField<unknown, unknown>, stock: Stock, dice
   const args: Record<string, unknown> = {
     id: bidId === '' ? id : bidId,
     jobId: id,
+    userId: id,
+    deliveryId: id,
     expectedVersion: dice.percent(20) ? null : undefined,
     input: inputType && inGraphql(prepared.body ?? {}, getNamedType(inputType.type)),
   };

@@ -38,6 +38,8 @@ export interface Stock {
   readonly stakedBid: string;
   readonly transfer: string;
   readonly adminActionId: string;
+  /** The owner's. */
+  readonly webhookId: string;
   token(who: Who): string;
   /**
    * A job that has just come into this state, for one call to change it; one already changed when they have run out.
@@ -92,6 +94,10 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     job: originals.get('disputed')?.id,
     body: bodyOf('resolveDispute', (name) => `The ${name}.`, null),
   });
+  const { body: hook } = await app.rest('POST', '/v1/webhooks', {
+    token: people.owner.token,
+    body: { url: NO_RECEIVER },
+  });
   const staked = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
   const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
   const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
@@ -123,6 +129,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     stakedBid: staked.bids.bidder ?? '',
     transfer: transfers.data[0].id,
     adminActionId: actions.data[0].id,
+    webhookId: hook.webhook.id,
     token: (who) => tokens.get(who) ?? '',
     take: (state, dice) => {
       const job = fresh.get(state)?.pop();
