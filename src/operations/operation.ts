@@ -12,7 +12,6 @@ import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
 import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './once.js';
-import { recordingAdminAction } from './recorded-action.js';
 import { invalidField, parse } from './validation.js';
 
 /** What an operation gets to run with. */
@@ -246,8 +245,7 @@ function runOn<Input, Output>(
   context: CallContext,
   preparation: unknown,
 ): Promise<Output> {
-  const recordingDb = recordingAdminAction(db, operation, input, context.viewer);
-  return operation.run(callOn(recordingDb, context), input, preparation);
+  return operation.run(callOn(db, context), input, preparation);
 }
 
 function callOn<A extends Allowed>(db: Db, { viewer, caller, include }: CallContext): Call<ViewerOf<A>> {

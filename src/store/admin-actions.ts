@@ -1,22 +1,34 @@
 /** What admins did to others: recorded in the transaction that does it, and listed. */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { AdminActionId } from '../rules/ids.js';
+import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
+import { newId } from './new-id.js';
 import { pagedList, type List, type Page, type PageRequest } from './page.js';
 import { builder, cachedByKey, statement, type Placeholders } from './statement.js';
 import { adminActions } from './tables/admin-actions.js';
 
 export type AdminAction = typeof adminActions.$inferSelect;
 
-type NewAction = Pick<AdminAction, 'id' | 'adminId' | 'action' | 'reason'> & {
+interface NewAction {
+  /** The name of the operation. */
+  readonly action: string;
   /** A user, a contractor or a job. */
   readonly subjectId: string;
-};
+  readonly reason?: string | null | undefined;
+}
 
-export const insertAdminAction = statement(
+/** Records what an admin does to somebody, among the last statements of the transaction that does it. */
+export async function recordAdminAction(tx: Db, { userId }: Pick<Viewer, 'userId'>, action: NewAction): Promise<void> {
+  await insertAdminAction(tx, { reason: null, ...action, id: newId('adminAction'), adminId: userId });
+}
+
+const insertAdminAction = statement(
   'insertAdminAction',
   {},
-  ($: Placeholders<NewAction>) => sql`insert into admin_actions (id, admin_id, action, user_id, job_id, reason)
+  (
+    $: Placeholders<NewAction & Pick<AdminAction, 'id' | 'adminId'>>,
+  ) => sql`insert into admin_actions (id, admin_id, action, user_id, job_id, reason)
     values (${$('id')}, ${$('adminId')}, ${$('action')},
       coalesce((select id from users where id = ${$('subjectId')}),
         (select user_id from contractors where id = ${$('subjectId')}),

@@ -1,7 +1,9 @@
 /** What admins do to others is recorded with it, and is for admins to look up. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/index.js';
+import type { UserId } from '../../src/rules/ids.js';
 import { isWrite, type Operation } from '../../src/operations/operation.js';
+import { recordAdminAction } from '../../src/store/admin-actions.js';
 import { newId } from '../../src/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';
@@ -93,6 +95,25 @@ describe('what an admin does to others', () => {
     for (const headers of [{ 'Idempotency-Key': 'a' }, { 'Idempotency-Key': 'a' }, {}])
       expect((await post('/tokens/adjustments', credit, headers)).status).toBe(201);
     expect(await rows()).toHaveLength(before.length + 1);
+  });
+
+  it('is recorded by a transaction that ends by itself, and is gone with one that fails', async () => {
+    const { admin, bidder } = people;
+    const act = (action: string, fails = false) =>
+      app.services.db.inTransaction(async (tx) => {
+        await recordAdminAction(
+          tx,
+          { userId: admin.userId as UserId },
+          { action, subjectId: bidder.userId, reason: 'A test.' },
+        );
+        if (fails) throw new Error('This transaction fails.');
+      });
+    await act('endsByItself');
+    await expect(act('fails', true)).rejects.toThrow('fails');
+    const recorded = (await rows()).filter(({ reason }) => reason === 'A test.');
+    expect(recorded.map(({ action, admin_id: adminId, user_id: userId }) => [action, adminId, userId])).toEqual([
+      ['endsByItself', admin.userId, bidder.userId],
+    ]);
   });
 
   it('is not done where it cannot be recorded', async () => {

@@ -1,4 +1,4 @@
-/** What admins did to others, for admins to look up; `recorded-action.ts` records it. */
+/** What admins did to others, for admins to look up; each operation of theirs records it by `recordAdminAction`. */
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';

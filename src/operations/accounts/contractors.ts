@@ -7,6 +7,7 @@ import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
 import { choice, requiredText } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { lockContractor, setVerified } from '../../store/accounts.js';
+import { recordAdminAction } from '../../store/admin-actions.js';
 import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { areasAround, assertCanBeNearest, contradictionsInPlace, nearInputs, placeAround } from '../near.js';
@@ -34,7 +35,7 @@ export const verifyContractor = operation({
   allows: ['admin'],
   budget: 'write',
   input,
-  run: (call, { id }): Promise<ReadableContractor> => changeVerification(call, id, true),
+  run: (call, input): Promise<ReadableContractor> => changeVerification(call, input, true),
 });
 
 export const unverifyContractor = operation({
@@ -46,19 +47,23 @@ export const unverifyContractor = operation({
     ...input.shape,
     reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
   }),
-  run: (call, { id }): Promise<ReadableContractor> => changeVerification(call, id, false),
+  run: (call, input): Promise<ReadableContractor> => changeVerification(call, input, false),
 });
 
 function changeVerification(
   { db, viewer }: Call<Viewer>,
-  id: ContractorId,
+  { id, reason }: { readonly id: ContractorId; readonly reason?: string | null },
   verified: boolean,
 ): Promise<ReadableContractor> {
   return db.inTransaction(async (tx) => {
     const [contractor] = await lockContractor(tx, { id });
     if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
     if (contractor.verified === verified) return readableContractor(viewer, contractor);
-    const [[changed = contractor]] = await tx.commitWith(setVerified(tx, { id, verified }));
+    const action = verified ? verifyContractor.name : unverifyContractor.name;
+    const [[changed = contractor]] = await tx.commitWith(
+      setVerified(tx, { id, verified }),
+      recordAdminAction(tx, viewer, { action, subjectId: id, reason }),
+    );
     return readableContractor(viewer, changed);
   });
 }

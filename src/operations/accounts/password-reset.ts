@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
+import { recordAdminAction } from '../../store/admin-actions.js';
 import { expireLinks } from '../../store/mails.js';
 import { pauseEndpoints } from '../../store/webhooks.js';
 import { operation } from '../operation.js';
@@ -45,8 +46,13 @@ export const sendPasswordReset = operation({
     await assertMailAllowed(call, { userId: call.viewer.userId });
     return { kind: 'password_reset', email, userId: null };
   },
-  async run({ db, services }, _input, mail): Promise<{ requested: true }> {
-    await db.inTransaction((tx) => tx.commitWith(writeMail(services.mail, tx, mail)));
+  async run({ db, services, viewer }, { id }, mail): Promise<{ requested: true }> {
+    await db.inTransaction((tx) =>
+      tx.commitWith(
+        writeMail(services.mail, tx, mail),
+        recordAdminAction(tx, viewer, { action: 'sendPasswordReset', subjectId: id }),
+      ),
+    );
     return { requested: true };
   },
 });

@@ -6,6 +6,7 @@ import { TEXT } from '../../rules/limits.js';
 import { assertMaySuspend } from '../../rules/suspension.js';
 import { requiredText } from '../../rules/values.js';
 import type { Db } from '../../store/database.js';
+import { recordAdminAction } from '../../store/admin-actions.js';
 import { expireEmailChanges } from '../../store/mails.js';
 import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/suspensions.js';
 import { operation } from '../operation.js';
@@ -31,7 +32,7 @@ export const suspendUser = operation({
       .nullish()
       .describe('When the suspension ends by itself; by default it lasts until the person is restored.'),
   }),
-  async run(call, { id, until = null }): Promise<UserWithProfile> {
+  async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
     const { services, viewer } = call;
     await call.db.inTransaction(async (tx) => {
       const { person, locked } = await lockPerson(tx, id, viewer.userId);
@@ -41,6 +42,7 @@ export const suspendUser = operation({
         suspendPerson(tx, id, until),
         endAllSessions({ db: tx, services }, id),
         expireEmailChanges(tx, { userId: id }),
+        recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason }),
       );
     });
     return readUser.run(call, { id });
@@ -58,7 +60,11 @@ export const restoreUser = operation({
   async run(call, { id }): Promise<UserWithProfile> {
     await call.db.inTransaction(async (tx) => {
       const { person } = await lockPerson(tx, id, call.viewer.userId);
-      if (person.suspendedAt) await tx.commitWith(restorePerson(tx, id));
+      if (!person.suspendedAt) return;
+      await tx.commitWith(
+        restorePerson(tx, id),
+        recordAdminAction(tx, call.viewer, { action: 'restoreUser', subjectId: id }),
+      );
     });
     return readUser.run(call, { id });
   },

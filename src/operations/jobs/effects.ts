@@ -28,6 +28,7 @@ export interface EffectInput {
   readonly bidId?: BidId | undefined;
   readonly rating?: number | null | undefined;
   readonly review?: string | null | undefined;
+  readonly reason?: string | null | undefined;
 }
 
 interface Effect {

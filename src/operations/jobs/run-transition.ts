@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import type { EventType } from '../../rules/events.js';
-import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
+import { JOB_TRANSITIONS, type JobAction, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import { recordAdminAction } from '../../store/admin-actions.js';
 import { logEvents, type NewEvent } from '../../store/events.js';
 import { updateJob, type JobChanges, type JobRow, type NeededFacts } from '../../store/jobs.js';
 import { operation, type Operation } from '../operation.js';
@@ -85,9 +86,14 @@ async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: 
   const [newJob] = await tx.commitWith(
     updateJob(tx, job, changes),
     logEvents(tx, job, events),
+    ...(row.by === 'admin' ? [recordDecision(row, lockedJob, input)] : []),
     ...consequences.flatMap(({ statements = [] }) => statements),
   );
   return newJob;
+}
+
+function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: LockedJob, input: TransitionInput) {
+  return recordAdminAction(tx, viewer, { action, subjectId: job.id, reason: input.reason });
 }
 
 async function keep(

@@ -17,6 +17,7 @@ import {
   selectTransfer,
   selectTransferByReference,
 } from '../../store/ledger.js';
+import { recordAdminAction } from '../../store/admin-actions.js';
 import type { Db } from '../../store/database.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { operation } from '../operation.js';
@@ -114,7 +115,10 @@ export const adjustTokens = operation({
         if (balance + amount > INT32_MAX)
           throw invalidField('amount', 'would make the balance larger than any account may hold');
         const about = { reason: 'adjustment', actorId: viewer.userId, note: reason, externalReference } as const;
-        const [transfer] = await tx.commitWith(moveTokens(tx, { userId, change: amount, ...about }));
+        const [transfer] = await tx.commitWith(
+          moveTokens(tx, { userId, change: amount, ...about }),
+          recordAdminAction(tx, viewer, { action: 'adjustTokens', subjectId: userId, reason }),
+        );
         return transfer;
       })
       .catch((error: unknown) => {
