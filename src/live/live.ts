@@ -11,7 +11,7 @@ import { LIVE, NUMBERING, POOLS } from '../rules/service-limits.js';
 import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
-import { EVENTS_CONNECTIONS, listenOn } from '../store/notifications.js';
+import { listenOn } from '../store/notifications.js';
 import { lookForEvents, numberEvents, POSITIONS_CHANNEL } from '../store/positions.js';
 import { SESSIONS_CHANNEL } from '../store/sessions.js';
 import { createActiveSessions, type ActiveSessions } from './active-sessions.js';
@@ -50,16 +50,14 @@ interface LiveParts {
   readonly hooks: DatabaseHooks;
 }
 
-/** One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other. */
-const POOL = { ...POOLS.events, applicationName: EVENTS_CONNECTIONS };
-
 export async function openLive({ connection, metrics, log, hooks }: LiveParts): Promise<Live> {
   let reconnectPool: (() => Promise<void>) | undefined;
   const onOpen = (reconnect: () => Promise<void>) => {
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  const db = connect(connection, POOL, { ...hooks, onOpen });
+  // One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other.
+  const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
   const readingDb = db.of({ address: 'reading' });

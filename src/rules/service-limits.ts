@@ -74,9 +74,9 @@ export const MIGRATIONS = {
 
 /** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
 export const POOLS = {
-  probe: { poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },
-  events: { poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
-  queue: { poolSize: 2, idleInTransactionTimeoutMs: 5_000 },
+  probe: { applicationName: 'job-marketplace probe', poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },
+  events: { applicationName: 'job-marketplace events', poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
+  queue: { applicationName: 'job-marketplace queue', poolSize: 2, idleInTransactionTimeoutMs: 5_000 },
 } as const;
 
 /**

@@ -1,9 +1,7 @@
 /** Listens on channels of Postgres (LISTEN and NOTIFY), on a separate connection. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { POOLS } from '../rules/service-limits.js';
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
-
-/** The `application_name` of the connections for events in `pg_stat_activity`. */
-export const EVENTS_CONNECTIONS = 'job-marketplace events';
 
 /** Resolves once the connection listens, which it does not while the database is away. */
 const BEGUN_WITHIN_MS = 1_000;
@@ -42,7 +40,11 @@ function listenOnce(
   connection: Connection,
   channels: Readonly<Record<string, NotificationHandlers>>,
 ): Pick<Listening, 'close'> {
-  const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
+  const client = openPool(connection, {
+    ...DATABASE_DEFAULTS,
+    poolSize: 1,
+    applicationName: POOLS.events.applicationName,
+  });
   const subscriptions = Object.entries(channels).map(([channel, { onNotification, onListening }]) =>
     // The driver listens again after each lost connection.
     client.listen(channel, onNotification, onListening).catch(() => undefined),

@@ -1,20 +1,22 @@
 /**
- * A wire between a server and its database. It counts how often the server had to wait: what it sends in one breath,
- * before anything comes back, is one round trip. And it can hold back what comes back on some connections, as a network
- * does that swallows it, while all others go on.
+ * A wire between a server and its database. It counts round trips: how often the server waits for the database. It can
+ * also hold back what the database sends on some connections, as a network that swallows packets does.
+ *
+ * The speed of the machine has no part in the count. The wire collects what the server sends until the server has
+ * nothing more to send without an answer, forwards all of it, and delivers the answers only when all have arrived.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EVENTS_CONNECTIONS } from '../../src/store/notifications.js';
+import { DATABASE_DEFAULTS } from '../../src/store/database.js';
 import type { FreshDatabase } from '../postgres.js';
 
 type Connection = FreshDatabase['connection'];
 
 export interface DatabaseWire {
   readonly connection: Connection;
-  /** The round trips since the last look. What goes through the connections of events has no part in any call. */
+  /** The round trips of calls since the last look. The connections of the queue, the probe, and events don't count. */
   roundTrips(): number;
   /** Holds back what comes on each connection that has sent this text last, or sends it from now on. */
   hold(text: string): void;
@@ -25,29 +27,68 @@ export interface DatabaseWire {
   close(): void;
 }
 
+/** How a connection that serves calls introduces itself to Postgres. */
+const IS_FOR_CALLS = `application_name\0${DATABASE_DEFAULTS.applicationName}\0`;
+
+/** A server that has sent nothing for so many turns of the event loop waits for answers. */
+const QUIET_TURNS = 20;
+
 export async function databaseWire(to: Connection): Promise<DatabaseWire> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-wire-'));
   const socketIn = (place: string) => join(place, `.s.PGSQL.${to.port}`);
-  let count = 0;
-  let answered = true;
+  let roundTrips = 0;
   let holding: string | undefined;
   let held: (() => void)[] = [];
+
+  const deliver = (near: Socket, received: Buffer, lastSent: Buffer) => {
+    if (holding !== undefined && lastSent.includes(holding)) held.push(() => near.write(received));
+    else near.write(received);
+  };
+
   const server = createServer((near) => {
     const far = connect(socketIn(to.host));
-    let isOfEvents = false;
+    let isForCalls = false;
+    let isReady = false;
     let lastSent: Buffer = Buffer.alloc(0);
+    let outgoing: Buffer[] = [];
+    let incoming: Buffer[] = [];
+    let answersDue = 0;
+    let quietTurns = 0;
+    const fromServer = messageCounter(['Q', 'S']);
+    const fromDatabase = messageCounter(['Z']);
+
+    const forwardWhenQuiet = () => {
+      quietTurns += 1;
+      if (quietTurns < QUIET_TURNS) return void setImmediate(forwardWhenQuiet);
+      if (answersDue === 0) roundTrips += 1;
+      lastSent = Buffer.concat(outgoing);
+      outgoing = [];
+      answersDue += fromServer(lastSent);
+      far.write(lastSent);
+    };
+
     near.on('data', (sent) => {
-      // The first message says whose connection it is.
-      isOfEvents ||= sent.includes(EVENTS_CONNECTIONS);
-      if (answered && !isOfEvents) count += 1;
-      answered &&= isOfEvents;
-      lastSent = Buffer.from(sent);
-      far.write(sent);
+      isForCalls ||= !isReady && sent.includes(IS_FOR_CALLS);
+      if (!isForCalls || !isReady) {
+        lastSent = Buffer.from(sent);
+        far.write(sent);
+        return;
+      }
+      if (outgoing.length === 0) setImmediate(forwardWhenQuiet);
+      outgoing.push(Buffer.from(sent));
+      quietTurns = 0;
     });
     far.on('data', (received) => {
-      answered ||= !isOfEvents;
-      if (holding !== undefined && lastSent.includes(holding)) held.push(() => near.write(received));
-      else near.write(received);
+      if (!isForCalls || !isReady) {
+        isReady ||= fromDatabase(received) > 0;
+        deliver(near, received, lastSent);
+        return;
+      }
+      incoming.push(Buffer.from(received));
+      answersDue -= fromDatabase(received);
+      if (answersDue > 0) return;
+      deliver(near, Buffer.concat(incoming), lastSent);
+      incoming = [];
     });
     for (const [one, other] of [
       [near, far],
@@ -59,20 +100,38 @@ export async function databaseWire(to: Connection): Promise<DatabaseWire> {
   return {
     connection: { ...to, host: folder },
     roundTrips: () => {
-      const seen = count;
-      count = 0;
+      const seen = roundTrips;
+      roundTrips = 0;
       return seen;
     },
     hold: (text) => (holding = text),
     held: () => held.length,
     release: () => {
       holding = undefined;
-      for (const deliver of held) deliver();
+      for (const deliverHeld of held) deliverHeld();
       held = [];
     },
     close: () => {
       server.close();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** Counts the messages of these types in a stream of the protocol: a letter, four bytes of length, and the content. */
+function messageCounter(types: readonly string[]): (piece: Buffer) => number {
+  let rest: Buffer = Buffer.alloc(0);
+  return (piece) => {
+    let count = 0;
+    let at = 0;
+    const bytes = Buffer.concat([rest, piece]);
+    while (at + 5 <= bytes.length) {
+      const end = at + 1 + bytes.readInt32BE(at + 1);
+      if (end > bytes.length) break;
+      if (types.includes(String.fromCharCode(bytes[at] ?? 0))) count += 1;
+      at = end;
+    }
+    rest = bytes.subarray(at);
+    return count;
   };
 }

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, it } from 'vitest';
-import { EVENTS_CONNECTIONS, listenOn } from '../../src/store/notifications.js';
+import { POOLS } from '../../src/rules/service-limits.js';
+import { listenOn } from '../../src/store/notifications.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { until } from '../security/until.js';
 
@@ -19,7 +20,7 @@ afterAll(async () => {
 
 async function listeners(): Promise<number> {
   const found = await observer`select pid from pg_stat_activity
-    where datname = current_database() and application_name = ${EVENTS_CONNECTIONS}`;
+    where datname = current_database() and application_name = ${POOLS.events.applicationName}`;
   return found.length;
 }
 
