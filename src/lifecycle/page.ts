@@ -58,9 +58,9 @@ function lifecyclePage(played: ReadonlySet<string> | undefined): string {
               <label>or its id <input id="job-id" placeholder="job_…" autocomplete="off" spellcheck="false" /></label>
               <button>Show</button>
             </form>
-            <div id="where" aria-live="polite"></div>
           </div>
           <p id="problem" role="alert"></p>
+          <div id="where" aria-live="polite"></div>
         </section>
       </div>
       <section class="text" id="steps">

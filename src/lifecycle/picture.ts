@@ -31,15 +31,20 @@ export function drawPicture(): string {
 /** The label of a step is a node like a state: a line leads to it from each state that the step leaves. */
 function arrange(): Graph {
   const graph = new Graph();
-  // So low that all of it is seen in a window of 800 lines.
-  graph.setGraph({ nodesep: 16, edgesep: 16, ranksep: 12, marginx: 8, marginy: 4 });
+  // All of it fits in a window of 400 by 800 pixels.
+  graph.setGraph({ nodesep: 8, edgesep: 8, ranksep: 8, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
-  for (const { id, by, leaves, leadsTo } of STEPS) {
+  for (const [at, { id, by, leaves, leadsTo }] of STEPS.entries()) {
     if (!leadsTo) continue;
-    graph.setNode(labelOf(id), { width: widthOf(`${wordsOf(id)} ${by}`) + 4, height: 16 });
+    graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
     graph.setEdge(labelOf(id), leadsTo, {});
-    for (const state of leaves) graph.setEdge(state, labelOf(id), {});
+    // Labels are close to the state that they leave, and below one another if they lead to the same one: the picture
+    // would be too wide if all of them were side by side above the last state.
+    for (const state of leaves) {
+      const above = STEPS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
+      graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
+    }
   }
   layout(graph);
   return graph;
@@ -60,8 +65,8 @@ function stepLink({ id, by, leaves, mayKeepState, words }: Step, leadsTo: string
     ` aria-label="${wordsOf(id)}, by ${words.Who}: from ${words.From} to ${words.To}">`,
     ...lines,
     `<rect class="plate" ${outline(label)} rx="4"/>`,
-    `<text x="${label.x}" y="${label.y + 4}"><tspan class="name">${wordsOf(id)}</tspan>`,
-    ` <tspan class="party">${by}</tspan></text></a>`,
+    `<text x="${label.x}" y="${label.y - 2}"><tspan class="name">${wordsOf(id)}</tspan>`,
+    `<tspan class="party" x="${label.x}" dy="12">${by}</tspan></text></a>`,
   ].join('');
 }
 

@@ -28,6 +28,8 @@ for (const link of all('svg a'))
     link.addEventListener(type, (event) => {
       event.preventDefault();
       show(link);
+      // Under a mouse nothing moves.
+      if (type !== 'pointerenter') link.scrollIntoView({ block: 'nearest' });
     });
 
 const as = at('#as');
@@ -38,7 +40,10 @@ function showSessions() {
   as.replaceChildren(...roles.map((role) => new Option(role, role, false, role === chosen)));
   at('#log-in').hidden = roles.length > 0;
   at('#signed-in').hidden = roles.length === 0;
-  if (chosen) return;
+  if (!chosen) showNoJob();
+}
+
+function showNoJob() {
   at('#where').replaceChildren();
   mark(undefined, []);
 }
@@ -73,10 +78,11 @@ async function call(path, init, role) {
 
 let queue = Promise.resolve();
 
-/** One at a time, so that what was asked for last is shown in the end. */
+/** One at a time, so that what was asked for last is shown in the end: after a refusal, no earlier job. */
 function attempt(work) {
   queue = queue.then(work).then(() => '', ({ message }) => message).then((problem) => {
     at('#problem').textContent = problem;
+    if (problem) showNoJob();
     showSessions();
   });
 }
@@ -91,20 +97,24 @@ async function listJobs() {
 }
 
 async function showJob(id) {
+  shown = id;
+  history.replaceState(undefined, '', '#' + id);
+  const list = at('#job');
+  list.value = id;
+  if (list.selectedIndex < 0) list.selectedIndex = 0;
   const path = '/v1/jobs/' + encodeURIComponent(id);
   const job = await read(path);
   const { data: actions } = await read(path + '/actions');
-  shown = id;
-  history.replaceState(undefined, '', '#' + id);
   const may = actions.filter(({ allowed }) => allowed);
+  const wait = at('svg .end[data-state=' + job.status + ']') ? 'the job is over' : 'wait for the others';
   mark(job.status, may.map(({ action }) => action));
-  const list = (rows) => element('ul', ...rows.map((row) => itemFor(row, id)));
+  const listOf = (rows) => element('ul', ...rows.map((row) => itemFor(row, id)));
   at('#where').replaceChildren(
     element('p', element('b', job.title), ' is ', element('b', plain(job.status)), '.'),
-    element('h3', may.length > 0 ? 'You may now' : 'You may do nothing now: wait for the others'),
-    list(may),
+    element('h3', may.length > 0 ? 'You may now' : 'You may do nothing now: ' + wait),
+    listOf(may),
     element('h3', 'You may not'),
-    list(actions.filter(({ allowed }) => !allowed)),
+    listOf(actions.filter(({ allowed }) => !allowed)),
   );
 }
 

@@ -14,9 +14,9 @@ export const STYLES = `
       .side { position: sticky; top: 12px; align-self: start; }
       .text { grid-column: 1 / -1; }
 
-      svg { display: block; }
+      svg { display: block; max-width: 100%; height: auto; }
       svg text { font: 12px system-ui, sans-serif; text-anchor: middle; fill: var(--ink); }
-      svg .party { font-size: 11px; fill: var(--by); }
+      svg .party { fill: var(--by); }
       svg a { cursor: pointer; outline: none; }
       .line { fill: none; stroke: var(--by); stroke-width: 1.5; }
       .plate { fill: var(--paper); }
@@ -56,9 +56,11 @@ export const STYLES = `
       @media (max-width: 1000px) {
         header, main { padding: 12px 16px; }
         main, .side { display: contents; }
-        .picture { overflow-x: auto; }
         .picture svg { margin: 0 auto; }
-        #words { position: sticky; bottom: 8px; height: 25vh; }
+        #words { height: auto; max-height: 40vh; }
+        /* What is said of a state or a step stays in sight, and what is pointed at is never below it. */
+        #words:has(table) { position: sticky; bottom: 8px; }
+        html:has(#words table) { scroll-padding-bottom: calc(40vh + 16px); }
         #words, #yours, .text { margin: 12px 16px; }
       }
 `;

@@ -132,6 +132,14 @@ describe('/', () => {
   });
 });
 
+it('/lifecycle draws a picture that is legible in a window of 400 by 800 pixels', async () => {
+  const page = await (await fetch(`${app.url}/lifecycle`)).text();
+  const [, width, height] = /<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(page) ?? [];
+  // It is 368 pixels wide there, below a head of 80, and its letters are of 12 where it is not made smaller.
+  expect((12 * 368) / Number(width)).toBeGreaterThanOrEqual(9);
+  expect(80 + Number(height)).toBeLessThanOrEqual(800);
+});
+
 it('/v1 lists every address of REST with its methods', async () => {
   const { paths } = (await (await fetch(`${app.url}/v1`)).json()) as { paths: Record<string, string[]> };
   expect(Object.values(paths).flat()).toHaveLength(ROUTES.length);
@@ -147,6 +155,13 @@ describe('A refusal', () => {
     expect(bytes.toString()).toContain('404 Not Found');
     expect(bytes.toString()).not.toContain('<script>');
     expect((await fetch(`${app.url}/v1/me`, { headers: HTML })).headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('shows code as code on its page, and as text to programs', async () => {
+    const page = await (await fetch(`${app.url}/v1/jobs`, { headers: HTML })).text();
+    expect(page).toContain('send it as <code>Authorization: Bearer &lt;token&gt;</code>.');
+    expect(page).not.toContain('`');
+    expect((await app.rest('GET', '/v1/jobs')).body.error).toContain('`Authorization: Bearer <token>`');
   });
 
   it('is JSON for programs, whatever they accept besides', async () => {

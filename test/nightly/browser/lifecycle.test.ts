@@ -38,9 +38,9 @@ async function post(token: string, title: string, more: object): Promise<string>
 }
 
 browser.describe('The page of the lifecycle', () => {
-  for (const width of [1280, 400])
+  for (const width of [1920, 1280, 400])
     browser.it(
-      `shows the whole picture, legibly, in a window of ${width} columns, light and dark`,
+      `shows the whole picture, legibly, from beginning to end, in a window ${width} pixels wide, light and dark`,
       async () => {
         visitor = await visit(`${app.url}/healthz`);
         const { page, picture } = visitor;
@@ -54,6 +54,8 @@ browser.describe('The page of the lifecycle', () => {
         for (const { action } of Object.values(JOB_TRANSITIONS))
           expect(await page.locator(`svg [data-step="${action.toLowerCase()}"]`).count(), action).toBe(1);
         expect(await textsOutside(page)).toEqual([]);
+        expect(await outOfSight(page)).toEqual([]);
+        expect(await smallestText(page)).toBeGreaterThanOrEqual(9);
         const { y, height } = (await page.locator('.picture svg').boundingBox()) ?? { y: 0, height: Infinity };
         expect(y + height).toBeLessThanOrEqual(800);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
@@ -86,13 +88,63 @@ browser.describe('The page of the lifecycle', () => {
   );
 
   browser.it(
+    'keeps in sight on a telephone what is pointed at, above the words about it',
+    async () => {
+      visitor = await visit(`${app.url}/lifecycle`);
+      const { page, picture } = visitor;
+      await page.setViewportSize({ width: 400, height: 800 });
+      expect(await topOf(page, '#words')).toBeGreaterThan(await bottomOf(page, '.picture svg'));
+      for (const [name, place] of Object.entries({
+        draft: '[data-state="draft"]',
+        approve: '[data-step="approve"] .name',
+        completed: '[data-state="completed"]',
+      })) {
+        await page.locator(place).click();
+        await see(page, '#words th', name);
+        expect(await bottomOf(page, place), place).toBeLessThanOrEqual(await topOf(page, '#words'));
+        expect(await bottomOf(page, '#words'), place).toBeLessThanOrEqual(800);
+      }
+      await picture('lifecycle-words-400');
+      expectQuiet();
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'shows no job, and why, when another one is refused',
+    async () => {
+      visitor = await visit(`${app.url}/lifecycle#${tap}`);
+      const { page, picture } = visitor;
+      await logIn(page);
+      await see(page, '#where', 'Repair the tap is open');
+      const strange = tap.replace(/\w$/, (last) => (last === '0' ? '1' : '0'));
+      await page.getByLabel('or its id').fill(strange);
+      await page.getByRole('button', { name: 'Show' }).click();
+      await see(page, '#problem', 'There is no such job.');
+      await picture('lifecycle-refused');
+      const expectNoJob = async () => {
+        expect(await page.locator('#where').textContent()).toBe('');
+        expect(await page.locator('svg [aria-current], svg .may, svg.located').count()).toBe(0);
+        expect(await page.locator('#job').inputValue()).toBe('');
+      };
+      await expectNoJob();
+      await page.reload();
+      await see(page, '#problem', 'There is no such job.');
+      await expectNoJob();
+      await page.locator('#job').selectOption(fence);
+      await see(page, '#where', 'Paint the fence is draft');
+      expect(await page.locator('#problem').textContent()).toBe('');
+      expect(visitor.complaints.filter((complaint) => !complaint.includes(strange))).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  browser.it(
     'shows where a job stands and what its owner may do next, and why not the rest',
     async () => {
       visitor = await visit(`${app.url}/lifecycle`);
       const { page, picture } = visitor;
-      await page.getByLabel('Email').fill(HANNA.email);
-      await page.getByLabel('Password').fill(HANNA.password);
-      await page.getByRole('button', { name: 'Log in' }).click();
+      await logIn(page);
       await page.getByLabel('Job', { exact: true }).selectOption(tap);
       await see(page, '#where', 'Repair the tap is open');
       expect(await page.locator('svg [aria-current]').getAttribute('data-state')).toBe('open');
@@ -156,6 +208,38 @@ browser.describe('The page of the lifecycle', () => {
     MINUTE,
   );
 });
+
+async function logIn(page: Page): Promise<void> {
+  await page.getByLabel('Email').fill(HANNA.email);
+  await page.getByLabel('Password').fill(HANNA.password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** States and steps whose middle is outside of the window, or covered. */
+function outOfSight(page: Page): Promise<string[]> {
+  return page.locator('svg a').evaluateAll((links) =>
+    links.flatMap((link) => {
+      const { x, y, width, height } = (link.querySelector('rect') ?? link).getBoundingClientRect();
+      const seen = link.ownerDocument.elementFromPoint(x + width / 2, y + height / 2);
+      return link.contains(seen) ? [] : [link.getAttribute('href') ?? ''];
+    }),
+  );
+}
+
+/** In pixels of the window. */
+function smallestText(page: Page): Promise<number> {
+  return page.evaluate(`Math.min(...[...document.querySelectorAll('svg tspan, svg text')].map((text) =>
+    parseFloat(getComputedStyle(text).fontSize) * document.querySelector('svg').getScreenCTM().a))`);
+}
+
+async function topOf(page: Page, place: string): Promise<number> {
+  return (await page.locator(place).boundingBox())?.y ?? Number.NaN;
+}
+
+async function bottomOf(page: Page, place: string): Promise<number> {
+  const { y, height } = (await page.locator(place).boundingBox()) ?? { y: Number.NaN, height: 0 };
+  return y + height;
+}
 
 /** What is written over the edge of its box, or of the picture. */
 function textsOutside(page: Page): Promise<string[]> {
