@@ -10,7 +10,7 @@ export function sendErrorPage(exchange: Exchange, { status, code, message }: Ref
   const body = `
     <main>
       <h1>${ICON} ${title}</h1>
-      <p>${escapeHtml(message)}</p>
+      <p>${escapeHtml(message).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>
       <p>Programs get this as JSON, with the code <code>${code}</code>. <a href="/">What there is on this server</a></p>
       <p class="faint">Request ${escapeHtml(exchange.requestId)}</p>
     </main>`;

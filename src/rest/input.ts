@@ -42,7 +42,7 @@ export function readInput({ route, parameters }: RouteMatch, exchange: Exchange,
   const problems = new Map<string, string>();
   const input = {
     ...readBodyFields(route, shape, parameters, fromWire(json), problems),
-    ...readQuery(route, shape, exchange.search),
+    ...readQuery(route, shape, exchange.search, problems),
     ...(shape.has('expectedVersion') && { expectedVersion: expectedVersionIn(exchange.header('if-match')) }),
     ...Object.fromEntries(parameters),
   };
@@ -81,17 +81,24 @@ function readBodyFields(
   return Object.fromEntries(values);
 }
 
-/** An unknown name is passed on as the client spelled it, so that the schema refuses it with the other bad fields. */
-function readQuery(route: Route, shape: Shape, search: string): Input {
+/** An unknown name is refused as the client spelled it, together with the other bad fields. */
+function readQuery(route: Route, shape: Shape, search: string, problems: Map<string, string>): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();
+  let known: string | undefined;
   for (const [name, value] of new URLSearchParams(search)) {
     const field = fieldName(name);
     const schema = route.query?.includes(field) ? shape.get(field) : undefined;
-    if (!schema) query.set(unknownName(name), value);
+    if (!schema) problems.set(unknownName(name), NO_PARAMETER + (known ??= parametersOf(route)));
     else addTo(query, field, kindOf(schema), value, route.several?.[field]);
   }
   return Object.fromEntries(query);
+}
+
+const NO_PARAMETER = 'is not a query parameter: this operation takes ';
+
+function parametersOf({ query = [] }: Route): string {
+  return query.length > 0 ? query.map(wireName).join(', ') : 'none';
 }
 
 /**

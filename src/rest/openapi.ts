@@ -7,6 +7,7 @@ import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
 import { sentenceOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { VERSION } from '../version.js';
 import { requestExample } from './examples.js';
 import { withNamedEnums } from './named-enums.js';
 import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName } from './openapi-requests.js';
@@ -44,7 +45,7 @@ export function openapi(serverUrl = USUAL_SERVER) {
     openapi: '3.1.0',
     info: {
       title: 'Job Marketplace',
-      version: '1.0.0',
+      version: VERSION,
       summary: 'Homeowners post jobs, contractors bid, disputes end fairly.',
       description: ABOUT,
       contact: { name: 'The operator of this server' },

@@ -24,7 +24,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   live: ['rules', 'store', 'metrics'],
   operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record', 'mail'],
   graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
-  rest: ['rules', 'security', 'http', 'store', 'operations'],
+  rest: ['rules', 'security', 'http', 'store', 'operations', 'version'],
   lifecycle: ['rules', 'http'],
   metrics: ['rules', 'shares', 'record'],
   queue: ['rules', 'store'],

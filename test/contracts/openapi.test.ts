@@ -52,6 +52,12 @@ describe('The document', () => {
     }
   });
 
+  it('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(printed.info.version).toBe(version);
+    expect(openapi().info.version).toBe(version);
+  });
+
   it('leads somewhere with every $ref, and to every part', () => {
     const refs = new Set([...JSON.stringify(printed).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => String(ref)));
     expect([...refs].filter((ref) => resolve(ref) === undefined)).toEqual([]);

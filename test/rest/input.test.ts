@@ -13,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const create = (body: unknown) => app.rest('POST', '/v1/jobs', { token: hanna.token, body });
+const read = (path: string) => app.rest('GET', path, { token: hanna.token });
 const DRAFT = { title: 'Repair the sink', description: 'It drips.' };
 
 it('an old name that contradicts the new one is the one to blame, whichever stands first', async () => {
@@ -35,9 +36,18 @@ it('names that every object is born with are as unknown as any other, in a body 
   expect(byRest(refused)).toEqual(invalid(...born));
   for (const problem of Object.values(refused.body.details.fields))
     expect(problem).toBe('is not a field of this operation');
-  expect(
-    byRest(await app.rest('GET', `/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`, { token: hanna.token })),
-  ).toEqual(invalid(...born));
+  const refusedQuery = await read(`/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`);
+  expect(byRest(refusedQuery)).toEqual(invalid(...born));
+});
+
+it('an unknown query parameter is called one, beside those that the operation takes', async () => {
+  const { fields } = (await read('/v1/jobs?limit=5&per_page=0')).body.details;
+  expect(fields.limit).toMatch(/^is not a query parameter: this operation takes page, per_page, after, .*, near_zip/);
+  expect(fields.limit.endsWith('...')).toBe(false);
+  expect(fields.per_page).toBe('must be from 1 to 100');
+  expect((await read('/v1/me?include=tokens')).body.details.fields).toEqual({
+    include: 'is not a query parameter: this operation takes none',
+  });
 });
 
 it('a job may be sent back whole, with the id of its address and no other', async () => {
