@@ -1,10 +1,11 @@
-import { CombinedGraphQLErrors, type OperationVariables } from '@apollo/client';
+import type { OperationVariables } from '@apollo/client';
 import { ApolloProvider, useApolloClient, useQuery } from '@apollo/client/react';
 import { useMemo, useSyncExternalStore } from 'react';
 import { createClient } from './apollo-client';
 import { openWith } from './apollo-live';
+import { sendWith } from './apollo-send';
 import { App } from './app';
-import { GraphContext, Refused, type Graph } from './graph';
+import { GraphContext, type Graph } from './graph';
 import { hearSession, readSession } from './session';
 import { show } from './show';
 
@@ -18,16 +19,7 @@ const graph: Graph = {
     return (document, variables) => openWith(used, document, variables);
   },
   useWrite() {
-    const used = useApolloClient();
-    return async (mutation, variables) => {
-      try {
-        const { data } = await used.mutate<unknown, OperationVariables>({ mutation, variables });
-        return data as never;
-      } catch (error) {
-        if (!CombinedGraphQLErrors.is(error)) throw error;
-        throw new Refused(error.message, error.errors[0]?.extensions?.['code']);
-      }
-    };
+    return sendWith(useApolloClient());
   },
 };
 

@@ -2,6 +2,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { createContext, useContext, useEffect, useEffectEvent } from 'react';
 import { follow, type Open } from './live';
+import type { Send } from './sign-in';
 
 export type Variables = Record<string, unknown>;
 
@@ -11,15 +12,6 @@ export interface Reading<Data> {
   again(): Promise<unknown>;
 }
 
-export class Refused extends Error {
-  constructor(
-    message: string,
-    readonly code: unknown,
-  ) {
-    super(message);
-  }
-}
-
 export interface Graph {
   useRead<Data, V extends Variables>(document: TypedDocumentNode<Data, V>, variables: V): Reading<Data>;
   /** How to hear the events of a subscription whose one field is called `event`. */
@@ -27,8 +19,7 @@ export interface Graph {
     document: TypedDocumentNode<{ event: Event }, V>,
     variables: Omit<V, 'after'>,
   ) => Open<Event>;
-  /** Throws a `Refused`. */
-  useWrite(): <Data, V extends Variables>(document: TypedDocumentNode<Data, V>, variables: V) => Promise<Data>;
+  useWrite(): Send;
 }
 
 export const GraphContext = createContext<Graph | undefined>(undefined);

@@ -4,8 +4,9 @@ import { Provider, useClient, useQuery, type AnyVariables } from 'urql';
 import { createSocket } from './live';
 import { createClient } from './urql-client';
 import { openOn } from './urql-live';
+import { sendWith } from './urql-send';
 import { App } from './app';
-import { GraphContext, Refused, type Graph } from './graph';
+import { GraphContext, type Graph } from './graph';
 import { hearSession, readSession } from './session';
 import { show } from './show';
 
@@ -20,12 +21,7 @@ const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
     return (document, variables) => openOn(socket, print(document), variables);
   },
   useWrite() {
-    const used = useClient();
-    return async (mutation, variables) => {
-      const { data, error } = await used.mutation<unknown, AnyVariables>(mutation, variables).toPromise();
-      if (error) throw new Refused(error.message, error.graphQLErrors[0]?.extensions['code']);
-      return data as never;
-    };
+    return sendWith(useClient());
   },
 });
 
