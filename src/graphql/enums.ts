@@ -5,6 +5,7 @@ import { API_KEY_ACCESSES } from '../rules/entities/api-key.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
 import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/tokens.js';
+import { EMAIL_UNDO_DECISIONS, EMAIL_UNDO_STATES } from '../rules/email-undo.js';
 import { ERROR_CODES, reasonsOf, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
 import { JOB_ORDERS } from '../rules/job-orders.js';
@@ -45,6 +46,17 @@ export const UserType = choice('UserType', 'The three kinds of account.', ROLES,
   homeowner: 'Posts jobs and awards them.',
   contractor: 'Bids on jobs and does the work.',
   admin: 'Decides disputes and verifies contractors.',
+});
+
+export const EmailUndo = choice('EmailUndo', 'What became of an undo of an email change.', EMAIL_UNDO_STATES, {
+  pending: 'The account was used after the change, so support decides by `settleEmailUndo`.',
+  undone: 'The account returned to its former address.',
+  settled: 'Support decided.',
+});
+
+export const EmailUndoDecision = choice('EmailUndoDecision', 'Which address keeps the account.', EMAIL_UNDO_DECISIONS, {
+  current: 'The address that the account has now.',
+  former: 'The address that asked for the undo.',
 });
 
 export const TokenTransferReason = choice(
@@ -179,6 +191,8 @@ export const WebhookDeliveryStatus = choice(
 /** The enum that a choice names in its `enumName`. */
 export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   UserType,
+  EmailUndo,
+  EmailUndoDecision,
   ApiKeyAccess,
   TokenTransferReason,
   JobStatus,

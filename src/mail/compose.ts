@@ -7,16 +7,23 @@ import type { MailText } from './text.js';
 import { EMAIL_CHANGE } from './texts/email-change.js';
 import { EMAIL_CHANGED } from './texts/email-changed.js';
 import { EMAIL_TAKEN } from './texts/email-taken.js';
+import { EMAIL_UNDO_DENIED, EMAIL_UNDO_GRANTED, EMAIL_UNDO_PENDING, EMAIL_UNDONE } from './texts/email-undo.js';
 import { EMAIL_VERIFICATION } from './texts/email-verification.js';
 import { PASSWORD_CHANGED } from './texts/password-changed.js';
-import { PASSWORD_RESET } from './texts/password-reset.js';
+import { PASSWORD_RESET, PASSWORD_RESET_AFTER_UNDO, PASSWORD_RESET_BY_SUPPORT } from './texts/password-reset.js';
 
 const TEXTS: Readonly<Record<MailKind, MailText>> = {
   password_reset: PASSWORD_RESET,
+  password_reset_by_support: PASSWORD_RESET_BY_SUPPORT,
+  password_reset_after_undo: PASSWORD_RESET_AFTER_UNDO,
   password_changed: PASSWORD_CHANGED,
   email_verification: EMAIL_VERIFICATION,
   email_change: EMAIL_CHANGE,
   email_changed: EMAIL_CHANGED,
+  email_undone: EMAIL_UNDONE,
+  email_undo_pending: EMAIL_UNDO_PENDING,
+  email_undo_granted: EMAIL_UNDO_GRANTED,
+  email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
 /** Where links lead: to pages of this server, or of an app of one's own, with `{token}` in its address. */
@@ -48,7 +55,7 @@ export function compose(
 }
 
 function textOf({ kind, hasExpired, userId, holderId }: Mail): MailText | undefined {
-  if (hasExpired || (kind === 'password_reset' && holderId === null)) return undefined;
+  if (hasExpired || (MAILS[kind]?.page === '/reset-password' && holderId === null)) return undefined;
   const isTaken = kind === 'email_change' && holderId !== null && holderId !== userId;
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];
 }

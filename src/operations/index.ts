@@ -3,7 +3,8 @@ import { endOtherSessions, endSession, listSessions, readSession } from './accou
 import { listAdminActions, readAdminAction } from './accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
-import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from './accounts/email.js';
+import { changeEmail, requestEmailVerification, verifyEmail } from './accounts/email.js';
+import { settleEmailUndo, undoEmailChange } from './accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from './accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from './accounts/contractor-work.js';
 import { listContractors, readContractor, unverifyContractor, verifyContractor } from './accounts/contractors.js';
@@ -63,6 +64,7 @@ export const OPERATIONS = {
   verifyEmail,
   changeEmail,
   undoEmailChange,
+  settleEmailUndo,
   createApiKey,
   listApiKeys,
   readApiKey,

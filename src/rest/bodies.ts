@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB, JOB_DISTANCE } from '../rules/entities/job.js';
 import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
-import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
+import {
+  PUBLICATION as PAYLOAD,
+  SESSION as LOG_IN,
+  UNDONE_EMAIL_CHANGE as UNDO,
+  VIEWER,
+} from '../rules/entities/session.js';
 import { unredactedEntity, entity, type Entity, type Fields } from '../rules/entity.js';
 import { REASONS, reasonsOf, REST_ERROR_CODES } from '../rules/errors.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
@@ -188,6 +193,16 @@ export const DONE = entity('Done', 'That it is done.', {
   },
   message: { type: z.string(), description: 'What was done, for a person to read.', example: 'You are logged out.' },
   data: { type: entity('Nothing', 'Empty.', {}).schema, description: 'Empty.' },
+});
+
+export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'An address that was confirmed.', {
+  ...DONE.fields,
+  email: { ...USER.fields.email, description: 'The address that the account has now.' },
+});
+
+export const UNDONE_EMAIL_CHANGE = entity('UndoneEmailChange', 'What became of the undo of an email change.', {
+  ...DONE.fields,
+  ...UNDO.fields,
 });
 
 export const EVENT_LOG = entity('EventLog', 'What happened to one’s jobs, the oldest first, from one position on.', {

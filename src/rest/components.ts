@@ -14,6 +14,7 @@ import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../r
 import type { Entity } from '../rules/entity.js';
 import {
   BID_ACTIONS,
+  CONFIRMED_EMAIL,
   DONE,
   EVENT_LOG,
   JOB_ACTIONS,
@@ -36,6 +37,7 @@ import {
   SEEN_HOMEOWNER,
   SEEN_USER,
   SESSION,
+  UNDONE_EMAIL_CHANGE,
   type Variants,
 } from './bodies.js';
 import { answerSchema } from './answer-schema.js';
@@ -86,6 +88,8 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   LIFECYCLE_ON_WIRE,
   PUBLICATION,
   DONE,
+  CONFIRMED_EMAIL,
+  UNDONE_EMAIL_CHANGE,
   PAGINATION,
   PROBLEM,
   ERROR_DETAILS,

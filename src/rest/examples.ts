@@ -47,6 +47,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   verifyEmail: { token: LINK_TOKEN },
   changeEmail: { email: 'hanna.hill@example.com', currentPassword: PERSON.password },
   undoEmailChange: { token: LINK_TOKEN },
+  settleEmailUndo: { keep: 'former', reason: 'Knows the account’s first jobs.' },
   createApiKey: { name: 'Nightly export', expiresAt: null, access: 'read' },
   updateProfile: {
     user: { phone: '+1 512 555 0111' },

@@ -3,7 +3,8 @@ import { endOtherSessions, endSession, listSessions, readSession } from '../oper
 import { listAdminActions, readAdminAction } from '../operations/accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
-import { changeEmail, requestEmailVerification, undoEmailChange, verifyEmail } from '../operations/accounts/email.js';
+import { changeEmail, requestEmailVerification, verifyEmail } from '../operations/accounts/email.js';
+import { settleEmailUndo, undoEmailChange } from '../operations/accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from '../operations/accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
 import {
@@ -65,6 +66,7 @@ import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/to
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
 import {
   BID_ACTIONS,
+  CONFIRMED_EMAIL,
   DONE,
   EVENT_LOG,
   JOB_ACTIONS,
@@ -81,6 +83,7 @@ import {
   SEEN_HOMEOWNER,
   SEEN_USER,
   SESSION,
+  UNDONE_EMAIL_CHANGE,
 } from './bodies.js';
 import { eventOnWire } from './event-body.js';
 import {
@@ -95,6 +98,11 @@ import { route, type Route } from './route.js';
 
 /** Names from the first examples of the API, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
+
+const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
+const UNDO_PENDING =
+  'The account was used after the change, so our support team decides who keeps it. Contact them, and say that the ' +
+  'account was yours.';
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
 
@@ -137,12 +145,12 @@ export const ROUTES: readonly Route[] = [
     answer: () => doneBody('The password is changed; all sessions and API keys have ended.'),
   }),
   route('POST', '/auth/verify-email', verifyEmail, {
-    shows: DONE,
-    answer: () => doneBody('The address is confirmed, and is that of the account.'),
+    shows: CONFIRMED_EMAIL,
+    answer: ({ email }) => ({ ...doneBody(`${email} is confirmed. It is the email address of your account.`), email }),
   }),
   route('POST', '/auth/undo-email-change', undoEmailChange, {
-    shows: DONE,
-    answer: () => doneBody('The account has its former address again, and a mail is on its way to set a new password.'),
+    shows: UNDONE_EMAIL_CHANGE,
+    answer: (undo) => ({ ...doneBody(undo.pending ? UNDO_PENDING : UNDO_DONE), ...undo }),
   }),
   route('GET', '/me', readMe, { shows: ME, answer: onlyOwnProfile }),
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
@@ -186,7 +194,10 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/contractors/{id}/bids', listContractorBids, { query: PAGE_QUERY, shows: BID }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
-  route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),
+  route('GET', '/users', listUsers, {
+    query: [...PAGE_QUERY, 'search', 'userType', 'verified', 'emailUndo'],
+    shows: LISTED_USER,
+  }),
   route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
   route('POST', '/users/{id}/suspend', suspendUser, { shows: SEEN_USER }),
   route('POST', '/users/{id}/restore', restoreUser, { shows: SEEN_USER }),
@@ -199,6 +210,7 @@ export const ROUTES: readonly Route[] = [
     shows: DONE,
     answer: () => doneBody('A mail is on its way to them.'),
   }),
+  route('POST', '/users/{id}/email-undo', settleEmailUndo, { shows: SEEN_USER }),
   route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),
   route('GET', '/tokens', readTokens, { query: ['userId'], shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: [...PAGE_QUERY, 'userId'], shows: TOKEN_TRANSFER }),

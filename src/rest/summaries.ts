@@ -15,6 +15,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   verifyEmail: 'Confirm an email by a link',
   changeEmail: 'Change the email',
   undoEmailChange: 'Undo a change of email by a link',
+  settleEmailUndo: 'Decide a disputed undo of a change of email',
   apiKeys: 'List API keys',
   createApiKey: 'Create an API key',
   apiKey: 'Read an API key',

@@ -25,6 +25,8 @@ export interface ActionFacts {
   /** The states of the viewer's own bids on this job, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
+  /** Whether support has to decide whose the viewer's account is. */
+  readonly isEmailDisputed: boolean;
   /** How many bids on this job, anyone's, could be awarded. */
   readonly bidsToAward: number;
   /** The viewer's own balance less what is held. */
@@ -33,10 +35,10 @@ export interface ActionFacts {
 
 /** One entry for every operation on a job, in the order of the table. */
 export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableAction[] {
-  const { ownBids, bidsToAward, availableTokens, isOwnerSuspended } = facts;
+  const { ownBids, bidsToAward, availableTokens, isOwnerSuspended, isEmailDisputed } = facts;
   const job = { ...facts.job, isOwnerSuspended };
   return JOB_ACTION_KEYS.map((key) => {
-    const denial = jobDenial(key, { viewer, job, ownBids, bidsToAward, availableTokens, cost: 0 });
+    const denial = jobDenial(key, { viewer, job, ownBids, isEmailDisputed, bidsToAward, availableTokens, cost: 0 });
     return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };
   });
 }

@@ -194,7 +194,10 @@ const OTHER_REASONS = {
     used: 'the link was used before; each works once',
     expired: 'the link works no more',
   },
-  FORBIDDEN: { email_unverified: 'the email must be confirmed first' },
+  FORBIDDEN: {
+    email_unverified: 'the email must be confirmed first',
+    email_disputed: 'an email change was undone, and support has to decide who keeps the account',
+  },
 } as const satisfies { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> };
 
 export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];

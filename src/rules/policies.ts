@@ -29,6 +29,8 @@ export interface JobFacts {
   readonly ownBids: readonly BidState[];
   /** The version that the caller has read; null if they don't say. */
   readonly expectedVersion?: number | null;
+  /** Whether support has to decide whose the viewer's account is, after an undo of an email change. */
+  readonly isEmailDisputed?: boolean;
   /** The viewer's own balance less what is held. */
   readonly availableTokens?: number;
   /** What the call takes from the balance, where that follows from the input: a stake, or a raise of the urgency. */
@@ -60,14 +62,14 @@ export function assertAllowed(denial: Denial | undefined): void {
 }
 
 /**
- * In this order: may this caller do this to this job, is their email confirmed, do they know its version, does its
- * state allow it, and what else there is.
+ * In this order: may this caller do this to this job, is their email confirmed and undisputed, do they know its version,
+ * does its state allow it, and what else there is.
  */
 export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const row: JobAction = JOB_ACTIONS[key];
   return (
     callerDenial(row.by, facts) ??
-    unverifiedDenial(key, facts) ??
+    emailDenial(key, facts) ??
     versionDenial(facts) ??
     stateDenial(key, facts) ??
     conditionDenial(key, facts)
@@ -113,7 +115,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   const states = [wrongStateCode(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
-  return NEEDS_VERIFIED_EMAIL.includes(key) ? ['FORBIDDEN', ...states] : states;
+  return NEEDS_UNDISPUTED_EMAIL.includes(key) ? ['FORBIDDEN', ...states] : states;
 }
 
 function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
@@ -135,14 +137,25 @@ function descriptionsOf(words: typeof PARTY_WORDS): Record<string, string> {
 /** What somebody whose email is not confirmed may not do, where the operator asks for that. */
 const NEEDS_VERIFIED_EMAIL: readonly JobActionKey[] = ['publish', 'submitBid'];
 
-function unverifiedDenial(key: JobActionKey, { viewer }: JobFacts): Denial | undefined {
-  return viewer.mustVerifyEmail && NEEDS_VERIFIED_EMAIL.includes(key) ? EMAIL_UNVERIFIED : undefined;
+/** What nobody may do while support has to decide whose the account is: what spends tokens, or binds somebody else. */
+const NEEDS_UNDISPUTED_EMAIL: readonly JobActionKey[] = [...NEEDS_VERIFIED_EMAIL, 'award'];
+
+function emailDenial(key: JobActionKey, { viewer, isEmailDisputed = false }: JobFacts): Denial | undefined {
+  if (viewer.mustVerifyEmail && NEEDS_VERIFIED_EMAIL.includes(key)) return EMAIL_UNVERIFIED;
+  return isEmailDisputed && NEEDS_UNDISPUTED_EMAIL.includes(key) ? EMAIL_DISPUTED : undefined;
 }
 
 const EMAIL_UNVERIFIED: Denial = {
   code: 'FORBIDDEN',
   message: 'Confirm your email address first, by the link in a mail.',
   details: () => ({ reason: 'email_unverified' }),
+};
+
+export const EMAIL_DISPUTED: Denial = {
+  code: 'FORBIDDEN',
+  message:
+    'Somebody asked to undo a change of your email address. Contact support: until they decide, this is blocked.',
+  details: () => ({ reason: 'email_disputed' }),
 };
 
 function versionDenial({ job: { version }, expectedVersion = null }: JobFacts): Denial | undefined {

@@ -17,7 +17,12 @@ import {
 } from './tables/accounts.js';
 import { tokenBalances } from './tables/ledger.js';
 
-export const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
+export const {
+  passwordHash: _hash,
+  referralCode: _code,
+  profileEditedAt: _editedAt,
+  ...userColumns
+} = getTableColumns(users);
 export const homeownerShape = getTableColumns(homeowners);
 const { ratingSum: _sum, ratingRank: _rank, personName: _name, ...contractorColumns } = getTableColumns(contractors);
 
@@ -28,7 +33,7 @@ export const contractorShape = {
   >`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
 };
 
-export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode'>>;
+export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode' | 'profileEditedAt'>>;
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
 export type Contractor = RowOf<
   typeof CONTRACTOR,
@@ -62,7 +67,7 @@ export const insertContractor = statement(
       .returning(fields),
 );
 
-/** Who has this address, or had it and may still take it back. */
+/** Who has this address, or had it and may still take it back, or waits for support to decide about it. */
 export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
@@ -72,7 +77,8 @@ export const selectIdByEmail = statement(
       .from(users)
       .where(
         sql`users.id in (select id from users where email = ${$('email')} union all select user_id from mails
-          where email = ${$('email')} and kind = 'email_changed' and used_at is null and expires_at > now())`,
+          where email = ${$('email')} and kind = 'email_changed' and used_at is null and expires_at > now()
+          union all select id from users where email_undo = 'pending' and email_undo_address = ${$('email')})`,
       )
       .limit(1),
 );
@@ -109,7 +115,13 @@ export async function findCredentials(
 
 export const selectPasswordHash = statement(
   'selectPasswordHash',
-  { email: users.email, emailVerified: users.emailVerified, passwordHash: users.passwordHash },
+  {
+    email: users.email,
+    emailVerified: users.emailVerified,
+    emailUndo: users.emailUndo,
+    emailUndoAddress: users.emailUndoAddress,
+    passwordHash: users.passwordHash,
+  },
   ($: Placeholders<{ userId: UserId }>, fields) =>
     builder
       .select(fields)
@@ -210,6 +222,14 @@ export const updateContractor = statement(
       .update(contractors)
       .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
       .where(eq(contractors.id, $('id'))),
+);
+
+/** An undo of an email change hands nothing over after that. */
+export const markProfileEdited = statement('markProfileEdited', {}, ($: Placeholders<{ userId: UserId }>) =>
+  builder
+    .update(users)
+    .set({ profileEditedAt: sql`now()` })
+    .where(eq(users.id, $('userId'))),
 );
 
 /** Returns a row if there is such a contractor. */

@@ -115,12 +115,21 @@ export const selectUndo = statement(
       .limit(1),
 );
 
-/** Changes of email that were asked for, and not confirmed yet. */
+/** Changes of email that were requested and not confirmed yet. */
 export const expireEmailChanges = statement(
   'expireEmailChanges',
   {},
   ($: Placeholders<{ userId: UserId }>) => sql`update mails set expires_at = 'epoch'
     where user_id = ${$('userId')} and kind = 'email_change' and used_at is null and expires_at > now()`,
+);
+
+/** Undos of the changes that came after the one that this undo is for. */
+export const expireLaterUndos = statement(
+  'expireLaterUndos',
+  {},
+  ($: Placeholders<{ undoId: MailId }>) => sql`update mails later set expires_at = 'epoch' from mails undo
+    where undo.id = ${$('undoId')} and later.user_id = undo.user_id and later.kind = 'email_changed'
+      and later.created_at > undo.created_at and later.used_at is null and later.expires_at > now()`,
 );
 
 interface EndedLinks {

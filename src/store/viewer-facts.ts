@@ -13,6 +13,8 @@ export interface ViewerFacts {
   /** The states of the viewer's own bids, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
+  /** Whether support has to decide whose the viewer's account is. */
+  readonly isEmailDisputed: boolean;
   /** How many bids, anyone’s, could be awarded. */
   readonly bidsToAward: number;
 }
@@ -22,6 +24,7 @@ export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
     availableTokens: availableTo($),
     ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
     isOwnerSuspended,
+    isEmailDisputed: sql<boolean>`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
     bidsToAward: bidsToAwardOfJob,
   };
 }

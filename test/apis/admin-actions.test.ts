@@ -30,6 +30,12 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   unverifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/unverify`, { reason: 'A complaint.' }),
   adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.stranger.userId, amount: 5, reason: 'A gift.' }),
   sendPasswordReset: () => onUser(`/users/${people.stranger.userId}/password-reset`),
+  settleEmailUndo: async () => {
+    const address = `former.${newId('user')}@example.test`.toLowerCase();
+    await app.sql`update users set email_undo = 'pending', email_undo_address = ${address}
+      where id = ${people.stranger.userId}`;
+    return onUser(`/users/${people.stranger.userId}/email-undo`, { keep: 'current', reason: 'The stronger proof.' });
+  },
   suspendUser: () => onUser(`/users/${people.stranger.userId}/suspend`, { reason: 'Asks for money.' }),
   restoreUser: () => onUser(`/users/${people.stranger.userId}/restore`),
   reachDecision: () => onJob('reachDecision'),
@@ -58,6 +64,7 @@ describe('what an admin does to others', () => {
     const reasons: Readonly<Record<string, string>> = {
       unverifyContractor: 'A complaint.',
       adjustTokens: 'A gift.',
+      settleEmailUndo: 'The stronger proof.',
       suspendUser: 'Asks for money.',
       completeJob: 'The reason of complete.',
     };

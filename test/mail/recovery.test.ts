@@ -32,6 +32,11 @@ async function mutate(name: string, input: object, token?: string) {
   return { answer: data?.[name], extensions: errors?.[0]?.extensions };
 }
 
+async function confirm({ email }: Person): Promise<void> {
+  const { token } = await mailTo(app, email, CONFIRM);
+  expect((await post('/auth/verify-email', { token })).status).toBe(200);
+}
+
 const verifiedOf = async (token: string) => (await app.rest('GET', '/v1/me', { token })).body.user.email_verified;
 
 describe('a forgotten password', () => {
@@ -136,6 +141,7 @@ describe('an address', () => {
 
   it('is another once that is confirmed, and not before', async () => {
     const hugo = await homeowner(app, 'Hugo');
+    await confirm(hugo);
     const input = { email: 'Hugo.New@example.test', currentPassword: hugo.password };
     const wrong = await mutate('changeEmail', { ...input, currentPassword: 'no' }, hugo.token);
     expect(wrong.extensions).toMatchObject({ code: 'INVALID_CREDENTIALS' });
@@ -180,6 +186,7 @@ describe('a stolen account', () => {
 
   it('that its owner moves back is not taken by an undo at the address of the thief', async () => {
     const olaf = await homeowner(app, 'Olaf');
+    await confirm(olaf);
     await post('/me/email', { email: 'olafs.thief@example.test', current_password: olaf.password }, olaf.token);
     const moved = await mailTo(app, 'olafs.thief@example.test', NEW_ADDRESS);
     await post('/auth/verify-email', { token: moved.token });
@@ -195,6 +202,7 @@ describe('a stolen account', () => {
 
   it('is taken back by the owner of the former address, however often the thief moved it', async () => {
     const olga = await homeowner(app, 'Olga');
+    await confirm(olga);
     await steal(olga, 'thief@example.test');
     const { token } = (await logIn('thief@example.test', 'mine now')).body;
     await post('/me/email', { email: 'thief.2@example.test', current_password: 'mine now' }, token);

@@ -13,6 +13,8 @@ const user = {
   lastName: 'Cole',
   phone: '512 555 0100',
   profilePictureUrl: 'https://example.com/carla.png',
+  emailUndo: 'pending',
+  emailUndoAddress: 'carla.before@example.com',
   suspendedAt: 3,
   suspendedUntil: 4,
   createdAt: 1,
@@ -93,8 +95,8 @@ const READ: Record<
 };
 
 const MAIL = ['emailVerified', 'emailUndeliverable'];
-const SUSPENSION = ['suspendedAt', 'suspendedUntil'];
-const CONTACT = ['email', 'phone', ...MAIL, ...SUSPENSION];
+const SUPPORT = ['emailUndo', 'emailUndoAddress', 'suspendedAt', 'suspendedUntil'];
+const CONTACT = ['email', 'phone', ...MAIL, ...SUPPORT];
 const HOME = ['addressLine1', 'addressLine2', 'zipCode'];
 const NUMBERS = ['licenseNumber', 'insurancePolicyNumber'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
@@ -107,8 +109,8 @@ const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[
   [
     'user',
     {
-      self: SUSPENSION,
-      counterpart: [...MAIL, ...SUSPENSION],
+      self: SUPPORT,
+      counterpart: [...MAIL, ...SUPPORT],
       client: CONTACT,
       owner: CONTACT,
       awardee: CONTACT,

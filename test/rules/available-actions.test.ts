@@ -19,6 +19,7 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
     bidsToAward: 1,
     availableTokens: 100,
     isOwnerSuspended: false,
+    isEmailDisputed: false,
     ...overrides,
   };
 }

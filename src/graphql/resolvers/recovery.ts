@@ -1,10 +1,6 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
-import {
-  changeEmail,
-  requestEmailVerification,
-  undoEmailChange,
-  verifyEmail,
-} from '../../operations/accounts/email.js';
+import { changeEmail, requestEmailVerification, verifyEmail } from '../../operations/accounts/email.js';
+import { settleEmailUndo, undoEmailChange } from '../../operations/accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from '../../operations/accounts/password-reset.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
@@ -15,6 +11,7 @@ import {
   RequestPasswordResetPayload,
   ResetPasswordPayload,
   SendPasswordResetPayload,
+  SettleEmailUndoPayload,
   UndoEmailChangePayload,
   VerifyEmailPayload,
 } from '../types/payloads.js';
@@ -25,6 +22,7 @@ const ResetPasswordInput = inputOf('ResetPasswordInput', resetPassword.input, 'T
 const VerifyEmailInput = inputOf('VerifyEmailInput', verifyEmail.input, 'The link.');
 const ChangeEmailInput = inputOf('ChangeEmailInput', changeEmail.input, 'The new address and the password.');
 const UndoEmailChangeInput = inputOf('UndoEmailChangeInput', undoEmailChange.input, 'The link.');
+const SettleEmailUndoInput = inputOf('SettleEmailUndoInput', settleEmailUndo.input, 'The decision, and why.');
 
 @Resolver()
 export class RecoveryResolver {
@@ -64,5 +62,14 @@ export class RecoveryResolver {
   @Mutation(() => UndoEmailChangePayload, mutationOptions(undoEmailChange))
   undoEmailChange(@Input(UndoEmailChangeInput) input: object, @Ctx() { caller }: Context) {
     return perform(undoEmailChange, input, caller);
+  }
+
+  @Mutation(() => SettleEmailUndoPayload, mutationOptions(settleEmailUndo))
+  settleEmailUndo(
+    @Arg('userId', () => ID, { description: 'The person whose account it is.' }) userId: string,
+    @Input(SettleEmailUndoInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(settleEmailUndo, Object.assign({}, input, { id: userId }), caller).then((user) => ({ user }));
   }
 }

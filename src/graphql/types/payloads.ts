@@ -7,13 +7,13 @@ import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
 import { readMe } from '../../operations/accounts/me.js';
 import { performWithin } from '../../operations/operation.js';
 import { NEW_API_KEY } from '../../rules/entities/api-key.js';
-import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
+import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../rules/entities/session.js';
 import { NEW_WEBHOOK } from '../../rules/entities/webhook.js';
 import type { Context } from '../context.js';
 import { Contractor, Session, User } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
-import { fieldOptions } from './field.js';
+import { fieldOptions, FieldsOf } from './field.js';
 import { Job, JobConnection } from './jobs.js';
 import { ActiveSession } from './sessions.js';
 import { TokenTransfer } from './tokens.js';
@@ -100,17 +100,21 @@ export class ResetPasswordPayload {
   changed: boolean;
 }
 
-@ObjectType()
-abstract class EmailPayload {
+@ObjectType({ description: 'What `verifyEmail` answers.' })
+export class VerifyEmailPayload {
   @Field(() => String, fieldOptions('The address that the account has now.'))
   email: string;
 }
 
-@ObjectType({ description: 'What `verifyEmail` answers.' })
-export class VerifyEmailPayload extends EmailPayload {}
+@ObjectType({ description: UNDONE_EMAIL_CHANGE.description })
+@FieldsOf(UNDONE_EMAIL_CHANGE)
+export class UndoEmailChangePayload {}
 
-@ObjectType({ description: 'What `undoEmailChange` answers.' })
-export class UndoEmailChangePayload extends EmailPayload {}
+@ObjectType({ description: 'What `settleEmailUndo` answers.' })
+export class SettleEmailUndoPayload extends Payload {
+  @Field(() => User, fieldOptions('The person, whose email undo is settled now.', 'nullable'))
+  user: User | null;
+}
 
 @ObjectType({ description: 'What `changePassword` answers.' })
 export class ChangePasswordPayload extends Payload {

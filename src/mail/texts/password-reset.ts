@@ -1,8 +1,32 @@
 import { validityOf, type MailText } from '../text.js';
 
+const ACTION = 'Set a new password';
+
 export const PASSWORD_RESET: MailText = {
-  subject: 'Set a new password',
-  before: ['You, or somebody for you, asked to set a new password for your account.'],
-  action: 'Set a new password',
-  after: [validityOf('password_reset'), 'If you did not ask for it, nobody gets in without this mail.'],
+  subject: ACTION,
+  before: ['Someone, probably you, asked to set a new password for your account.'],
+  action: ACTION,
+  after: [validityOf('password_reset'), "If you didn't ask for this, ignore this email. Your password stays the same."],
+};
+
+export const PASSWORD_RESET_BY_SUPPORT: MailText = {
+  subject: ACTION,
+  before: ['Our support team sent you this link to set a new password for your account.'],
+  action: ACTION,
+  after: [
+    validityOf('password_reset_by_support'),
+    "If you didn't contact our support team, ignore this email. Your password stays the same.",
+  ],
+};
+
+export const PASSWORD_RESET_AFTER_UNDO: MailText = {
+  subject: ACTION,
+  before: [
+    'Your account has this email address again. All devices are logged out, and the old password no longer works.',
+  ],
+  action: ACTION,
+  after: [
+    validityOf('password_reset_after_undo'),
+    'If the link has expired, ask for a new password with this email address.',
+  ],
 };

@@ -1,19 +1,17 @@
-/** The address of an account: its confirmation, its change, and the undo of a change by the owner of the old one. */
-import { randomBytes } from 'node:crypto';
+/** The address of an account: its confirmation and its change. */
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { MAILS } from '../../rules/mails.js';
+import { assertAllowed, EMAIL_DISPUTED } from '../../rules/policies.js';
 import { email as emailShape } from '../../rules/values.js';
-import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
+import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { expireLinks, selectUndo } from '../../store/mails.js';
-import { pauseEndpoints } from '../../store/webhooks.js';
 import { operation } from '../operation.js';
 import { nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
-import { endAllSessions } from './ended-sessions.js';
 import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
 import { lockOwnAccount } from './own-account.js';
 import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassword } from './people.js';
@@ -56,7 +54,7 @@ export const verifyEmail = operation({
     const confirm = () =>
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
-        const { email: formerEmail } = await ownAddress(tx, userId);
+        const { email: formerEmail, emailVerified: formerIsVerified } = await ownAddress(tx, userId);
         if (link.kind === 'email_verification' && formerEmail !== email) throw invalidLink('expired');
         await useUpLink(tx, link);
         const [holder] = await selectIdByEmail(tx, { email });
@@ -67,7 +65,9 @@ export const verifyEmail = operation({
         const [undo] = await selectUndo(tx, { userId, email });
         const undosSince = undo?.createdAt.toISOString() ?? null;
         await expireLinks(tx, { userId, email: formerEmail, undosSince });
-        if (!undo) await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
+        // Nobody has shown that an unconfirmed address is theirs: its mailbox may be a stranger's.
+        if (!undo && formerIsVerified)
+          await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
       });
     await confirm().catch(asEmailTaken);
     return { email };
@@ -77,8 +77,8 @@ export const verifyEmail = operation({
 export const changeEmail = operation({
   name: 'changeEmail',
   description:
-    'Sends a mail to another address, which becomes the account’s when its link is used. The former one then gets a ' +
-    `mail by which the change can be undone for ${MAILS.email_changed.hours / 24} days.`,
+    'Sends an email to another address, which becomes the account’s when its link is used. If the former address was ' +
+    `confirmed, it gets an email by which the change can be undone for ${MAILS.email_changed.hours / 24} days.`,
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],
@@ -94,6 +94,7 @@ export const changeEmail = operation({
       passwordMatches(call, currentPassword, account.passwordHash),
     );
     if (!matches) throw wrongPassword();
+    assertUndisputed(account);
     if (email === account.email) throw invalidField('email', 'is the address of the account already');
     const isKnown = account.emailVerified;
     await assertMailAllowed(call, { userId: isKnown ? userId : undefined, to: { email, kind: 'email_change' } });
@@ -104,7 +105,9 @@ export const changeEmail = operation({
     await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
       // A new password ends what was asked for under the old one, so that nothing of it begins after that.
-      if ((await ownAddress(tx, userId)).passwordHash !== checkedHash) throw wrongPassword();
+      const account = await ownAddress(tx, userId);
+      if (account.passwordHash !== checkedHash) throw wrongPassword();
+      assertUndisputed(account);
       // Whether the address is taken is looked up when the mail is sent: then its owner gets another mail.
       await tx.commitWith(writeMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
@@ -112,47 +115,16 @@ export const changeEmail = operation({
   },
 });
 
-export const undoEmailChange = operation({
-  name: 'undoEmailChange',
-  description:
-    'Gives an account its former address back, by the link that was sent there. Ends all sessions and API keys, ' +
-    'makes the password useless, pauses webhooks, and sends a link to set a new one.',
-  allows: 'anyone',
-  budget: 'own',
-  refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
-  ignoresKeyAndDryRun: true,
-  input: z.strictObject({ token: linkToken }),
-  async run(call, { token }): Promise<{ email: string }> {
-    const { db, services, caller } = call;
-    const link = await findLink(call, token, ['email_changed']);
-    const { email, userId } = link;
-    if (userId === null) throw invalidLink('unknown');
-    // A password that nobody knows: no log-in takes less time than before.
-    const passwordHash = await services.passwords.hash(randomBytes(48).toString('base64'), caller.holder);
-    const undo = () =>
-      db.inTransaction(async (tx) => {
-        await lockAccount(tx, { userId });
-        const { email: takenEmail } = await ownAddress(tx, userId);
-        await useUpLink(tx, link);
-        await setEmail(tx, { userId, email });
-        await setPasswordHash(tx, { userId, passwordHash });
-        await endAllSessions({ db: tx, services }, userId);
-        await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
-        const undosSince = link.createdAt.toISOString();
-        await expireLinks(tx, { userId, email: takenEmail, undosSince });
-        await writeMail(services.mail, tx, { kind: 'password_reset', email, userId: null });
-      });
-    await undo().catch(asEmailTaken);
-    return { email };
-  },
-});
+function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>): void {
+  assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
+}
 
 /** Somebody else took the address at this very moment. */
-function asEmailTaken(error: unknown): never {
+export function asEmailTaken(error: unknown): never {
   throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
 }
 
-async function ownAddress(db: Db, userId: UserId) {
+export async function ownAddress(db: Db, userId: UserId) {
   const [account] = await selectPasswordHash(db, { userId });
   if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   return account;

@@ -11,6 +11,7 @@ import {
   EDITABLE_HOMEOWNER,
   EDITABLE_USER,
   lockAccount,
+  markProfileEdited,
   selectAccount,
   updateContractor,
   updateHomeowner,
@@ -88,6 +89,7 @@ export const updateProfile = operation({
       if (user) await updateUser(tx, user);
       if (homeowner) await updateHomeowner(tx, homeowner);
       if (contractor) await updateContractor(tx, contractor);
+      if (user ?? homeowner ?? contractor) await markProfileEdited(tx, { userId: viewer.userId });
       return me(tx, viewer);
     }),
 });

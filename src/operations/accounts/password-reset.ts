@@ -1,6 +1,7 @@
 /** A new password by a link in a mail, for who has forgotten the old one. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
+import { kindsWithPage } from '../../rules/mails.js';
 import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts.js';
 import { recordAdminAction } from '../../store/admin-actions.js';
@@ -44,7 +45,7 @@ export const sendPasswordReset = operation({
     if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
     const { email } = account;
     await assertMailAllowed(call, { userId: call.viewer.userId });
-    return { kind: 'password_reset', email, userId: null };
+    return { kind: 'password_reset_by_support', email, userId: null };
   },
   async run({ db, services, viewer }, { id }, mail): Promise<{ requested: true }> {
     await db.inTransaction((tx) =>
@@ -72,7 +73,7 @@ export const resetPassword = operation({
   }),
   async run(call, { token, newPassword }): Promise<{ changed: true }> {
     const { db, services, caller } = call;
-    const link = await findLink(call, token, ['password_reset']);
+    const link = await findLink(call, token, kindsWithPage('/reset-password'));
     const { holderId: userId, email } = link;
     // The account has another address by now.
     if (userId === null) throw invalidLink('expired');

@@ -3,9 +3,11 @@
  * admins, who adjust tokens by user and verify contractors.
  */
 import { z } from 'zod';
+import { EMAIL_UNDO_STATES } from '../../rules/email-undo.js';
 import { USER } from '../../rules/entities/people.js';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
+import { choice } from '../../rules/values.js';
 import { listUsers as usersNewestFirst } from '../../store/user-lists.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
@@ -22,6 +24,9 @@ export const userFilter = z.strictObject({
   ),
   userType: USER.schema.shape.userType.nullish().describe('Accounts of this kind.'),
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
+  emailUndo: choice(EMAIL_UNDO_STATES, 'EmailUndo')
+    .nullish()
+    .describe('Accounts with such an undo of an email change; `PENDING` ones wait for support.'),
 });
 
 export const listUsers = operation({

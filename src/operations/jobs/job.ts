@@ -51,7 +51,7 @@ export async function lockVisibleJob<V extends Viewer>(
   neededFacts?: NeededFacts,
 ): Promise<LockedJob<V>> {
   const [[row], facts] = await pipelined(lockJob(tx, { id }), factsOfJob(tx, viewer, id, neededFacts));
-  const { job, ownBids, isOwnerSuspended, availableTokens, liveBids, disputeEvents } = visibleTo(
+  const { job, isOwnerSuspended, liveBids, disputeEvents, ...ofViewer } = visibleTo(
     viewer,
     row && facts && { job: row, ...facts },
   );
@@ -62,7 +62,7 @@ export async function lockVisibleJob<V extends Viewer>(
     job,
     liveBids,
     disputeEvents,
-    facts: { viewer, job: { ...job, isOwnerSuspended }, ownBids, expectedVersion, availableTokens, bidsToAward },
+    facts: { ...ofViewer, viewer, job: { ...job, isOwnerSuspended }, expectedVersion, bidsToAward },
   };
 }
 

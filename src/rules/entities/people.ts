@@ -1,5 +1,6 @@
 /** People: the account that logs in, and the profile that its role gives it. */
 import { z } from 'zod';
+import { EMAIL_UNDO_STATES } from '../email-undo.js';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { ADMINS, CREDENTIALS, OWN, PERSONAL } from '../readers.js';
@@ -47,6 +48,20 @@ export const USER = entity('User', 'A person with an account.', {
     description: 'Where a picture of the person is.',
     example: null,
     written: true,
+  },
+  emailUndo: {
+    type: choice(EMAIL_UNDO_STATES, 'EmailUndo').nullable(),
+    description: 'What became of the last undo of an email change. Null if no undo was used.',
+    example: null,
+    readBy: ADMINS,
+  },
+  emailUndoAddress: {
+    type: email.nullable(),
+    description:
+      'The other address in that undo: while it is pending, the former address, which asks for the account; after ' +
+      'that, the address that did not get the account.',
+    example: null,
+    readBy: ADMINS,
   },
   suspendedAt: {
     type: moment.nullable(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { exampleId, idOf, idPattern, moment, text, whole } from '../values.js';
+import { email, exampleId, idOf, idPattern, moment, text, whole } from '../values.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
@@ -75,6 +75,20 @@ export const PUBLICATION = entity('PublishJobPayload', 'A job that was published
 
 export const ENDED_SESSION = entity('LogOutPayload', 'What `logOut` answers.', {
   sessionId: { type: idOf('session'), description: 'The session, which is refused from now on.' },
+});
+
+export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'What `undoEmailChange` answers.', {
+  email: {
+    type: email,
+    description: 'The address that the link was sent to. The account has it again unless `pending` is true.',
+    example: 'hanna@example.com',
+  },
+  pending: {
+    type: z.boolean(),
+    description:
+      'True if the account was used after the change. Then nothing changes until support decides, so contact support.',
+    example: false,
+  },
 });
 
 export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'What `changePassword` answers.', {

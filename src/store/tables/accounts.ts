@@ -1,6 +1,7 @@
 /** People: the account, and the profile of its role. */
 import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import type { EmailUndoState } from '../../rules/email-undo.js';
 import { ROLES } from '../../rules/viewer.js';
 import { createdAt, idColumn, moment, textList, updatedAt } from './columns.js';
 
@@ -36,6 +37,12 @@ export const users = pgTable(
     emailVerified: boolean().notNull().default(false),
     /** Whether the last mail to it was refused for good. */
     emailUndeliverable: boolean().notNull().default(false),
+    /** What became of the last undo of an email change that was used. */
+    emailUndo: text().$type<EmailUndoState>(),
+    /** The other address in that undo: reserved while support has to decide. */
+    emailUndoAddress: text(),
+    /** When the person last edited their own fields or profile. */
+    profileEditedAt: moment(),
     suspendedAt: moment(),
     /** When a task of the queue ends the suspension. */
     suspendedUntil: moment(),
@@ -48,6 +55,9 @@ export const users = pgTable(
     index('users_suspended')
       .on(t.id)
       .where(sql`suspended_at is not null`),
+    index('users_email_undos')
+      .on(t.emailUndo, t.emailUndoAddress)
+      .where(sql`email_undo is not null`),
     index('users_newest').on(t.createdAt, t.id),
     index('users_of_type').on(t.userType, t.createdAt, t.id),
     index('users_words').using('gin', sql`${userWords(t)} gin_trgm_ops`),

@@ -262,7 +262,15 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
     apiKeyId: `key_${'0'.repeat(27)}`,
     webhookId: `whk_${'0'.repeat(27)}`,
     deliveryId: `dlv_${'0'.repeat(27)}`,
-    links: { password_reset: '', email_verification: '', email_change: '', email_changed: '' },
+    links: {
+      password_reset: '',
+      password_reset_by_support: '',
+      password_reset_after_undo: '',
+      email_verification: '',
+      email_change: '',
+      email_changed: '',
+      email_undo_granted: '',
+    },
   });
   return { ...stock, spare, lend: spare, unheard: () => 'taken' };
 }

@@ -222,6 +222,11 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
+  settleEmailUndo: ({ people }, dice) => ({
+    who: 'admin',
+    id: people[dice.pick(EVERYBODY)].userId,
+    known: { keep: dice.pick(['current', 'former']), reason: 'The stronger proof.' },
+  }),
   sendPasswordReset: ({ people }, dice) => ({ who: 'admin', id: people[dice.pick(EVERYBODY)].userId }),
   adjustTokens: ({ people }, dice) => ({
     who: 'admin',
