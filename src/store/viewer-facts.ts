@@ -24,7 +24,8 @@ export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
     availableTokens: availableTo($),
     ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
     isOwnerSuspended,
-    isEmailDisputed: sql<boolean>`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
+    isEmailDisputed: sql<boolean>`exists (select from users u
+      where u.id = ${$('userId')} and u.email_undo = 'pending')`,
     bidsToAward: bidsToAwardOfJob,
   };
 }

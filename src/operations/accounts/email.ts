@@ -77,8 +77,8 @@ export const verifyEmail = operation({
 export const changeEmail = operation({
   name: 'changeEmail',
   description:
-    'Sends an email to another address, which becomes the account’s when its link is used. If the former address was ' +
-    `confirmed, it gets an email by which the change can be undone for ${MAILS.email_changed.hours / 24} days.`,
+    'Sends an email to another address, which becomes the account’s when its link is used. If the former address ' +
+    `was confirmed, it gets an email by which the change can be undone for ${MAILS.email_changed.hours / 24} days.`,
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],
