@@ -165,7 +165,7 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   const losing = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
-      if (bytes.includes('/readyz'))
+      if (/readyz|healthz/.test(String(bytes)))
         return socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       calls += 1;
       socket.destroy();
@@ -196,6 +196,30 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   losing.close();
 });
 
+needs('haproxy').it(
+  'on a connection that had an answer before, a lost call ends by its close, and is counted',
+  async () => {
+    const losing = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => {
+        if (String(bytes).startsWith('GET')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        else socket.destroy();
+      });
+    });
+    await once(losing.listen(0, '127.0.0.1'), 'listening');
+    const proxy = await startProxy([`127.0.0.1:${(losing.address() as AddressInfo).port}`]);
+    const caller = await openConnection(proxy.url);
+    caller.send(head('GET', '/v1/jobs'));
+    expect((await caller.answer()).status).toBe(200);
+    caller.send(post('/v1/jobs', '{}'));
+    await caller.closed;
+    const metrics = await (await fetch(proxy.metricsUrl)).text();
+    expect(metrics).toContain('haproxy_backend_response_errors_total{proxy="rest"} 1\n');
+    await proxy.stop();
+    losing.close();
+  },
+);
+
 it('what HAProxy repeats with a key, the servers do once', () => {
   const [, prefixes = ''] = /^ {2}acl heeds_key path_beg (.*)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
   const repeated = ROUTES.filter(
@@ -210,7 +234,7 @@ needs('haproxy').it('a server that is lost: another one gets what cannot be done
   const losing = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
-      if (bytes.includes('/readyz'))
+      if (/readyz|healthz/.test(String(bytes)))
         return socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       lost.push(String(bytes).split('\r\n', 1)[0] ?? '');
       socket.destroy();
@@ -258,7 +282,8 @@ needs('haproxy').it('a body that does not come, and a server that does not answe
   const silent = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
-      if (bytes.includes('/readyz')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      if (/readyz|healthz/.test(String(bytes)))
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
     });
   });
   await once(silent.listen(0, '127.0.0.1'), 'listening');

@@ -9,6 +9,8 @@ export const CONFIGURATION = join(import.meta.dirname, '../../deploy/haproxy.cfg
 
 export interface Proxy {
   readonly url: string;
+  /** Where its own metrics are. */
+  readonly metricsUrl: string;
   /** What it has logged. */
   readonly output: () => string;
   stop(): Promise<void>;
@@ -16,10 +18,10 @@ export interface Proxy {
 
 /** `servers` are addresses such as `127.0.0.1:4000`. Resolves once clients can connect. */
 export async function startProxy(servers: readonly string[], env: Record<string, string> = {}): Promise<Proxy> {
-  const bind = await freeAddress();
+  const [bind, metrics] = [env.BIND ?? (await freeAddress()), env.METRICS_BIND ?? (await freeAddress())];
   const names = servers.map((server, at) => [`SERVER_${at + 1}`, server] as const);
   const haproxy = spawn('haproxy', ['-f', CONFIGURATION], {
-    env: { PATH: process.env.PATH, BIND: bind, ...Object.fromEntries(names), ...env },
+    env: { PATH: process.env.PATH, BIND: bind, METRICS_BIND: metrics, ...Object.fromEntries(names), ...env },
   });
   let output = '';
   for (const stream of [haproxy.stdout, haproxy.stderr]) stream.on('data', (chunk) => (output += chunk));
@@ -34,6 +36,7 @@ export async function startProxy(servers: readonly string[], env: Record<string,
   });
   return {
     url,
+    metricsUrl: `http://${metrics}/metrics`,
     output: () => output,
     stop: async () => {
       haproxy.kill('SIGTERM');

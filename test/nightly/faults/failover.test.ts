@@ -174,7 +174,7 @@ async function drill(withBouncer: boolean): Promise<void> {
     if (back > backWithinSeconds || backEverywhere > EVERYWHERE_WITHIN_SECONDS) late.push(figures);
   }
   /** As an operator sees it: no server is in use any more. */
-  const untilAllAreAway = () => until(async () => (await throughProxy()) === 503);
+  const untilAllAreAway = () => until(async () => (await readiness(proxy.url)) === 503);
 
   for (let round = 1; round <= ROUNDS; round += 1) {
     await step('a server', {
