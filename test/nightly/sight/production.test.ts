@@ -12,7 +12,8 @@ import { ownDatabase } from '../../start/own-database.js';
 import { start } from '../../start/processes.js';
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
-const operating = readFileSync(join(PROJECT, 'schema/operating.md'), 'utf8');
+const read = (name: string) => readFileSync(join(PROJECT, name), 'utf8');
+const operating = read('schema/operating.md');
 const folder = mkdtempSync(join(tmpdir(), 'marketplace-production-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
@@ -65,10 +66,17 @@ it('lists what a release contains by `npm run sbom`', () => {
   expect(names).not.toContain('vitest');
 });
 
-needs('systemd-analyze').it('the unit is what systemd accepts, and is shut in', () => {
-  const unit = join(folder, 'marketplace@.service');
-  const text = readFileSync(join(PROJECT, 'deploy/marketplace@.service'), 'utf8');
-  writeFileSync(unit, text.replace('/usr/bin/node', process.execPath));
-  expect(run(`systemd-analyze verify ${unit}`)).toEqual({ status: 0, output: '' });
-  expect(run(`systemd-analyze security --offline=true --threshold=20 ${unit}`).status).toBe(0);
+needs('systemd-analyze').describe('systemd', () => {
+  it.each(['marketplace@.service', 'marketplace-watch@.service', 'marketplace-watch@.timer'])('accepts %s', (name) => {
+    for (const each of ['marketplace@.service', 'marketplace-watch@.service', 'marketplace-watch@.timer']) {
+      const text = read(`deploy/${each}`).replace('/usr/bin/node', process.execPath);
+      writeFileSync(join(folder, each), text.replace('/srv/marketplace/deploy', join(PROJECT, 'deploy')));
+    }
+    const unit = join(folder, name);
+    expect(run(`systemd-analyze verify ${unit}`)).toEqual({ status: 0, output: '' });
+    if (name.endsWith('.service'))
+      expect(
+        run(`systemd-analyze security --offline=true --threshold=${name.includes('watch') ? 22 : 20} ${unit}`).status,
+      ).toBe(0);
+  });
 });
