@@ -66,8 +66,6 @@ const SETTINGS = [
   `port=${DETAILS.port}`,
   'listen_addresses=',
   'shared_buffers=128MB',
-  // JIT compilation costs more than these short queries take.
-  'jit=off',
   // Statements and their errors, which the client gets anyway, hold what people sent.
   'log_min_messages=log',
   'log_min_error_statement=panic',

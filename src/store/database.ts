@@ -230,10 +230,12 @@ const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 /** A client of Postgres with every timeout set. Migrations use a separate one. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
   // As texts: the driver would leave out a 0, and the role's own would hold.
-  const timeouts: Record<string, string> = {
+  const session: Record<string, string> = {
     statement_timeout: `${settings.statementTimeoutMs}`,
     lock_timeout: `${settings.lockTimeoutMs}`,
     idle_in_transaction_session_timeout: `${settings.idleInTransactionTimeoutMs}`,
+    // Just-in-time compilation costs more than these short queries take.
+    jit: 'off',
   };
   const options = {
     max: settings.poolSize,
@@ -247,8 +249,9 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connection: {
       application_name: settings.applicationName,
       TimeZone: 'UTC',
-      // A pooler passes these on to nobody: they are those of the role (`pooler.ts`).
-      ...(connection.direct === undefined && timeouts),
+      // A pooler passes these on to nobody: time-outs are those of the role (`pooler.ts`), and `deploy/pgbouncer.ini`
+      // turns JIT off.
+      ...(connection.direct === undefined && session),
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });

@@ -33,7 +33,8 @@ export async function checkConnection(
     );
   if (connection.direct === undefined) return { ...connection, preparedStatements: preparedStatements ?? true };
   const pooled = await lookAt(connection);
-  if (pooled.missing.length > 0) throw new Error(`${NO_TIMEOUTS}\n${timeoutsOfRole(pooled)}`);
+  if (pooled.missing.length > 0)
+    throw new Error([NO_TIMEOUTS, timeoutsOfRole(pooled), RECONNECT, `  ${reconnectCommand(connection)}`].join('\n'));
   if (preparedStatements === true && pooled.isPooled && !pooled.rewritesStatements) onUnknownStatements();
   return { ...connection, preparedStatements: preparedStatements ?? (!pooled.isPooled || pooled.rewritesStatements) };
 }
@@ -50,8 +51,19 @@ function isPooled(connection: Connection): Promise<boolean> {
 }
 
 const NO_TIMEOUTS =
-  'With DATABASE_DIRECT_URL, DATABASE_URL is taken for a pooler, which passes no time-outs on: give the role these, ' +
-  'let the pooler reconnect, and start again:';
+  'With DATABASE_DIRECT_URL, DATABASE_URL is taken for a pooler, which passes no time-outs on. In PostgreSQL, set ' +
+  'them for the role:';
+
+const RECONNECT =
+  'The pooler keeps connections that lack them. Let it open new ones, and start this server again. For PgBouncer, ' +
+  'its admin user runs:';
+
+function reconnectCommand(connection: Connection): string {
+  const { hostname, port } =
+    'url' in connection ? new URL(connection.url) : { hostname: connection.host, port: connection.port };
+  const console = `--host=${hostname} --port=${port || 5432} --username=pgbouncer_admin --dbname=pgbouncer`;
+  return `psql ${console} --command=RECONNECT`;
+}
 
 /** By their names in Postgres. */
 const TIMEOUTS = {

@@ -14,9 +14,13 @@ type Connection = FreshDatabase['connection'];
 
 const CONFIGURATION = readFileSync(join(import.meta.dirname, '../../deploy/pgbouncer.ini'), 'utf8');
 const PASSWORD = 'a password for PgBouncer';
+export const ADMIN = 'pgbouncer_admin';
+export const STATS = 'pgbouncer_stats';
 
 export interface Bouncer {
   readonly url: string;
+  /** The address of its console, for one of its own users. */
+  consoleUrl(user: string): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
   /** Reads a changed configuration, and keeps its clients. */
@@ -46,7 +50,7 @@ export async function startBouncer(
   ].reduce((text, [old = '', by = '']) => replace(text, old, by), CONFIGURATION);
   const file = join(folder.path, 'pgbouncer.ini');
   writeFileSync(file, change(configuration));
-  writeFileSync(users, `"${to.username}" "${PASSWORD}"\n`);
+  writeFileSync(users, [to.username, ADMIN, STATS].map((name) => `"${name}" "${PASSWORD}"\n`).join(''));
   // It does not run as root.
   for (const path of [folder.path, file, users]) chmodSync(path, 0o755);
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
@@ -70,6 +74,7 @@ export async function startBouncer(
   await start();
   return {
     url: `postgres://${to.username}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/marketplace`,
+    consoleUrl: (user) => `postgres://${user}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/pgbouncer`,
     start,
     stop,
     reload: (rewrite) => {

@@ -7,9 +7,9 @@ import { needs } from '../needs.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { until } from '../security/until.js';
 import { checkConnection } from '../../src/store/pooler.js';
-import type { Connection } from '../../src/store/database.js';
+import { connect, type Connection } from '../../src/store/database.js';
 import { openReceiver } from '../webhooks/receiver.js';
-import { startBouncer, type Bouncer } from './bouncer.js';
+import { ADMIN, startBouncer, STATS, type Bouncer } from './bouncer.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -56,23 +56,24 @@ needs('pgbouncer').describe('a start behind PgBouncer', () => {
   });
 
   it('is refused without time-outs, and says what to do, which helps', async () => {
-    const { url } = await bouncer();
+    const { url, consoleUrl } = await bouncer();
     const refused = await check({ url, direct: database.connection }).then(
       () => '',
       (error: Error) => error.message,
     );
+    const { hostname, port } = new URL(url);
+    const command = `psql --host=${hostname} --port=${port} --username=${ADMIN} --dbname=pgbouncer --command=RECONNECT`;
+    expect(refused).toContain(`\n  ${command}`);
     const statements = refused.match(/alter role .*;/g) ?? [];
     expect(statements).toHaveLength(3);
     const sql = postgres({ ...database.connection, max: 1, onnotice: () => {} });
     for (const statement of statements) await sql.unsafe(statement);
     await sql.end();
-    const again = await bouncer();
+    await onConsole(consoleUrl(ADMIN), 'reconnect');
     // Debian's 1.18 does not know prepared statements; PGBOUNCER names one that does.
     const isKnown = process.env.PGBOUNCER !== undefined;
-    expect(await check({ url: again.url, direct: database.connection })).toMatchObject({ preparedStatements: isKnown });
-    expect(await check({ url: again.url, direct: database.connection }, true)).toMatchObject({
-      preparedStatements: true,
-    });
+    expect(await check({ url, direct: database.connection })).toMatchObject({ preparedStatements: isKnown });
+    expect(await check({ url, direct: database.connection }, true)).toMatchObject({ preparedStatements: true });
     expect(unknownStatements).toBe(isKnown ? 0 : 1);
   });
 
@@ -81,6 +82,15 @@ needs('pgbouncer').describe('a start behind PgBouncer', () => {
     expect(await check(database.connection, false)).toMatchObject({ preparedStatements: false });
   });
 });
+
+/** PgBouncer's console knows simple queries alone. */
+async function onConsole(url: string, command: string): Promise<Json[]> {
+  const console = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
+  return console
+    .unsafe<Json[]>(command)
+    .simple()
+    .finally(() => console.end());
+}
 
 needs('pgbouncer').describe('two servers behind PgBouncer', () => {
   let bouncer: Bouncer;
@@ -140,6 +150,30 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
       [],
     );
     expect(row).toEqual(['10s', '5s']);
+  });
+
+  it('have no JIT compilation, neither through PgBouncer nor past it', async () => {
+    const jit = { name: 'jit', text: `select current_setting('jit')` };
+    expect(await one.services.db.send(jit, [])).toEqual([['off']]);
+    const direct = connect(one.database.connection);
+    expect(await direct.send(jit, [])).toEqual([['off']]);
+    await direct.close();
+  });
+
+  it('wait while an operator pauses PgBouncer, and go on; an exporter sees it, and may change nothing', async () => {
+    const carla = await homeowner(one, 'Carla');
+    const list = () => one.rest('GET', '/v1/jobs', { token: carla.token });
+    await onConsole(bouncer.consoleUrl(ADMIN), 'pause marketplace');
+    const waiting = list();
+    const pools = () => onConsole(bouncer.consoleUrl(STATS), 'show pools');
+    await until(async () => (await pools()).some((pool) => pool.database === 'marketplace' && Number(pool.cl_waiting)));
+    await expect(onConsole(bouncer.consoleUrl(STATS), 'resume marketplace')).rejects.toThrow(/admin/);
+    await onConsole(bouncer.consoleUrl(ADMIN), 'resume marketplace');
+    // Refused, if the pause was long.
+    expect([200, 503]).toContain((await waiting).status);
+    await until(async () => (await list()).status === 200);
+    const stats = await onConsole(bouncer.consoleUrl(STATS), 'show stats');
+    expect(stats.map(({ database }) => database as string)).toContain('marketplace');
   });
 
   it('are well again by themselves once a killed PgBouncer is back, and say meanwhile what is away', async () => {
