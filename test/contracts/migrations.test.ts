@@ -119,6 +119,19 @@ it('triggers keep what is searched of the jobs on which contractors may bid, and
   }
 });
 
+it('events are vacuumed after 5,000 dead rows and a hundredth of the table, not after a fifth of it', async () => {
+  const fresh = await freshDatabase();
+  const sql = postgres({ ...fresh.connection, max: 1 });
+  const [events] = await sql`select reloptions as options from pg_class where oid = 'events'::regclass`;
+  expect(events?.options).toEqual([
+    'autovacuum_vacuum_scale_factor=0.01',
+    'autovacuum_vacuum_threshold=5000',
+    'autovacuum_analyze_scale_factor=0.02',
+  ]);
+  await sql.end();
+  await fresh.drop();
+});
+
 describe('A database that exists already', () => {
   let own: OwnDatabase;
   beforeEach(async () => {
