@@ -2,7 +2,7 @@
  * Backup and restore of a PostgreSQL of one's own by the very commands of `schema/operating.md`: a dump, and the way
  * back to a chosen second after a mistake and a kill.
  */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,12 +48,21 @@ it('a dump: restored into an empty database, all is there and all tokens add up'
     await sql`create database marketplace owner marketplace`;
   });
   const emails = await signUpMany('marketplace', 'dump');
+  await asAdmin((sql) => sql`alter role marketplace in database marketplace set statement_timeout = '10s'`);
+  const asSuperuser = postgres(url('marketplace', 'postgres'), { max: 1 });
+  await asSuperuser`create extension pg_stat_statements`;
+  await asSuperuser.end();
   asPostgres(blockWith('pg_dump --format'), {
     DATABASE_URL: url('marketplace'),
     ADMIN_URL: url('postgres', 'postgres'),
     NEW_URL: url('market'),
   });
   expect(await emailsIn('market')).toEqual(emails);
+  const restored = postgres(url('market'), { max: 1 });
+  expect(await restored`select current_setting('statement_timeout') as timeout`).toEqual([{ timeout: '10s' }]);
+  const extensions = await restored`select extname from pg_extension order by 1`;
+  expect(extensions.map(({ extname }) => extname as string)).toEqual(['btree_gin', 'pg_trgm', 'plpgsql']);
+  await restored.end();
   expect(await audit('market')).toContain(`${ACCOUNTS} accounts, ${ACCOUNTS} transfers of tokens`);
 });
 
@@ -61,11 +70,20 @@ it('a mistake and a kill: back at the second between them, with every write ackn
   const backups = join(folder.path, 'backups');
   mkdirSync(backups);
   execFileSync('chown', ['postgres:', backups]);
-  const environment = { ADMIN_URL: url('postgres', 'postgres'), BACKUPS: backups, DATA: data() };
+  const environment = {
+    ADMIN_URL: url('postgres', 'postgres'),
+    BACKUPS: backups,
+    DATA: data(),
+    TEXTFILES: folder.path,
+  };
   asPostgres(blockWith('archive_command'), environment);
   await stopPostgres('SIGINT');
   await startPostgres();
   asPostgres(blockWith('pg_basebackup --dbname'), environment);
+  const textfile = readFileSync(join(folder.path, 'backup.prom'), 'utf8');
+  expect(spawnSync('promtool', ['check', 'metrics'], { input: textfile }).status).toBe(0);
+  const [, completed] = /^backup_completed_timestamp_seconds (\d+)$/m.exec(textfile) ?? [];
+  expect(Math.abs(Number(completed) - Date.now() / 1000)).toBeLessThan(600);
   const emails = [...(await emailsIn('marketplace')), ...(await signUpMany('marketplace', 'kept'))].toSorted();
   // The writes of one second are in the archive already, those of the next in the log of the killed server alone.
   await asAdmin((sql) => sql`select pg_switch_wal()`);
@@ -120,6 +138,7 @@ function asPostgres(commands: string, environment: Record<string, string> = {}):
 
 async function startPostgres(): Promise<void> {
   const words = ['-D', data(), '-p', String(port), '-k', folder.path, '-c', 'listen_addresses=127.0.0.1'];
+  words.push('-c', 'shared_preload_libraries=pg_stat_statements');
   primary = spawn('/usr/sbin/runuser', ['-u', 'postgres', '--', `${BIN}/postgres`, ...words], { stdio: 'ignore' });
   await until(async () => {
     if (primary?.exitCode !== null) throw new Error('PostgreSQL ended at its start.');
