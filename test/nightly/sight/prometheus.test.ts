@@ -6,31 +6,48 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../app.js';
-import { freeAddress } from '../../deploy/proxy.js';
+import { freeAddress, startProxy, type Proxy } from '../../deploy/proxy.js';
 import { alerts, dashboardQueries, read } from '../../deploy/sight.js';
 import { gather, givenJob } from '../../journey.js';
 import { needs, programPath } from '../../needs.js';
+import { printFigures } from '../figures.js';
 import { until } from '../../security/until.js';
 import { hearAsEvents, hearOverWebSocket, MY_EVENTS, stopAll } from '../../streams/clients.js';
 import { openReceiver, type Receiver } from '../../webhooks/receiver.js';
 
+const BLACKBOX = 'prometheus-blackbox-exporter';
 const METRICS_TOKEN = 'the-token-of-the-metrics';
 const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
 
 let app: TestApp;
 let receiver: Receiver;
+let proxy: Proxy | undefined;
 let prometheus: ChildProcess | undefined;
+let blackbox: ChildProcess | undefined;
 let prometheusUrl: string;
 beforeAll(async () => {
-  app = await openTestApp({ METRICS_TOKEN, WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  app = await openTestApp({ METRICS_TOKEN, TRUST_PROXY_HOPS: '1', WEBHOOKS_ALLOW_PRIVATE: 'on' });
   receiver = await openReceiver();
-  const text = read('deploy/prometheus.yml')
-    .replaceAll('15s', '1s')
-    .replace(/targets: \[.+\]/, `targets: ['${new URL(app.url).host}']`);
+  if (![programPath('prometheus'), programPath('haproxy'), programPath(BLACKBOX)].every(Boolean)) return;
+  proxy = await startProxy([new URL(app.url).host]);
+  const probes = await freeAddress();
+  blackbox = spawn(BLACKBOX, ['--config.file=deploy/blackbox.yml', `--web.listen-address=${probes}`], {
+    stdio: 'ignore',
+  });
+  const replacements = [
+    ['15s', '1s'],
+    [`'127.0.0.1:4001', '127.0.0.1:4002'`, `'${new URL(app.url).host}'`],
+    ['127.0.0.1:8405', new URL(proxy.metricsUrl).host],
+    ['https://market.example', proxy.url],
+    ['127.0.0.1:9115', probes],
+  ];
+  const text = replacements.reduce((sum, [old = '', by = '']) => {
+    if (!sum.includes(old)) throw new Error(`deploy/prometheus.yml has no ${old}`);
+    return sum.replaceAll(old, by);
+  }, read('deploy/prometheus.yml'));
   writeFileSync(join(folder, 'prometheus.yml'), text);
   writeFileSync(join(folder, 'prometheus-rules.yml'), read('deploy/prometheus-rules.yml'));
   writeFileSync(join(folder, 'metrics-token'), METRICS_TOKEN);
-  if (!programPath('prometheus')) return;
   const address = await freeAddress();
   prometheusUrl = `http://${address}`;
   prometheus = spawn(
@@ -46,11 +63,13 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  if (prometheus) {
-    const ended = once(prometheus, 'exit');
-    prometheus.kill();
+  for (const child of [prometheus, blackbox]) {
+    if (!child) continue;
+    const ended = once(child, 'exit');
+    child.kill();
     await ended;
   }
+  await proxy?.stop();
   stopAll();
   await receiver.close();
   await app.close();
@@ -88,7 +107,7 @@ async function use(isWanted: () => boolean): Promise<void> {
   }
 }
 
-needs('prometheus').it('each query of the dashboard has an answer, and each alert is evaluated', async () => {
+needs(BLACKBOX).it('each query of the dashboard has an answer, and each alert is evaluated', async () => {
   let isWanted = true;
   const using = use(() => isWanted);
   const unanswered = async () => {
@@ -113,6 +132,28 @@ needs('prometheus').it('each query of the dashboard has an answer, and each aler
   // It is a server that is well.
   const firing = evaluated.filter(({ state, labels }: Json) => state === 'firing' && labels.severity === 'critical');
   expect(firing.map(({ name }: Json) => name)).toEqual([]);
+});
+
+async function firing(): Promise<string[]> {
+  const found = await answerOf('ALERTS{alertstate="firing"}');
+  return found.map(({ metric }) => metric.alertname as string);
+}
+
+needs(BLACKBOX).it('HAProxy is stopped: both who watch it say so, and cease once it is back', async () => {
+  const OF_PROXY = ['ProxyAway', 'SiteUnreachable'];
+  const [bind, metrics] = [proxy?.url, proxy?.metricsUrl].map((url) => new URL(url ?? '').host);
+  // Both are well before.
+  await until(async () => (await answerOf('up{job="haproxy"} == 1 and on () probe_success == 1')).length > 0);
+  const stoppedMs = performance.now();
+  await proxy?.stop();
+  await until(async () => {
+    const names = await firing();
+    return OF_PROXY.every((name) => names.includes(name));
+  });
+  const seconds = (performance.now() - stoppedMs) / 1000;
+  proxy = await startProxy([new URL(app.url).host], { BIND: bind ?? '', METRICS_BIND: metrics ?? '' });
+  await until(async () => !(await firing()).some((name) => OF_PROXY.includes(name)));
+  printFigures(`HAProxy stopped: ProxyAway and SiteUnreachable fire after ${seconds.toFixed(1)} s`);
 });
 
 needs('promtool').it(
