@@ -196,29 +196,26 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   losing.close();
 });
 
-needs('haproxy').it(
-  'on a connection that had an answer before, a lost call ends by its close, and is counted',
-  async () => {
-    const losing = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.on('data', (bytes) => {
-        if (String(bytes).startsWith('GET')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-        else socket.destroy();
-      });
+needs('haproxy').it('on a connection that had an answer before, a lost call ends by its close', async () => {
+  const losing = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      if (String(bytes).startsWith('GET')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      else socket.destroy();
     });
-    await once(losing.listen(0, '127.0.0.1'), 'listening');
-    const proxy = await startProxy([`127.0.0.1:${(losing.address() as AddressInfo).port}`]);
-    const caller = await openConnection(proxy.url);
-    caller.send(head('GET', '/v1/jobs'));
-    expect((await caller.answer()).status).toBe(200);
-    caller.send(post('/v1/jobs', '{}'));
-    await caller.closed;
-    const metrics = await (await fetch(proxy.metricsUrl)).text();
-    expect(metrics).toContain('haproxy_backend_response_errors_total{proxy="rest"} 1\n');
-    await proxy.stop();
-    losing.close();
-  },
-);
+  });
+  await once(losing.listen(0, '127.0.0.1'), 'listening');
+  const proxy = await startProxy([`127.0.0.1:${(losing.address() as AddressInfo).port}`]);
+  const caller = await openConnection(proxy.url);
+  caller.send(head('GET', '/v1/jobs'));
+  expect((await caller.answer()).status).toBe(200);
+  caller.send(post('/v1/jobs', '{}'));
+  await caller.closed;
+  const metrics = await (await fetch(proxy.metricsUrl)).text();
+  expect(metrics).toContain('haproxy_backend_response_errors_total{proxy="rest"} 1\n');
+  await proxy.stop();
+  losing.close();
+});
 
 it('what HAProxy repeats with a key, the servers do once', () => {
   const [, prefixes = ''] = /^ {2}acl heeds_key path_beg (.*)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
