@@ -43,12 +43,17 @@ const DATABASE_LOG = {
   },
 } as const;
 
+export interface ServiceTimeouts extends DatabaseTimeouts {
+  /** How long the database may take to answer the watch that decides whether it is away. */
+  probeTimeoutMs: number;
+}
+
 export async function openServices(
   config: Config,
   log: Logger,
   connection: Connection,
   hooks: DatabaseHooks = {},
-  timeouts: Partial<DatabaseTimeouts> = {},
+  { probeTimeoutMs, ...timeouts }: Partial<ServiceTimeouts> = {},
 ): Promise<OpenServices> {
   assertDriverIsPatched();
   const metrics = createMetrics();
@@ -59,8 +64,10 @@ export async function openServices(
       { open_files_max: filesMax, connections_max: limits.connections.total },
       'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
     );
-  const openProbe = (hooks: DatabaseHooks) => connect(connection, POOLS.probe, hooks);
+  const probeTimeouts = probeTimeoutMs === undefined ? {} : { statementTimeoutMs: probeTimeoutMs };
+  const openProbe = (hooks: DatabaseHooks) => connect(connection, { ...POOLS.probe, ...probeTimeouts }, hooks);
   const databaseWatch = watchDatabase(openProbe, {
+    answerWithinMs: probeTimeoutMs,
     onProblem: ({ because, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[because].begins),
     onBack: ({ because, since }, seconds) => log.info({ since, seconds }, DATABASE_LOG[because].ends),
   });

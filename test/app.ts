@@ -11,13 +11,13 @@ import { TIMEOUTS, type Timeouts } from '../src/rules/service-limits.js';
 import { createLog } from '../src/log.js';
 import { openQueue } from '../src/queue/queue.js';
 import { prepareSchema } from '../src/prepare-schema.js';
-import { openServices } from '../src/services.js';
+import { openServices, type ServiceTimeouts } from '../src/services.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { Services } from '../src/operations/services.js';
 import { createAccessTokens } from '../src/security/access-token.js';
 import type { ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
-import { directly, type Connection, type DatabaseHooks, type DatabaseTimeouts } from '../src/store/database.js';
+import { directly, type Connection, type DatabaseHooks } from '../src/store/database.js';
 import { taskKinds } from '../src/task-kinds.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareLimits, ShareTable } from '../src/shares/share-limits.js';
@@ -81,10 +81,11 @@ export interface AppOptions {
  * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds, and the
  * event loop from answering within a second: calls are not to give up meanwhile.
  */
-const LONG_TIMEOUTS: Partial<DatabaseTimeouts> = {
+const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   queueTimeoutMs: 250_000,
   statementTimeoutMs: 250_000,
   lockTimeoutMs: 250_000,
+  probeTimeoutMs: 60_000,
 };
 
 function withShares(table: ShareTable, changes: ShareChanges): ShareTable {

@@ -38,11 +38,12 @@ class NoAnswer extends Error {}
 export interface WatchSettings {
   onProblem(problem: DatabaseProblem, error: unknown): void;
   onBack(problem: DatabaseProblem, seconds: number): void;
+  readonly answerWithinMs?: number | undefined;
 }
 
 export function watchDatabase(
   openProbe: (hooks: DatabaseHooks) => Database,
-  { onProblem, onBack }: WatchSettings,
+  { onProblem, onBack, answerWithinMs = DATABASE_WATCH.answerWithinMs }: WatchSettings,
 ): DatabaseWatch {
   const reconnects: Reconnect[] = [];
   const onOpen = (reconnect: Reconnect) => void reconnects.push(reconnect);
@@ -60,7 +61,7 @@ export function watchDatabase(
   function look(): Promise<void> {
     clearTimeout(next);
     if (isClosed) return Promise.resolve();
-    return (looking ??= takesWrites(probe).then(noteAnswered, noteMiss).finally(lookLater));
+    return (looking ??= takesWrites(probe, answerWithinMs).then(noteAnswered, noteMiss).finally(lookLater));
   }
 
   function lookLater(): void {
@@ -136,13 +137,12 @@ function reconnect(which: readonly (Reconnect | undefined)[]): void {
 
 const PROBE = named('probe', `select current_setting('transaction_read_only')`);
 
-async function takesWrites(probe: Db): Promise<boolean> {
+async function takesWrites(probe: Db, answerWithinMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new NoAnswer('The database did not answer in time.')),
-      DATABASE_WATCH.answerWithinMs,
-    );
+    const giveUp = () => reject(new NoAnswer('The database did not answer in time.'));
+    // After a stall of the event loop, timers run before the sockets are read: the answer may be there.
+    timer = setTimeout(() => setImmediate(giveUp), answerWithinMs);
   });
   try {
     const [row] = await Promise.race([probe.send(PROBE, []), late]);
