@@ -10,6 +10,14 @@ const listed = (states: readonly string[]) => `(${states.map((state) => `'${stat
 /** In which states triggers of the migrations keep what is searched in `open_job_search`. */
 const SEARCHED_APART = statesAllowing('submitBid');
 
+/** What was said of each approved job: a rating may follow the approval, and a text that comes with it counts. */
+const SAID = `
+  select coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.id end, a.id) as id,
+    coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.occurred_at end, a.occurred_at)
+      as occurred_at, a.job_id, a.actor_id, coalesce(l.data->>'rating', a.data->>'rating')::int as rating,
+    coalesce(l.data->>'review', a.data->>'review') as review
+  from events a left join events l on l.job_id = a.job_id and l.type = 'job.reviewed' where a.type = 'job.approved'`;
+
 /** Each promise with the query that finds who breaks it. */
 const PROMISES: Readonly<Record<string, string>> = {
   'a balance is the sum of its transfers': `
@@ -172,10 +180,8 @@ const PROMISES: Readonly<Record<string, string>> = {
     select c.id as who, concat('completed ', c.completed_jobs, '/', n.approved, ', ratings ', c.rating_count, '/',
       n.ratings, ', sum ', c.rating_sum, '/', n.total) as how
     from contractors c left join (
-      select j.awarded_contractor_id as id, count(*) as approved, count(e.data->>'rating') as ratings,
-        sum((e.data->>'rating')::int) as total
-      from jobs j join events e on e.job_id = j.id and e.type = 'job.approved' group by j.awarded_contractor_id) n
-        on n.id = c.id
+      select j.awarded_contractor_id as id, count(*) as approved, count(e.rating) as ratings, sum(e.rating) as total
+      from jobs j join (${SAID}) e on e.job_id = j.id group by j.awarded_contractor_id) n on n.id = c.id
     where (c.completed_jobs, c.rating_count, c.rating_sum) is distinct from (coalesce(n.approved, 0),
       coalesce(n.ratings, 0), coalesce(n.total, 0))`,
 
@@ -185,22 +191,27 @@ const PROMISES: Readonly<Record<string, string>> = {
     from contractors c join users u on u.id = c.user_id
     where (c.person_name, c.created_at) is distinct from (u.first_name || ' ' || u.last_name, u.created_at)`,
 
-  'a review is what its approval says, of the contractor who did the job': `
+  'a review is what its approval says, or the rating that followed, of the contractor who did the job': `
     select coalesce(r.id, e.id) as who, concat(r.contractor_id, ' ', r.rating, ', event ', e.contractor_id, ' ',
       e.rating) as how
     from reviews r full join (
       select 'rev_' || substr(e.id, 5) as id, e.job_id, e.actor_id, e.occurred_at,
-        j.awarded_contractor_id as contractor_id, (e.data->>'rating')::int as rating, e.data->>'review' as review
-      from events e join jobs j on j.id = e.job_id
-      where e.type = 'job.approved' and (e.data->>'rating' is not null or e.data->>'review' is not null)) e
+        j.awarded_contractor_id as contractor_id, e.rating, e.review
+      from (${SAID}) e join jobs j on j.id = e.job_id where e.rating is not null or e.review is not null) e
         on e.id = r.id
     where (r.id, r.job_id, r.contractor_id, r.author_id, r.rating, r.review, r.created_at)
       is distinct from (e.id, e.job_id, e.contractor_id, e.actor_id, e.rating, e.review, e.occurred_at)`,
 
-  'a job has the rating and the review of its approval': `
-    select j.id as who, concat(j.rating, ' ', j.review, ', event ', e.data->>'rating', ' ', e.data->>'review') as how
-    from jobs j left join events e on e.job_id = j.id and e.type = 'job.approved'
-    where (j.rating, j.review) is distinct from ((e.data->>'rating')::int, e.data->>'review')`,
+  'a job has the rating and the review of its approval, or those that followed': `
+    select j.id as who, concat(j.rating, ' ', j.review, ', event ', e.rating, ' ', e.review) as how
+    from jobs j left join (${SAID}) e on e.job_id = j.id
+    where (j.rating, j.review) is distinct from (e.rating, e.review)`,
+
+  'a rating follows an approval without one, and once': `
+    select l.job_id as who, concat(count(*), ' ratings after ', min(a.data->>'rating')) as how
+    from events l left join events a on a.job_id = l.job_id and a.type = 'job.approved'
+    where l.type = 'job.reviewed' group by l.job_id
+    having count(*) > 1 or count(a.id) = 0 or count(a.data->>'rating') > 0`,
 
   'a published job is whole': `
     select id as who, status::text as how from jobs

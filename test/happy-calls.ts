@@ -6,7 +6,8 @@ import type { JobState } from '../src/rules/states.js';
 import { BID_TRANSITIONS } from '../src/rules/bids.js';
 import type { JobActionKey } from '../src/rules/lifecycle.js';
 import type { Asked, OperationKey } from './calls.js';
-import { bodyOf, STEPS_OF, type GivenJob, type People } from './journey.js';
+import { bodyOf, givenJob, propose, STEPS_OF, type GivenJob, type Journey, type People } from './journey.js';
+import type { TestApp } from './app.js';
 import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from './specified.js';
 
 export const HAPPY_CALLS = {
@@ -30,15 +31,27 @@ function happyOnJob(key: JobActionKey): HappyCall {
 
 export const OPERATION_KEYS = Object.keys(HAPPY_CALLS) as OperationKey[];
 
+/** A job on which the call succeeds. */
+export async function givenHappyJob(
+  app: TestApp,
+  key: OperationKey,
+  people: People,
+  journey: Journey = {},
+): Promise<GivenJob> {
+  const job = await givenJob(app, HAPPY_CALLS[key][0], people, { ...journey, unrated: key === 'review' });
+  return key === 'acceptResolution' ? { ...job, proposal: await propose(app, people, job) } : job;
+}
+
 /** The call itself, on a job in such a state or in another. */
 export function happyCall(key: OperationKey, people: People, job: GivenJob): Asked {
   return { by: people[HAPPY_CALLS[key][1]], job: job.id, bid: job.bids.bidder ?? undefined, body: bodyFor(key, job) };
 }
 
-function bodyFor(key: OperationKey, { bids }: GivenJob): object | undefined {
+function bodyFor(key: OperationKey, { bids, proposal }: GivenJob): object | undefined {
   if (key === 'create') return { title: 'A', description: 'B', zip_code: '78701', city: 'Austin', state: 'TX' };
   if (key === 'update') return { requirements: 'Bring a ladder.' };
+  if (key === 'review') return { rating: 5, review: 'On time and tidy.' };
   if (key === 'submitBid') return { amount: 1, guaranteed_view: true };
   if (key === 'delete' || key in BID_TRANSITIONS) return undefined;
-  return bodyOf(key as Parameters<typeof bodyOf>[0], (name) => `The ${name}.`, bids.awardee);
+  return bodyOf(key as Parameters<typeof bodyOf>[0], (name) => `The ${name}.`, bids.awardee, proposal);
 }

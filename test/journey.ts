@@ -7,6 +7,7 @@ import { INITIAL_JOB_STATE } from '../src/rules/states.js';
 import type { JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
 import type { JobState } from '../src/rules/states.js';
 import type { Role } from '../src/rules/viewer.js';
+import { newId } from '../src/store/new-id.js';
 import { callRest } from './calls.js';
 import { snakeCase, statesAllowing, TEXTS } from './specified.js';
 import { admin, contractor, homeowner, type Person } from './cast.js';
@@ -33,6 +34,14 @@ export interface GivenJob {
   state: JobState;
   /** The bids of the awardee and of the bidder; null on a job that was never open. */
   bids: Record<'awardee' | 'bidder', string | null>;
+  /** What the awardee has proposed, if they were asked to. */
+  proposal?: Proposal;
+}
+
+export interface Proposal {
+  readonly id: string;
+  /** Of its event. */
+  readonly sequence: number;
 }
 
 export interface Journey {
@@ -42,6 +51,8 @@ export interface Journey {
   fields?: object;
   /** What the two bids say besides the usual. */
   offers?: Partial<Record<'awardee' | 'bidder', object>>;
+  /** Whether the owner approves the work without a rating. */
+  unrated?: boolean;
   /** What is said in the text of this name, at every step. */
   say?: (name: string) => string;
 }
@@ -89,14 +100,14 @@ export async function givenJob(
   people: People,
   journey: Journey = {},
 ): Promise<GivenJob> {
-  const { through = INITIAL_JOB_STATE, say = (name) => `The ${name}.` } = journey;
+  const { through = INITIAL_JOB_STATE } = journey;
   const created = done(
     'create',
     await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...journey.fields } }),
   );
   const job: GivenJob = { id: created.id, state: INITIAL_JOB_STATE, bids: { awardee: null, bidder: null } };
   for (const key of [...wayTo(through), ...wayTo(state, through)]) {
-    await take(app, key, job, people, say);
+    await take(app, key, job, people, journey);
     if (statesAllowing('submitBid').includes(job.state) && job.bids.awardee === null)
       await receiveBids(app, job, people, journey);
   }
@@ -104,7 +115,12 @@ export async function givenJob(
 }
 
 /** The body that a transition is called with in REST; each text is what `say` makes of its name. */
-export function bodyOf(key: JobTransitionKey, say: (name: string) => string, bidId: string | null): object {
+export function bodyOf(
+  key: JobTransitionKey,
+  say: (name: string) => string,
+  bidId: string | null,
+  { id: proposalId = NO_PROPOSAL }: Partial<Proposal> = {},
+): object {
   const { required = [], optional = [] } = TEXTS[key];
   const texts = [...required, ...optional].map((name) => {
     const field = snakeCase(name);
@@ -114,7 +130,23 @@ export function bodyOf(key: JobTransitionKey, say: (name: string) => string, bid
     ...Object.fromEntries(texts),
     ...(key === 'award' && { bid_id: bidId }),
     ...(key === 'approve' && { rating: 4 }),
+    ...(key === 'acceptResolution' && { proposal_id: proposalId }),
   };
+}
+
+const NO_PROPOSAL = newId('proposal');
+
+export const PROPOSED = 'A tenth of the price is paid back.';
+
+/** The awardee of a disputed job makes a proposal. */
+export async function propose(app: TestApp, people: People, job: GivenJob): Promise<Proposal> {
+  const body = { resolution: PROPOSED };
+  done('propose', await callRest(app, 'resolveDispute', { by: people.awardee, job: job.id, body }));
+  const { token } = people.awardee;
+  const { proposal } = done('dispute', await app.rest('GET', `/v1/jobs/${job.id}/dispute`, { token }));
+  const [event] = await app.sql<{ sequence: number }[]>`select sequence from events where job_id = ${job.id}
+    and type = 'job.resolution_proposed' order by sequence desc`;
+  return { id: proposal.id, sequence: event?.sequence ?? 0 };
 }
 
 /** Who takes a step; of the two parties, the owner goes first. */
@@ -160,7 +192,7 @@ async function take(
   key: JobTransitionKey,
   job: GivenJob,
   people: People,
-  say: (name: string) => string,
+  { say = (name) => `The ${name}.`, unrated = false }: Journey,
 ): Promise<void> {
   const row: JobTransition = JOB_TRANSITIONS[key];
   // Where one party's word is only half of it, both say the same.
@@ -169,7 +201,11 @@ async function take(
   for (const step of steps)
     last = done(
       key,
-      await callRest(app, key, { by: people[step], job: job.id, body: bodyOf(key, say, job.bids.awardee) }),
+      await callRest(app, key, {
+        by: people[step],
+        job: job.id,
+        body: { ...bodyOf(key, say, job.bids.awardee, job.proposal), ...(unrated && { rating: undefined }) },
+      }),
     );
   job.state = (last.job ?? last).status;
   if (job.state !== row.to) throw new Error(`${key} led to ${job.state} and not to ${row.to}.`);

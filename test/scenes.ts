@@ -2,6 +2,7 @@
  * Copies of a job with all that belongs to it, made by SQL: real rows for real operations, at a hundredth of the price
  * of calling all of them again. A test that calls what changes a job gives every call a copy of its own.
  */
+import { createHash } from 'node:crypto';
 import type { Sql, TransactionSql } from 'postgres';
 import { newId } from '../src/store/new-id.js';
 import type { TestApp } from './app.js';
@@ -13,7 +14,7 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
     ...job,
     id: newId('job'),
     bids: { awardee: job.bids.awardee && newId('bid'), bidder: job.bids.bidder && newId('bid') },
-  }));
+  })).map(withItsProposal);
   const jobIds = list(copies.map(({ id }) => id));
   const awardees = list(copies.map(({ bids }) => bids.awardee ?? ''));
   const bidders = list(copies.map(({ bids }) => bids.bidder ?? ''));
@@ -42,7 +43,7 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
     sql,
     'events',
     {
-      id: `'evt_' || left(md5(copied.job || old.sequence), 27)`,
+      id: `'evt_0' || left(md5(copied.job || old.sequence), 26)`,
       job_id: 'copied.job',
       // Nobody has numbered the copies yet.
       position: 'null::bigint',
@@ -52,6 +53,14 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
     `${copied}, events old where old.job_id = '${job.id}'`,
   );
   return copies;
+}
+
+/** The identifier of the proposal is made of that of its event, as the copies below make it. */
+function withItsProposal(copy: GivenJob): GivenJob {
+  if (!copy.proposal) return copy;
+  const { sequence } = copy.proposal;
+  const md5 = createHash('md5').update(`${copy.id}${sequence}`).digest('hex');
+  return { ...copy, proposal: { id: `prp_0${md5.slice(0, 26)}`, sequence } };
 }
 
 async function insertSelect(

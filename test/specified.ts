@@ -61,6 +61,14 @@ export const OPERATIONS_ON_JOBS = {
     'completed',
     'job.dispute_resolved',
   ),
+  acceptResolution: row(
+    'acceptResolution',
+    'accept-resolution',
+    'parties',
+    ['disputed'],
+    'completed',
+    'job.resolution_accepted',
+  ),
   reachDecision: row(
     'reachDecision',
     'reach-decision',
@@ -68,6 +76,14 @@ export const OPERATIONS_ON_JOBS = {
     ['escalated'],
     'decision_reached',
     'job.decision_reached',
+  ),
+  acceptDecision: row(
+    'acceptDecision',
+    'accept-decision',
+    'awardee',
+    ['decision_reached'],
+    'completed',
+    'job.decision_accepted',
   ),
   fileAppeal: row('fileAppeal', 'file-appeal', 'awardee', ['decision_reached'], 'appealed', 'job.appeal_filed'),
   finalizeAppeal: row('finalizeAppeal', 'finalize-appeal', 'admin', ['appealed'], 'completed', 'job.appeal_finalized'),
@@ -81,6 +97,7 @@ export const OPERATIONS_ON_JOBS = {
   ),
   cancel: row('cancelJob', 'cancel', 'owner', ['open', 'awarded', 'in_progress'], 'cancelled', 'job.cancelled'),
   update: row('updateJob', '', 'owner', ['draft', 'open', 'awarded', 'in_progress'], 'stays', 'job.updated'),
+  review: row('reviewJob', 'review', 'owner', ['completed'], 'stays', 'job.reviewed'),
   delete: row('deleteJob', '', 'owner', ['draft'], 'gone', 'job.deleted'),
   submitBid: row('submitBid', 'bids', 'contractor', ['open'], 'stays', 'bid.submitted'),
 } satisfies Record<JobActionKey, SpecifiedRow>;
@@ -107,7 +124,7 @@ function row<Operation extends string, To extends SpecifiedRow['to']>(
   return { operation, path, by, from, to, event };
 }
 
-/** The texts that a transition is called with, as GraphQL spells them. A bid and a rating are no texts. */
+/** The texts that a transition is called with, as GraphQL spells them. A bid, a rating and a proposal are no texts. */
 export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: string[]; readonly optional?: string[] }>> =
   {
     publish: {},
@@ -118,7 +135,9 @@ export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: stri
     dispute: { required: ['reason'], optional: ['details'] },
     escalate: { required: ['escalationReason'] },
     resolveDispute: { required: ['resolution'], optional: ['agreedBy'] },
+    acceptResolution: {},
     reachDecision: { required: ['decision', 'ruling'], optional: ['resolutionTerms'] },
+    acceptDecision: {},
     fileAppeal: { required: ['appealReason'], optional: ['supportingEvidence'] },
     finalizeAppeal: { required: ['finalDecision', 'ruling'] },
     complete: { required: ['reason'] },

@@ -146,5 +146,12 @@ export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = 
 
 export const reviewed = (review: object): readonly Step[] => [CHECK_IN, SUBMIT, ['owner', 'approve', review]];
 
-/** The admin's last word on one more job, so that each operation has happened once. */
-export const LAST_WORD: readonly Step[] = [...WAYS.appealed, RULE];
+const ACCEPT: Step = ['contractor', 'accept-decision', {}];
+const RATE_LATER: Step = ['owner', 'review', { rating: 4, review: 'Still tight after the first storm.' }];
+
+/** Other ways to an end: the admin's last word, a decision that the contractor accepts, and a rating given later. */
+export const OTHER_ENDS: readonly (readonly Step[])[] = [
+  [...WAYS.appealed, RULE],
+  [...WAYS.decision_reached, ACCEPT],
+  [...reviewed({}), RATE_LATER],
+];

@@ -3,6 +3,7 @@ import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { API_KEY_ACCESSES } from '../rules/entities/api-key.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
+import { WARNING_CODES } from '../rules/entities/job.js';
 import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
 import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/tokens.js';
 import { EMAIL_UNDO_DECISIONS, EMAIL_UNDO_STATES } from '../rules/email-undo.js';
@@ -127,6 +128,13 @@ export const JobActionEnum = choice(
   ),
 );
 
+export const JobWarningCode = choice('JobWarningCode', 'What a warning is about.', WARNING_CODES, {
+  UNKNOWN_CATEGORY: 'The category is not in the catalog.',
+  UNKNOWN_PLACE: 'The ZIP code is not one that we know, or the city is not one of its state.',
+  PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
+  DATE_IN_PAST: 'A date is in the past, in every time zone.',
+});
+
 export const BidActionEnum = choice(
   'BidAction',
   'Every operation on a bid.',
@@ -154,7 +162,8 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors 
 });
 
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
-  agreement: 'Both parties named the same resolution.',
+  agreement: 'Both parties named the same resolution, or one accepted the proposal of the other.',
+  decision_accepted: 'The contractor accepted the decision of an admin.',
   final_decision: 'An admin gave the final ruling on an appeal.',
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
@@ -203,6 +212,7 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   JobEventType,
   DisputeEnding,
   JobAction: JobActionEnum,
+  JobWarningCode,
   BidAction: BidActionEnum,
   ContractorOrder: ContractorOrderEnum,
   ErrorCode: ErrorCodeEnum,

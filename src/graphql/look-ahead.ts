@@ -10,6 +10,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
+import { WARNED_FIELDS } from '../operations/jobs/warnings.js';
 import { PAGE } from '../rules/limits.js';
 import type { JobInclude } from '../store/job-parts.js';
 import type { PersonFields } from '../store/people.js';
@@ -68,7 +69,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const timeline = firstPageOf(withName(fields, 'timeline'), reading);
   return {
     // The available actions depend on the whole job.
-    ...(!has('availableActions') && { job: names }),
+    ...(!has('availableActions') && { job: has('warnings') ? [...names, ...WARNED_FIELDS] : names }),
     ...(has('homeowner') && { homeowner: personIn(insideOf('homeowner'), reading) }),
     ...(has('myBid') && { ownBids: bidIn(insideOf('myBid'), reading) }),
     ...(has('awardedBid') && { awardedBid: bidIn(insideOf('awardedBid'), reading) }),

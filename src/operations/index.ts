@@ -21,6 +21,7 @@ import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js'
 import { createJob, deleteJob, updateJob } from './jobs/edit.js';
 import { listOwnEvents, streamJobEvents, streamMyEvents } from './jobs/events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { reviewJob } from './jobs/review.js';
 
 import {
   publishJob,
@@ -31,7 +32,9 @@ import {
   disputeJob,
   escalateJob,
   resolveDispute,
+  acceptResolution,
   reachDecision,
+  acceptDecision,
   fileAppeal,
   finalizeAppeal,
   completeJob,
@@ -108,11 +111,14 @@ export const OPERATIONS = {
   disputeJob,
   escalateJob,
   resolveDispute,
+  acceptResolution,
   reachDecision,
+  acceptDecision,
   fileAppeal,
   finalizeAppeal,
   completeJob,
   cancelJob,
+  reviewJob,
   readDispute,
   listEvents,
   listOwnEvents,

@@ -5,9 +5,8 @@
 import { z } from 'zod';
 import { NEAREST_MILES_MAX, TEXT } from '../rules/limits.js';
 import type { ContractorFilter } from '../store/contractor-lists.js';
-import { EARTH_RADIUS_MILES } from '../store/distance.js';
 import type { JobFilter } from '../store/job-filters.js';
-import { cityPlace, knownAreas, postalPlace } from './jobs/places.js';
+import { cityPlace, knownAreas, milesBetween, postalPlace } from './jobs/places.js';
 import { optionalText } from './shapes.js';
 import { invalidField } from './validation.js';
 
@@ -126,18 +125,6 @@ export async function areasAround({ latitude, longitude, miles }: Around): Promi
     tenths.push(Math.round(distance * 10));
   }
   return { names, tenths };
-}
-
-type Point = Pick<Around, 'latitude' | 'longitude'>;
-
-/** As `milesAway` of `store/distance.ts` computes it. */
-function milesBetween(one: Point, other: Point): number {
-  const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;
-  const chord =
-    half(one.latitude, other.latitude) +
-    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * half(one.longitude, other.longitude);
-  return EARTH_RADIUS_MILES * 2 * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
 async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {

@@ -9,7 +9,7 @@ import { findPerson } from './accounts/directory.js';
 import { readMe } from './accounts/me.js';
 import { findReview } from './accounts/reviews.js';
 import { findHold, readBid } from './bids/read.js';
-import { findEvent } from './jobs/events.js';
+import { findEvent, findProposal } from './jobs/events.js';
 import { readJob } from './jobs/read.js';
 import { operation, requireSession } from './operation.js';
 import { anyIdInPath } from './shapes.js';
@@ -35,6 +35,7 @@ export const readNode = operation({
       return readAdminAction.run(Object.assign({}, call, { viewer }), { id });
     }
     if (isId('event', id)) return findEvent(db, viewer, id);
+    if (isId('proposal', id)) return findProposal(db, viewer, id);
     if (isId('review', id)) return findReview(db, id);
     if (isId('webhookEndpoint', id)) return readableEndpoint(db, viewer, id);
     if (isId('webhookDelivery', id)) return findDelivery(db, viewer, id);

@@ -19,7 +19,9 @@ export async function sendResult(
   result: unknown,
   caller: Caller,
 ): Promise<void> {
-  const body = isPage(result) ? await pageBody(exchange, result, input, route) : route.write(result);
+  const body = isPage(result)
+    ? await pageBody(exchange, result, input, route, caller)
+    : await route.write(result, caller);
   setRateLimitHeaders(exchange.response, caller.taken);
   setETag(exchange, body);
   if (route.location) exchange.response.setHeader('Location', route.location(body as LocationBody));
@@ -37,7 +39,7 @@ function isPage(result: unknown): result is Page<unknown> {
   return isObject(result) && 'rows' in result && 'positionOf' in result;
 }
 
-async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, route: Route) {
+async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, route: Route, caller: Caller) {
   const number = typeof input.page === 'number' ? input.page : 1;
   const { count, isCapped } = await page.total();
   const pagination = {
@@ -48,7 +50,7 @@ async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, r
     total_capped: isCapped,
   };
   link(exchange, route, input, page, pagination);
-  return { data: page.rows.map(route.write), pagination };
+  return { data: await Promise.all(page.rows.map((row) => route.write(row, caller))), pagination };
 }
 
 interface PageNumbers {

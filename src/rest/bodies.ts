@@ -1,7 +1,7 @@
 /** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
 import { z } from 'zod';
 import { JOB_EVENT } from '../rules/entities/event.js';
-import { JOB, JOB_DISTANCE } from '../rules/entities/job.js';
+import { JOB, JOB_DISTANCE, JOB_WARNINGS } from '../rules/entities/job.js';
 import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
 import {
   PUBLICATION as PAYLOAD,
@@ -43,6 +43,8 @@ export const LISTED_USER = entity('ListedUser', 'A person with an account, and w
   ...OWN_USER.fields,
   ...PROFILES,
 });
+/** One job. A list has no warnings, which each take a look at the set of places. */
+export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
 export const LISTED_JOB = entity('ListedJob', 'A job, and how far away it is.', {
   ...JOB.fields,
   distance: JOB_DISTANCE,
@@ -182,7 +184,10 @@ export const LIFECYCLE_ON_WIRE = entity(LIFECYCLE.name, LIFECYCLE.description, {
   },
 });
 
-export const PUBLICATION = entity('Publication', PAYLOAD.description, PAYLOAD.fields);
+export const PUBLICATION = entity('Publication', PAYLOAD.description, {
+  ...PAYLOAD.fields,
+  job: { ...PAYLOAD.fields.job, type: SHOWN_JOB.schema },
+});
 
 /** The body of operations without a result. */
 export const DONE = entity('Done', 'That it is done.', {

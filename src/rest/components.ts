@@ -5,7 +5,6 @@ import { ACTIVE_SESSION } from '../rules/entities/session.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
-import { JOB } from '../rules/entities/job.js';
 import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
@@ -38,6 +37,7 @@ import {
   SEEN_USER,
   SESSION,
   UNDONE_EMAIL_CHANGE,
+  SHOWN_JOB,
   type Variants,
 } from './bodies.js';
 import { answerSchema } from './answer-schema.js';
@@ -56,7 +56,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   CONTRACTOR,
   LISTED_CONTRACTOR,
   REVIEW,
-  JOB,
+  SHOWN_JOB,
   LISTED_JOB,
   BID,
   HOLD,

@@ -8,10 +8,10 @@ import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import { REFUSALS, type ErrorCode } from '../rules/errors.js';
-import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
+import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../rules/states.js';
 import { exampleId } from '../rules/values.js';
-import { DONE, pageOf, PROBLEM, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
+import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails, type Variants } from './bodies.js';
 import { exampleInput, exampleOf } from './answer-schema.js';
 import { isList, rowOf, type Route } from './route.js';
 import { toWire } from './wire.js';
@@ -66,6 +66,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   approveJob: { rating: 5, review: 'On time and tidy.' },
   disputeJob: { reason: 'The sink still drips.', details: 'A bucket fills in two hours.' },
   resolveDispute: { resolution: 'A tenth of the price is paid back.' },
+  acceptResolution: { proposalId: exampleId('proposal') },
   escalateJob: { escalationReason: 'We cannot agree.' },
   reachDecision: {
     decision: 'The work is to be redone.',
@@ -74,6 +75,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   },
   fileAppeal: { appealReason: 'The tap was faulty.', supportingEvidence: 'The maker has recalled it.' },
   finalizeAppeal: { finalDecision: 'The decision stands.', ruling: 'The recall came later.' },
+  reviewJob: { rating: 5, review: 'On time and tidy.' },
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
   submitBid: exampleInput(BID),
@@ -95,7 +97,7 @@ export function answerExample(route: Route): unknown {
   if (isList(route)) return exampleOf(pageOf(rowOf(route)));
   const { name } = route.operation;
   const { shows } = route;
-  if (shows === JOB) return jobIn(stateAfter(name));
+  if (shows === SHOWN_JOB) return jobIn(stateAfter(name));
   if (shows === PUBLICATION) return merge(exampleOf(PUBLICATION), { job: jobIn('open') });
   if (shows === BID)
     return merge(exampleOf(BID), {
@@ -119,13 +121,18 @@ function firstOf({ name, variants: [first] }: Variants): Entity {
 
 function stateAfter(operation: string): JobState {
   if (operation === 'createJob') return INITIAL_JOB_STATE;
+  if (operation === OTHER_JOB_ACTIONS.review.operation) return 'completed';
   return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
 }
 
 /** An end may come before the award; the example of a job that ended well had one. */
 function jobIn(status: JobState): object {
   const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
-  return merge(exampleOf(JOB), { status, awarded_bid_id: awardedBidId, version: status === INITIAL_JOB_STATE ? 1 : 3 });
+  return merge(exampleOf(SHOWN_JOB), {
+    status,
+    awarded_bid_id: awardedBidId,
+    version: status === INITIAL_JOB_STATE ? 1 : 3,
+  });
 }
 
 function merge(example: unknown, more: object): object {

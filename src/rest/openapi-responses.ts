@@ -1,6 +1,5 @@
 /** Documents the responses: for each address its success and its refusals by status, and their shared components. */
 import { isRepeatable } from '../operations/operation.js';
-import { JOB } from '../rules/entities/job.js';
 import {
   ERROR_CODES,
   REFUSALS,
@@ -8,7 +7,7 @@ import {
   type ErrorCode,
   type UnauthorizedCode,
 } from '../rules/errors.js';
-import { pageOf, PROBLEM, PUBLICATION } from './bodies.js';
+import { pageOf, PROBLEM, PUBLICATION, SHOWN_JOB } from './bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
@@ -69,7 +68,7 @@ function bodyOf(route: Route): Route['shows'] {
 
 /** A page of jobs has no version. */
 function hasETag(route: Route): boolean {
-  return !isList(route) && (route.shows === JOB || route.shows === PUBLICATION);
+  return !isList(route) && (route.shows === SHOWN_JOB || route.shows === PUBLICATION);
 }
 
 /** A refusal with only one code is the same for all addresses. */

@@ -1,10 +1,10 @@
 /** One REST route: its operation, the status of its answer, and the body that is made of the result. */
 import type { z } from 'zod';
 import type { Operation } from '../operations/operation.js';
-import { JOB } from '../rules/entities/job.js';
 import type { Entity } from '../rules/entity.js';
 import type { Page } from '../store/page.js';
-import type { Variants } from './bodies.js';
+import type { Caller } from '../operations/caller.js';
+import { SHOWN_JOB, type Variants } from './bodies.js';
 import { wireWriter } from './wire.js';
 
 /** The parts of a shown body that a route needs. */
@@ -32,7 +32,7 @@ export interface Route {
   /** The path of the created resource, for the header Location. */
   location?(this: void, body: LocationBody): string;
   /** Converts the result, or a row of a page, to the fields that are shown, in REST's spelling. */
-  write(this: void, result: unknown): unknown;
+  write(this: void, result: unknown, caller?: Caller): unknown;
 }
 
 type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
@@ -49,7 +49,7 @@ type Shows<Row, Body> = Row extends Body
     : Required<Answers<Row, Body>>;
 
 interface Answers<Row, Body> {
-  answer?(this: void, row: Row): Body;
+  answer?(this: void, row: Row, caller: Caller): Body | Promise<Body>;
 }
 
 export function route<Input, Output, Body>(
@@ -60,7 +60,11 @@ export function route<Input, Output, Body>(
 ): Route {
   const { answer }: Answers<never, unknown> = extras;
   const writeBody = wireWriter(extras.shows.schema);
-  const write = answer ? (row: unknown) => writeBody(answer(row as never)) : writeBody;
+  const write = (row: unknown, caller?: Caller) => {
+    // Only examples, which show no job of anybody, are written without a caller.
+    const body = answer ? answer(row as never, caller as Caller) : row;
+    return body instanceof Promise ? body.then(writeBody) : writeBody(body);
+  };
   return { method, path, operation, status: 200, ...extras, write };
 }
 
@@ -77,7 +81,7 @@ export function rowOf({ path, shows }: Route): Entity {
 
 /** Whether the call supports If-None-Match. */
 export function isConditional(route: Route): boolean {
-  return route.method === 'GET' && route.shows === JOB && !isList(route);
+  return route.method === 'GET' && route.shows === SHOWN_JOB && !isList(route);
 }
 
 /** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */

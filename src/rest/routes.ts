@@ -22,11 +22,16 @@ import { listUsers, readHomeowner, readUser } from '../operations/accounts/users
 import { listBids, listOwnBids, readBid, readHold } from '../operations/bids/read.js';
 import { submitBid } from '../operations/bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../operations/bids/transition.js';
+import type { Caller } from '../operations/caller.js';
 import { countOwnJobs, readBidActions, readJobActions } from '../operations/jobs/actions.js';
 import { createJob, deleteJob, updateJob } from '../operations/jobs/edit.js';
 import { listOwnEvents } from '../operations/jobs/events.js';
 import { listEvents, listJobs, readDispute, readJob } from '../operations/jobs/read.js';
+import type { ReadableJob } from '../operations/jobs/readable.js';
+import { reviewJob } from '../operations/jobs/review.js';
 import {
+  acceptDecision,
+  acceptResolution,
   approveJob,
   awardJob,
   cancelJob,
@@ -41,6 +46,7 @@ import {
   resolveDispute,
   submitJobForReview,
 } from '../operations/jobs/transitions.js';
+import { readWarnings } from '../operations/jobs/warnings.js';
 import { readCatalog, readLifecycle } from '../operations/reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from '../operations/tokens/tokens.js';
 import { listWebhookDeliveries, redeliver, sendTestEvent } from '../operations/webhooks/deliveries.js';
@@ -58,7 +64,6 @@ import { ACTIVE_SESSION } from '../rules/entities/session.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
-import { JOB } from '../rules/entities/job.js';
 import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
@@ -84,6 +89,7 @@ import {
   SEEN_USER,
   SESSION,
   UNDONE_EMAIL_CHANGE,
+  SHOWN_JOB,
 } from './bodies.js';
 import { eventOnWire } from './event-body.js';
 import {
@@ -95,6 +101,7 @@ import {
   onlyOwnProfile,
 } from './on-wire.js';
 import { route, type Route } from './route.js';
+import { wireName } from './wire.js';
 
 /** Names from the first examples of the API, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
@@ -121,6 +128,8 @@ const JOBS_QUERY = [
   'statusChangedBefore',
   ...NEAR_QUERY,
 ];
+
+const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, {
@@ -190,7 +199,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
-  route('GET', '/contractors/{id}/jobs', listContractorJobs, { query: PAGE_QUERY, shows: JOB }),
+  route('GET', '/contractors/{id}/jobs', listContractorJobs, { query: PAGE_QUERY, ...ONE_JOB }),
   route('GET', '/contractors/{id}/bids', listContractorBids, { query: PAGE_QUERY, shows: BID }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
@@ -231,24 +240,30 @@ export const ROUTES: readonly Route[] = [
     status: 201,
     location: ({ id }) => `/v1/jobs/${id}`,
     aliases: OLD_NAMES,
-    shows: JOB,
+    ...ONE_JOB,
   }),
-  route('GET', '/jobs/{id}', readJob, { shows: JOB }),
-  route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
+  route('GET', '/jobs/{id}', readJob, ONE_JOB),
+  route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => doneBody('The draft is deleted.') }),
-  route('POST', '/jobs/{id}/publish', publishJob, { shows: PUBLICATION }),
-  route('POST', '/jobs/{id}/award', awardJob, { shows: JOB }),
-  route('POST', '/jobs/{id}/checkin', checkInJob, { shows: JOB }),
-  route('POST', '/jobs/{id}/submit-for-review', submitJobForReview, { shows: JOB }),
-  route('POST', '/jobs/{id}/approve', approveJob, { shows: JOB }),
-  route('POST', '/jobs/{id}/dispute', disputeJob, { shows: JOB }),
-  route('POST', '/jobs/{id}/escalate', escalateJob, { shows: JOB }),
-  route('POST', '/jobs/{id}/resolve-dispute', resolveDispute, { shows: JOB }),
-  route('POST', '/jobs/{id}/reach-decision', reachDecision, { shows: JOB }),
-  route('POST', '/jobs/{id}/file-appeal', fileAppeal, { shows: JOB }),
-  route('POST', '/jobs/{id}/finalize-appeal', finalizeAppeal, { shows: JOB }),
-  route('POST', '/jobs/{id}/complete', completeJob, { shows: JOB }),
-  route('POST', '/jobs/{id}/cancel', cancelJob, { shows: JOB }),
+  route('POST', '/jobs/{id}/publish', publishJob, {
+    shows: PUBLICATION,
+    answer: async ({ job, ...rest }, caller) => ({ ...rest, job: await withWarnings(job, caller) }),
+  }),
+  route('POST', '/jobs/{id}/award', awardJob, ONE_JOB),
+  route('POST', '/jobs/{id}/checkin', checkInJob, ONE_JOB),
+  route('POST', '/jobs/{id}/submit-for-review', submitJobForReview, ONE_JOB),
+  route('POST', '/jobs/{id}/approve', approveJob, ONE_JOB),
+  route('POST', '/jobs/{id}/dispute', disputeJob, ONE_JOB),
+  route('POST', '/jobs/{id}/escalate', escalateJob, ONE_JOB),
+  route('POST', '/jobs/{id}/resolve-dispute', resolveDispute, ONE_JOB),
+  route('POST', '/jobs/{id}/accept-resolution', acceptResolution, ONE_JOB),
+  route('POST', '/jobs/{id}/reach-decision', reachDecision, ONE_JOB),
+  route('POST', '/jobs/{id}/accept-decision', acceptDecision, ONE_JOB),
+  route('POST', '/jobs/{id}/file-appeal', fileAppeal, ONE_JOB),
+  route('POST', '/jobs/{id}/finalize-appeal', finalizeAppeal, ONE_JOB),
+  route('POST', '/jobs/{id}/complete', completeJob, ONE_JOB),
+  route('POST', '/jobs/{id}/cancel', cancelJob, ONE_JOB),
+  route('POST', '/jobs/{id}/review', reviewJob, ONE_JOB),
   route('GET', '/jobs/{id}/actions', readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
@@ -293,4 +308,9 @@ export const ROUTES: readonly Route[] = [
 
 function ownAccount(): string {
   return '/v1/me';
+}
+
+async function withWarnings(job: ReadableJob, caller: Caller) {
+  const warnings = await readWarnings(await caller.viewer(), job);
+  return { ...job, warnings: warnings && warnings.map((one) => ({ ...one, field: wireName(one.field) })) };
 }

@@ -3,7 +3,7 @@ import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { REFUSALS, type ErrorCode } from './errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from './lifecycle.js';
 import type { JobParties } from './parties.js';
-import { bidDenial, jobDenial, type BidFacts, type Denial } from './policies.js';
+import { bidDenial, jobDenial, type BidFacts, type Denial, type JobFacts } from './policies.js';
 import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './publishing.js';
 import type { BidState } from './states.js';
 import type { Viewer } from './viewer.js';
@@ -20,7 +20,7 @@ export interface AvailableAction {
   readonly tokenCost: number | null;
 }
 
-export interface ActionFacts {
+export interface ActionFacts extends Pick<JobFacts, 'standingProposal' | 'reviewWindow'> {
   readonly job: JobParties & ToPublish;
   /** The states of the viewer's own bids on this job, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
@@ -35,10 +35,9 @@ export interface ActionFacts {
 
 /** One entry for every operation on a job, in the order of the table. */
 export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableAction[] {
-  const { ownBids, bidsToAward, availableTokens, isOwnerSuspended, isEmailDisputed } = facts;
-  const job = { ...facts.job, isOwnerSuspended };
+  const job = { ...facts.job, isOwnerSuspended: facts.isOwnerSuspended };
   return JOB_ACTION_KEYS.map((key) => {
-    const denial = jobDenial(key, { viewer, job, ownBids, isEmailDisputed, bidsToAward, availableTokens, cost: 0 });
+    const denial = jobDenial(key, { ...facts, viewer, job, cost: 0 });
     return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from './entities/dispute.js';
-import type { UserId } from './ids.js';
+import { siblingOf, type EventId, type UserId } from './ids.js';
 import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from './lifecycle.js';
 import { isInDispute } from './states.js';
 
@@ -21,8 +21,12 @@ export const DISPUTE_EVENT_TYPES = [
   JOB_TRANSITIONS.complete.event,
 ];
 
+/** Each makes the proposal that stands until the next one, or until the dispute leaves the parties' hands. */
+export const PROPOSAL_EVENT = JOB_TRANSITIONS.resolveDispute.mayKeepState.event;
+
 /** What of an event a dispute is computed from; `data` holds the operation's own input, in camelCase. */
 export interface DisputeEvent {
+  readonly id: EventId;
   readonly type: string;
   readonly actorId: UserId | null;
   readonly data: Readonly<Record<string, unknown>>;
@@ -66,7 +70,7 @@ function applyEvent(dispute: Dispute | null, event: DisputeEvent): Dispute | nul
     {},
     dispute,
     effects.includes('lapseProposal') && NO_PROPOSAL,
-    PARTS_BY_EVENT[event.type]?.(event),
+    PARTS_BY_EVENT[event.type]?.(event, dispute),
   );
 }
 
@@ -93,18 +97,15 @@ function newDispute(event: DisputeEvent): Dispute {
 }
 
 /** The parts of the dispute that each later event adds; all others add nothing. */
-const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute>>> = {
-  [JOB_TRANSITIONS.resolveDispute.mayKeepState.event]: (event) => ({
-    proposal: {
-      resolution: text(event, 'resolution') ?? '',
-      agreedBy: text(event, 'agreedBy'),
-      proposedBy: event.actorId,
-      proposedAt: event.occurredAt,
-    },
-  }),
+const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent, before: Dispute) => Partial<Dispute>>> = {
+  [PROPOSAL_EVENT]: (event) => ({ proposal: proposalFrom(event) }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({
     proposal: null,
     ending: { ...actorAndTime(event), how: 'agreement', text: text(event, 'resolution') },
+  }),
+  [JOB_TRANSITIONS.acceptResolution.event]: (event, { proposal }) => ({
+    proposal: null,
+    ending: { ...actorAndTime(event), how: 'agreement', text: proposal?.resolution ?? null },
   }),
   [JOB_TRANSITIONS.escalate.event]: (event) => ({
     escalation: { ...actorAndTime(event), reason: text(event, 'escalationReason') ?? '' },
@@ -116,6 +117,9 @@ const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<D
       ruling: text(event, 'ruling') ?? '',
       resolutionTerms: text(event, 'resolutionTerms'),
     },
+  }),
+  [JOB_TRANSITIONS.acceptDecision.event]: (event, { decision }) => ({
+    ending: { ...actorAndTime(event), how: 'decision_accepted', text: decision?.decision ?? null },
   }),
   [JOB_TRANSITIONS.fileAppeal.event]: (event) => ({
     appeal: {
@@ -135,6 +139,16 @@ const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<D
     ending: { ...actorAndTime(event), how: 'completed_by_admin', text: text(event, 'reason') },
   }),
 };
+
+export function proposalFrom(event: DisputeEvent): Proposal {
+  return {
+    id: siblingOf('proposal', event.id),
+    resolution: text(event, 'resolution') ?? '',
+    agreedBy: text(event, 'agreedBy'),
+    proposedBy: event.actorId,
+    proposedAt: event.occurredAt,
+  };
+}
 
 function actorAndTime(event: DisputeEvent): { by: UserId | null; at: Date } {
   return { by: event.actorId, at: event.occurredAt };

@@ -21,6 +21,7 @@ export const ID_PREFIXES = {
   viewer: 'vwr',
   adminAction: 'act',
   mail: 'mal',
+  proposal: 'prp',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -40,6 +41,7 @@ export type WebhookDeliveryId = Id<'webhookDelivery'>;
 export type ReviewId = Id<'review'>;
 export type EventId = Id<'event'>;
 export type MailId = Id<'mail'>;
+export type ProposalId = Id<'proposal'>;
 export type AdminActionId = Id<'adminAction'>;
 
 /** The identifier of this moment, of which the second counts, and of these 16 bytes. */

@@ -6,6 +6,7 @@
  */
 import type { Effect, TransitionEffect } from './effects.js';
 import type { RefusalCode } from './errors.js';
+import { REVIEW_DAYS_MAX } from './limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** Whom an operation is for; `parties.ts` defines each word. */
@@ -143,6 +144,17 @@ export const JOB_TRANSITIONS = {
       'same resolution.',
     effects: ['releaseHolds'],
   },
+  acceptResolution: {
+    action: 'ACCEPT_RESOLUTION',
+    operation: 'acceptResolution',
+    path: 'accept-resolution',
+    from: ['disputed'],
+    to: 'completed',
+    by: 'parties',
+    event: 'job.resolution_accepted',
+    description: 'The party that did not make the standing proposal accepts it, which completes the job.',
+    effects: ['releaseHolds'],
+  },
   reachDecision: {
     action: 'REACH_DECISION',
     operation: 'reachDecision',
@@ -153,6 +165,17 @@ export const JOB_TRANSITIONS = {
     event: 'job.decision_reached',
     description: 'An admin decides an escalated dispute.',
     effects: [],
+  },
+  acceptDecision: {
+    action: 'ACCEPT_DECISION',
+    operation: 'acceptDecision',
+    path: 'accept-decision',
+    from: ['decision_reached'],
+    to: 'completed',
+    by: 'awardee',
+    event: 'job.decision_accepted',
+    description: 'The awarded contractor accepts the decision, which completes the job without credit for it.',
+    effects: ['releaseHolds'],
   },
   fileAppeal: {
     action: 'FILE_APPEAL',
@@ -218,6 +241,19 @@ export const OTHER_JOB_ACTIONS = {
       'The homeowner edits the job as far as its state allows: what is left out stays, null clears, and it is all or ' +
       'nothing.',
     effects: ['chargeRaisedUrgency'],
+  },
+  review: {
+    action: 'REVIEW',
+    operation: 'reviewJob',
+    path: 'review',
+    from: ['completed'],
+    to: 'stays',
+    by: 'owner',
+    event: 'job.reviewed',
+    description:
+      `The homeowner rates work that they approved without a rating: once, within ${REVIEW_DAYS_MAX} days of the ` +
+      'job’s completion.',
+    effects: ['addRating', 'keepReview'],
   },
   delete: {
     action: 'DELETE',

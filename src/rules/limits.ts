@@ -25,6 +25,9 @@ export const BID_DURATION_DAYS_MAX = 36_500;
 /** How far an edit may go from the highest budget since publication, and from the completion date at check-in. */
 export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 } as const;
 
+/** How long after its completion a job can be rated that was approved without a rating. */
+export const REVIEW_DAYS_MAX = 30;
+
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
 export const PAGE = {

@@ -6,7 +6,9 @@
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
+import { siblingOf, type EventId, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';
+import { REVIEW_DAYS_MAX } from './limits.js';
 import {
   admitsParty,
   mayActOnBid,
@@ -23,7 +25,7 @@ import { eitherOf } from './words.js';
 
 /** What is known of a job, its viewer and the call. What no policy of an operation asks for may be left out. */
 export interface JobFacts {
-  readonly viewer: PartyViewer;
+  readonly viewer: PartyViewer & { readonly userId?: UserId };
   readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
   /** The states of the viewer's own bids on the job, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
@@ -37,7 +39,20 @@ export interface JobFacts {
   readonly cost?: number;
   /** How many live bids of contractors who are not suspended there are: of those that the call names, or of all. */
   readonly bidsToAward?: number;
+  /** The event of the proposal that stands in the dispute, and who made it; null where the parties have none. */
+  readonly standingProposal?: StandingProposal | null;
+  /** The proposal that the call names. */
+  readonly proposalId?: ProposalId | undefined;
+  readonly reviewWindow?: ReviewWindow | null;
 }
+
+export interface StandingProposal {
+  readonly eventId: EventId;
+  readonly by: UserId;
+}
+
+/** Whether an approved job can be rated later: it has a rating already, or too much time has passed, or it can. */
+export type ReviewWindow = 'used' | 'over' | 'open';
 
 export interface BidFacts {
   readonly viewer: PartyViewer;
@@ -62,13 +77,14 @@ export function assertAllowed(denial: Denial | undefined): void {
 }
 
 /**
- * In this order: may this caller do this to this job, is their email confirmed and undisputed, do they know its
- * version, does its state allow it, and what else there is.
+ * In this order: may this caller do this to this job and to the proposal in it, is their email confirmed and undisputed,
+ * do they know the job's version, does its state allow it, and what else there is.
  */
 export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const row: JobAction = JOB_ACTIONS[key];
   return (
     callerDenial(row.by, facts) ??
+    ownProposalDenial(key, facts) ??
     emailDenial(key, facts) ??
     versionDenial(facts) ??
     stateDenial(key, facts) ??
@@ -110,6 +126,11 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     { code: 'INSUFFICIENT_TOKENS', denial: balanceDenial },
   ],
   update: [{ code: 'INSUFFICIENT_TOKENS', denial: balanceDenial }],
+  acceptResolution: [
+    { code: 'INVALID_TRANSITION', denial: noProposalDenial },
+    { code: 'STALE_VERSION', denial: replacedProposalDenial },
+  ],
+  review: [{ code: 'INVALID_TRANSITION', denial: reviewDenial }],
 };
 
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
@@ -133,6 +154,16 @@ const ONLY_FOR = Object.fromEntries(
 function descriptionsOf(words: typeof PARTY_WORDS): Record<string, string> {
   return Object.fromEntries(Object.entries(words).map(([by, { description }]) => [by, description]));
 }
+
+function ownProposalDenial(key: JobActionKey, { viewer, standingProposal }: JobFacts): Denial | undefined {
+  const isOwn = standingProposal != null && standingProposal.by === viewer.userId;
+  return key === 'acceptResolution' && isOwn ? OWN_PROPOSAL : undefined;
+}
+
+const OWN_PROPOSAL: Denial = {
+  code: 'FORBIDDEN',
+  message: 'You made the standing proposal. Only the other party can accept it.',
+};
 
 /** What somebody whose email is not confirmed may not do, where the operator asks for that. */
 const NEEDS_VERIFIED_EMAIL: readonly JobActionKey[] = ['publish', 'submitBid'];
@@ -163,16 +194,17 @@ function versionDenial({ job: { version }, expectedVersion = null }: JobFacts): 
   return { code: 'STALE_VERSION', details: () => ({ expectedVersion, version }) };
 }
 
-function stateDenial(key: JobActionKey, { viewer, job, ownBids }: JobFacts): Denial | undefined {
+function stateDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const { states, code, message } = STATES_OF[key];
-  if (states.includes(job.status)) return undefined;
+  return states.includes(facts.job.status) ? undefined : { code, message, details: () => alternativesTo(key, facts) };
+}
+
+/** What the caller could do in this state instead. */
+function alternativesTo(key: JobActionKey, { viewer, job, ownBids }: JobFacts) {
+  const allowed = operationsAllowedFrom(job.status, partyOf(viewer, job, ownBids.length > 0));
   return {
-    code,
-    message,
-    details: () => ({
-      fromState: job.status,
-      allowedOperations: operationsAllowedFrom(job.status, partyOf(viewer, job, ownBids.length > 0)),
-    }),
+    fromState: job.status,
+    allowedOperations: allowed.filter((operation) => operation !== JOB_ACTIONS[key].operation),
   };
 }
 
@@ -244,6 +276,36 @@ function suspendedOwnerDenial({ job }: JobFacts): Explanation | undefined {
 function duplicateBidDenial({ ownBids }: JobFacts): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
+
+function noProposalDenial(facts: JobFacts): Explanation | undefined {
+  if (facts.standingProposal != null) return undefined;
+  return {
+    message: 'Nobody has made a proposal that you can accept. Propose a resolution yourself.',
+    details: () => alternativesTo('acceptResolution', facts),
+  };
+}
+
+/** Nobody accepts a text that they have not read. */
+function replacedProposalDenial({ standingProposal, proposalId }: JobFacts): Explanation | undefined {
+  if (proposalId === undefined || standingProposal == null) return undefined;
+  if (proposalId === siblingOf('proposal', standingProposal.eventId)) return undefined;
+  return {
+    message: 'This proposal no longer stands: another one has replaced it. Read the dispute again.',
+    fields: { proposalId: 'is not the standing proposal' },
+  };
+}
+
+function reviewDenial(facts: JobFacts): Explanation | undefined {
+  const window = facts.reviewWindow ?? 'never';
+  if (window === 'open') return undefined;
+  return { message: NO_REVIEW[window], details: () => alternativesTo('review', facts) };
+}
+
+const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string>> = {
+  never: 'Only a job that you approved can be rated.',
+  used: 'You have already rated this job. A rating is final.',
+  over: `A job can be rated within ${REVIEW_DAYS_MAX} days of its completion.`,
+};
 
 /** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */
 export function bidDenial({ by, from }: BidTransition, { viewer, job, bid }: BidFacts): Denial | undefined {

@@ -3,7 +3,7 @@
  * change by themselves, and are ignored.
  */
 
-const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version']);
+const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings']);
 
 /** Whether such a field may be sent with any value, since it is ignored. */
 export function isIgnored(name: string): boolean {

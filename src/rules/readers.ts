@@ -19,6 +19,11 @@ export const PARTIES_AND_ADMINS = {
   words: 'the owner, the awarded contractor and admins',
 } as const satisfies Readers;
 
+export const OWNER_AND_ADMINS = {
+  relations: ['owner', 'admin'],
+  words: 'the owner and admins',
+} as const satisfies Readers;
+
 export const PERSONAL = {
   relations: ['self', 'counterpart', 'admin'],
   words: 'the person, the other side of an award and admins',

@@ -1,5 +1,9 @@
 /** What policies ask about a job and its viewer besides the job's own row, as columns of a select of jobs. */
 import { sql } from 'drizzle-orm';
+import { PROPOSAL_EVENT } from '../rules/disputes.js';
+import { JOB_ACTIONS, JOB_TRANSITIONS } from '../rules/lifecycle.js';
+import { REVIEW_DAYS_MAX } from '../rules/limits.js';
+import type { ReviewWindow, StandingProposal } from '../rules/policies.js';
 import type { BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import { bidsToAwardOfJob } from './bids.js';
@@ -17,6 +21,9 @@ export interface ViewerFacts {
   readonly isEmailDisputed: boolean;
   /** How many bids, anyone’s, could be awarded. */
   readonly bidsToAward: number;
+  readonly standingProposal: StandingProposal | null;
+  /** Null unless the job was approved. */
+  readonly reviewWindow: ReviewWindow | null;
 }
 
 export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
@@ -27,5 +34,24 @@ export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
     isEmailDisputed: sql<boolean>`exists (select from users u
       where u.id = ${$('userId')} and u.email_undo = 'pending')`,
     bidsToAward: bidsToAwardOfJob,
+    standingProposal,
+    reviewWindow,
   };
+}
+
+/** The latest proposal, while the parties may still agree. Other jobs are not asked for their events. */
+const standingProposal = sql<StandingProposal | null>`case when "jobs"."status" = '${inState('acceptResolution')}'
+  then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
+  where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
+
+/** No state follows completion, so a completed job has been so since its last change of state. */
+const reviewWindow = sql<ReviewWindow | null>`case when "jobs"."status" = '${inState('review')}' and exists (
+  select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}')
+  then case when "jobs"."rating" is not null then 'used'
+    when "jobs"."status_changed_at" < now() - interval '${sql.raw(String(REVIEW_DAYS_MAX))} days' then 'over'
+    else 'open' end end`;
+
+/** The one state in which the operation is possible. */
+function inState(key: 'acceptResolution' | 'review') {
+  return sql.raw(JOB_ACTIONS[key].from[0]);
 }

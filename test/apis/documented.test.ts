@@ -154,6 +154,9 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'DELETE', `/jobs/${draft.id}`);
     await ok(hanna, 'POST', `/jobs/${(await openJobWithBid(carl)).id}/cancel`, { reason: 'Sold the house.' });
     await ok(ada, 'POST', `/jobs/${(await openJobWithBid(carl)).id}/complete`, { reason: 'They asked.' });
+    const odd = { title: 'A', description: 'B', category: 'plumming', city: 'Austinn', state: 'TX', zip_code: '1' };
+    const { warnings } = await ok(hanna, 'POST', '/jobs', { ...odd, desired_start_date: '2001-01-01' });
+    expect(warnings).toHaveLength(4);
   });
 
   it('about disputes, whether they are settled, decided or appealed', async () => {
@@ -163,6 +166,22 @@ describe('Every address answers as documented', () => {
       await ok(person, 'POST', `/jobs/${settled}/resolve-dispute`, { resolution: 'Half the price.', agreed_by: 'Us' });
       await ok(person, 'GET', `/jobs/${settled}/dispute`);
     }
+    const accepted = await disputedJob();
+    await ok(carl, 'POST', `/jobs/${accepted}/resolve-dispute`, { resolution: 'Half the price.' });
+    const { proposal } = await ok(hanna, 'GET', `/jobs/${accepted}/dispute`);
+    await ok(hanna, 'POST', `/jobs/${accepted}/accept-resolution`, { proposal_id: proposal.id });
+    const decided = await disputedJob();
+    await ok(carl, 'POST', `/jobs/${decided}/escalate`, { escalation_reason: 'No way.' });
+    await ok(ada, 'POST', `/jobs/${decided}/reach-decision`, { decision: 'Redo it.', ruling: 'It drips.' });
+    await ok(carl, 'POST', `/jobs/${decided}/accept-decision`);
+    for (const job of [accepted, decided]) await ok(hanna, 'GET', `/jobs/${job}/dispute`);
+    const { id: approved, bid } = await openJobWithBid(carl);
+    await ok(hanna, 'POST', `/jobs/${approved}/award`, { bid_id: bid.id });
+    await ok(carl, 'POST', `/jobs/${approved}/checkin`);
+    await ok(carl, 'POST', `/jobs/${approved}/submit-for-review`);
+    await ok(hanna, 'POST', `/jobs/${approved}/approve`);
+    await ok(hanna, 'POST', `/jobs/${approved}/review`, { rating: 4 });
+    await ok(carl, 'GET', `/jobs/${approved}/events`);
     const appealed = await disputedJob();
     await ok(carl, 'POST', `/jobs/${appealed}/escalate`, { escalation_reason: 'No way.' });
     await ok(ada, 'POST', `/jobs/${appealed}/reach-decision`, {

@@ -6,7 +6,17 @@ import type { JobState } from '../../src/rules/states.js';
 import { callRest } from '../calls.js';
 import { HAPPY_CALLS } from '../happy-calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
-import { bodyOf, gather, givenJob, giveTokens, wayTo, type GivenJob, type People } from '../journey.js';
+import {
+  bodyOf,
+  gather,
+  givenJob,
+  giveTokens,
+  PROPOSED,
+  propose,
+  wayTo,
+  type GivenJob,
+  type People,
+} from '../journey.js';
 import { isIn } from '../specified.js';
 
 let app: TestApp;
@@ -81,13 +91,7 @@ async function scene(state: JobState): Promise<GivenJob> {
   const offers = { awardee: { guaranteed_view: true }, bidder: { guaranteed_view: true } };
   const job = await givenJob(app, state, people, { offers, fields: { budget_min: 100 }, say });
   if (state !== 'disputed') return job;
-  const proposed = await callRest(app, 'resolveDispute', {
-    by: people.owner,
-    job: job.id,
-    body: bodyOf('resolveDispute', say, null),
-  });
-  expect(proposed.status).toBe(200);
-  return job;
+  return { ...job, proposal: await propose(app, people, job) };
 }
 
 async function withoutBids(state: JobState): Promise<GivenJob> {
@@ -101,8 +105,9 @@ async function withoutBids(state: JobState): Promise<GivenJob> {
 
 async function seenEffects(key: JobTransitionKey, job: GivenJob): Promise<Effect[]> {
   const before = await look(job.id);
-  const by = people[key === 'resolveDispute' ? 'awardee' : HAPPY_CALLS[key][1]];
-  const called = await callRest(app, key, { by, job: job.id, body: bodyOf(key, say, job.bids.awardee) });
+  const by = people[HAPPY_CALLS[key][1]];
+  const body = key === 'resolveDispute' ? { resolution: PROPOSED } : bodyOf(key, say, job.bids.awardee, job.proposal);
+  const called = await callRest(app, key, { by, job: job.id, body });
   expect([key, job.state, called.status]).toEqual([key, job.state, 200]);
   const after = await look(job.id);
   return (Object.keys(SIGNS) as Effect[]).filter((effect) => SIGNS[effect]?.(before, after));

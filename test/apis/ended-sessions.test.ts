@@ -7,7 +7,7 @@ import { newId } from '../../src/store/new-id.js';
 import { SESSIONS_CHANNEL } from '../../src/store/sessions.js';
 import { APIS, outcomeOf } from '../calls.js';
 import type { Person } from '../cast.js';
-import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
+import { givenHappyJob, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
 import { until } from '../security/until.js';
@@ -62,7 +62,7 @@ async function everything(): Promise<unknown> {
 
 describe.each(Object.entries(ENDINGS))('with a session that %s', (_, end) => {
   it.each(OPERATION_KEYS)('%s is refused by both APIs, and changes nothing', async (key) => {
-    const [job] = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 1);
+    const [job] = await copiesOf(app, await givenHappyJob(app, key, people), 1);
     await end();
     const before = await everything();
     for (const api of APIS)

@@ -6,7 +6,7 @@ import { newId } from '../../src/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { programOf, type Person } from '../cast.js';
 import { until } from '../security/until.js';
-import { gather, givenJob, type People } from '../journey.js';
+import { gather, givenJob, propose, type People } from '../journey.js';
 import { createSelections } from './whole-selection.js';
 
 /** One document selects all there is, which is more than a request may cost. */
@@ -23,6 +23,7 @@ const withId = Object.values(schema.getTypeMap())
 let app: TestApp;
 let people: People;
 let jobId: string;
+let disputedId: string;
 beforeAll(async () => {
   app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
   people = await gather(app);
@@ -34,6 +35,9 @@ beforeAll(async () => {
   await app.rest('POST', `/v1/contractors/${profileId}/verify`, { token: people.admin.token });
   const offers = { awardee: { guaranteed_view: true } };
   ({ id: jobId } = await givenJob(app, 'completed', people, { offers }));
+  const disputed = await givenJob(app, 'disputed', people);
+  disputedId = disputed.id;
+  await propose(app, people, disputed);
   // Nobody listens there: an endpoint changes once, when it fails for the first time.
   await until(async () => (await app.sql`select from webhook_endpoints where failing_since is null`).length === 0);
 });
@@ -58,8 +62,9 @@ interface Seen {
 /** Every object with an identifier in what a person reads of themselves and of the job. */
 async function readAll(person: Person): Promise<Seen[]> {
   const selections = createSelections(schema);
-  const roots = ['viewer', `job(id: "${jobId}")`, 'webhookEndpoints', 'contractors', 'adminActions'].map((root) => {
-    const type = getNamedType(schema.getQueryType()!.getFields()[root.replace(/\(.*/, '')]!.type);
+  const jobs = [`job(id: "${jobId}")`, `disputed: job(id: "${disputedId}")`];
+  const roots = ['viewer', ...jobs, 'webhookEndpoints', 'contractors', 'adminActions'].map((root) => {
+    const type = getNamedType(schema.getQueryType()!.getFields()[root.replaceAll(/^\w+: |\(.*/g, '')]!.type);
     return `${root} { ${selections.of(type, type.name.endsWith('Connection') ? 4 : 3)} }`;
   });
   const { data } = await app.graphql(`{ ${roots.join(' ')} } ${selections.fragments()}`, { token: person.token });
@@ -127,8 +132,8 @@ describe('what is not for somebody', () => {
     expect(data.viewer.id).toBe(data.viewer.user.id.replace('usr_', 'vwr_'));
     const others = [
       data.viewer.id,
-      ...(['hold', 'event', 'review', 'apiKey', 'webhookEndpoint', 'webhookDelivery'] as const).map((kind) =>
-        newId(kind),
+      ...(['hold', 'event', 'proposal', 'review', 'apiKey', 'webhookEndpoint', 'webhookDelivery'] as const).map(
+        (kind) => newId(kind),
       ),
     ];
     for (const id of others) {

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callGraphql, callRest, changedBy, operationName, type Asked, type OperationKey } from '../calls.js';
-import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
+import { givenHappyJob, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
@@ -52,7 +52,7 @@ const BOTH_WAYS: readonly (readonly [Api, Api])[] = [
 
 describe.each(BOTH_WAYS)('what %s did is done, and %s answers it again:', (first, second) => {
   it.each(OPERATION_KEYS)('%s, with the version that was read and without', async (key) => {
-    const copies = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 2);
+    const copies = await copiesOf(app, await givenHappyJob(app, key, people), 2);
     for (const [at, job] of copies.entries()) {
       const [row] = await app.sql<{ version: number }[]>`select version from jobs where id = ${job.id}`;
       const asked = {

@@ -155,6 +155,7 @@ export async function idsAround(app: TestApp, { job, people }: PlantedScene): Pr
     union all select id from sessions where user_id in ${app.sql(users)}
     union all select id from api_keys where user_id in ${app.sql(users)}
     union all select id from reviews where job_id = ${job.id}
+    union all select 'prp_' || substr(id, 5) from events where job_id = ${job.id} and type = 'job.resolution_proposed'
     union all (select d.id from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
       where w.user_id in ${app.sql(users)} limit 5)
     union all select 'vwr_' || substr(id, 5) from users where id in ${app.sql(users)}`;

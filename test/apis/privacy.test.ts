@@ -296,6 +296,7 @@ function bodyFor(key: (typeof KEYS)[number], say: (name: string) => string, bid:
   if (key in BID_TRANSITIONS || key === 'delete') return undefined;
   if (key === 'update') return { requirements: say('requirements') };
   if (key === 'submitBid') return { amount: 1.5 };
+  if (key === 'review') return { rating: 3 };
   return bodyOf(key as Parameters<typeof bodyOf>[0], say, bid ?? newId('bid'));
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../src/rules/lifecycle.js';
 import { callGraphql, changedBy, operationName } from '../calls.js';
-import { happyCall, HAPPY_CALLS } from '../happy-calls.js';
+import { givenHappyJob, happyCall, HAPPY_CALLS } from '../happy-calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
 import { allNumbered } from '../live/positions.js';
@@ -95,12 +95,12 @@ const unnumbered = (value: Json): Json =>
 
 describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job that %s has moved', (key) => {
   it('any part is that part of what is read afterwards', async () => {
-    const [state, by] = HAPPY_CALLS[key];
+    const [, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
     const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));
     // Each field by itself shows for one what no other field brings along; the statements of all moves are made alike.
     const trees = key === 'checkIn' || key === 'publish' || key === 'award' ? [...single, ...several] : several;
-    const copies = await copiesOf(app, await givenJob(app, state, people), trees.length);
+    const copies = await copiesOf(app, await givenHappyJob(app, key, people), trees.length);
     for (const [at, tree] of trees.entries()) {
       const asked = happyCall(key, people, copies[at] as GivenJob);
       const selection = written(tree);

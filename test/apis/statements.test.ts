@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { APIS, callRest, outcomeOf, type Api, type OperationKey } from '../calls.js';
 import { homeowner, programOf } from '../cast.js';
-import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
+import { givenHappyJob, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
@@ -147,6 +147,9 @@ const COSTS: { readonly [Key in OperationKey]?: Cost } = {
   withdraw: [7, 2],
   award: [9, 2],
   approve: [9, 2],
+  acceptResolution: [7, 2],
+  acceptDecision: [7, 2],
+  review: [7, 2],
   reachDecision: [8, 3],
   finalizeAppeal: [9, 3],
   complete: [10, 3],
@@ -157,7 +160,7 @@ const costOf = (key: OperationKey): Cost => COSTS[key] ?? USUAL_COST;
 describe('an operation', () => {
   test('costs as many statements and round trips as this table says, the same by both APIs', async () => {
     for (const key of OPERATION_KEYS) {
-      const given = await givenJob(app, HAPPY_CALLS[key][0], people);
+      const given = await givenHappyJob(app, key, people);
       const call = async (api: Api, job: GivenJob | undefined) => {
         const { ok, code } = await outcomeOf(app, api, key, happyCall(key, people, job as GivenJob));
         expect([ok, code], key).toEqual([true, null]);

@@ -23,7 +23,9 @@ const textsOf = (key: JobActionKey): object =>
     ? bodyOf(key as JobTransitionKey, (name) => `The ${name}.`, newId('bid'))
     : key === 'submitBid'
       ? { amount: 1 }
-      : {};
+      : key === 'review'
+        ? { rating: 1 }
+        : {};
 
 /** Both APIs, by somebody of another market. */
 const byStranger =

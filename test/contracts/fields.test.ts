@@ -6,6 +6,7 @@ import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/operations/jobs/inp
 import { BID } from '../../src/rules/entities/bid.js';
 import { JOB_EVENT } from '../../src/rules/entities/event.js';
 import { DISPUTE } from '../../src/rules/entities/dispute.js';
+import { SHOWN_JOB } from '../../src/rest/bodies.js';
 import { JOB } from '../../src/rules/entities/job.js';
 import { CONTRACTOR } from '../../src/rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../src/rules/entities/tokens.js';
@@ -22,7 +23,10 @@ const { schemas } = document().components;
 const WEBHOOKS = [WEBHOOK_ENDPOINT, WEBHOOK_DELIVERY, WEBHOOK_ATTEMPT];
 
 test.each(
-  [JOB, BID, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map((one) => [one.name, one]),
+  [SHOWN_JOB, BID, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map((one) => [
+    one.name,
+    one,
+  ]),
 )('%s has the same fields in GraphQL and in REST, in the same words', (name, { description, fields }) => {
   const type = schema.getType(name);
   if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);

@@ -75,6 +75,8 @@ const MAY: Law = {
   'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   ...Object.fromEntries(JOB_ACTION_KEYS.map((key) => [actionName(key), allowedTo(key)])),
+  // Theirs is the standing proposal of the awardee.
+  [actionName('acceptResolution')]: { owner: ['disputed'] },
   'VIEW THE AWARDEE’S BID': { owner: BIDDING },
   'VIEW THE OTHER BID': { owner: BIDDING },
   'SHORTLIST THE AWARDEE’S BID': { owner: BIDDING },

@@ -22,7 +22,7 @@ import {
 } from '../calls.js';
 import { programOf, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
-import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
+import { bodyOf, gather, givenJob, propose, type GivenJob, type People } from '../journey.js';
 import { allNumbered } from '../live/positions.js';
 import { atOnce, copiesOf } from '../scenes.js';
 import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../streams/clients.js';
@@ -104,7 +104,8 @@ async function runColumn(
 ): Promise<void> {
   const gathered = await gather(app);
   const people: Cast = { ...gathered, key: await programOf(app, gathered.owner) };
-  const job = await givenJob(app, column === 'suspended' ? 'open' : column, people);
+  const given = await givenJob(app, column === 'suspended' ? 'open' : column, people, { unrated: true });
+  const job = column === 'disputed' ? { ...given, proposal: await propose(app, people, given) } : given;
   await allNumbered(app);
   const [first] = await app.sql`select min(position) - 1 as since from events where job_id = ${job.id}`;
   const since = String(first?.since);
@@ -369,8 +370,10 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
       return undefined;
     case 'submitBid':
       return { amount: PRICE };
+    case 'review':
+      return { rating: 5 };
     default:
-      return bodyOf(key satisfies JobTransitionKey, (name) => `The ${name}.`, job.bids.awardee ?? NO_BID);
+      return bodyOf(key satisfies JobTransitionKey, (name) => `The ${name}.`, job.bids.awardee ?? NO_BID, job.proposal);
   }
 }
 
@@ -551,9 +554,9 @@ const PREFACE = [
   '  stranger contractor  a contractor without a bid',
   '  admin, anonymous     an admin; a caller without a token',
   '',
-  'The completed job was approved, and never disputed; the cancelled one was cancelled while the work was ' +
-    'going on. The last',
-  'column is an open job whose owner is suspended.',
+  'The completed job was approved without a rating, and never disputed; in the disputed one a proposal of the ' +
+    'awardee’s stands; the',
+  'cancelled one was cancelled while the work was going on. The last column is an open job whose owner is suspended.',
 ].join('\n');
 
 function tableOf(section: Section, cells: Cells): string {

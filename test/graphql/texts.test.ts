@@ -42,6 +42,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   CreateApiKeyPayload: ['secret'],
   CreateWebhookEndpointPayload: ['secret'],
   JobEvent: ['fields'],
+  JobWarning: ['field'],
   Lifecycle: ['requiredToPublish'],
   LifecycleAction: ['by', 'description', 'effects', 'event', 'operation'],
   LifecycleBidAction: ['by', 'description', 'operation'],

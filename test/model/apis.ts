@@ -172,15 +172,15 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
 
 export const JOB = `id title description status category budgetMin budgetMax urgency addressLine1 addressLine2
   city state zipCode country latitude longitude desiredStartDate desiredCompletionDate requirements
-  homeownerId awardedBidId rating review version createdAt updatedAt`;
+  homeownerId awardedBidId rating review version createdAt statusChangedAt updatedAt warnings { code field message }`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate
   materialsIncluded paymentTerms guaranteedView holdId
   createdAt updatedAt submittedAt`;
 export const EVENTS =
   'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields ' +
   'tokensCharged tokensRefunded bidId data }';
-export const DISPUTE = `reason details openedBy { id } openedAt proposal { resolution proposedBy agreedBy } escalation {
-  reason by } decision { decision ruling resolutionTerms by }
+export const DISPUTE = `reason details openedBy { id } openedAt proposal { id resolution proposedBy agreedBy }
+  escalation { reason by } decision { decision ruling resolutionTerms by }
   appeal { reason supportingEvidence by } finalDecision { finalDecision ruling by } ending { how text by }`;
 const USER = 'id suspendedAt suspendedUntil';
 export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';
@@ -229,6 +229,12 @@ function document(call: Call): Document {
         `mutation($id: ID!, $version: Int) { publishJob(id: $id, expectedVersion: $version) { job ` +
           `{ ${JOB} } tokensCharged remainingBalance } }`,
         versioned,
+      );
+    case 'reviewJob':
+      return mutation(
+        `mutation($id: ID!, $version: Int, $input: ReviewJobInput!) { reviewJob(id: $id, expectedVersion: $version, ` +
+          `input: $input) { job { ${JOB} } } }`,
+        { ...versioned, input: body },
       );
     case 'submitBid':
       return mutation(

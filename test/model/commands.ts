@@ -118,6 +118,8 @@ function supporting(market: Market, dice: Dice): Plan {
 }
 
 function nextWithJob(market: Market, dice: Dice): Plan {
+  const unrated = market.jobs.find(({ rating, happenings }) => rating === null && happenings.some(isApproval));
+  if (unrated && dice.percent(12)) return { op: 'reviewJob', by: unrated.owner, job: unrated, flawed: 12 };
   const going = market.jobs.filter(({ state }) => !OVER.includes(state));
   if (going.length === 0 || dice.below(100) >= 92 + 2 * going.length)
     return { op: 'createJob', by: dice.of(homeowners(market)), flawed: 5 };
@@ -185,7 +187,8 @@ function nextWithJob(market: Market, dice: Dice): Plan {
       ]);
     case 'disputed':
       return dice.weighted([
-        [62, plan('resolveDispute', dice.of([owner, awardee]))],
+        [46, plan('resolveDispute', dice.of([owner, awardee]))],
+        [16, plan('acceptResolution', dice.of([owner, awardee]))],
         [34, plan('escalateJob', dice.of([owner, awardee]))],
         [4, complete],
       ]);
@@ -196,7 +199,8 @@ function nextWithJob(market: Market, dice: Dice): Plan {
       ]);
     case 'decision_reached':
       return dice.weighted([
-        [90, plan('fileAppeal', awardee)],
+        [68, plan('fileAppeal', awardee)],
+        [22, plan('acceptDecision', awardee)],
         [10, complete],
       ]);
     case 'appealed':
@@ -209,6 +213,8 @@ function nextWithJob(market: Market, dice: Dice): Plan {
       throw new Error(`Nothing is fit for a job that is ${job.state}.`);
   }
 }
+
+const isApproval = ({ type }: Job['happenings'][number]) => type === 'job.approved';
 
 const NEEDED: Fields = {
   category: 'plumbing',
@@ -252,6 +258,7 @@ const EVERYTHING: readonly Op[] = [
   'createJob',
   'updateJob',
   'updateJob',
+  'reviewJob',
   'deleteJob',
   'submitBid',
   'submitBid',
@@ -279,6 +286,7 @@ const OF_OWNERS: readonly Op[] = [
   'deleteJob',
   'awardJob',
   'approveJob',
+  'reviewJob',
   'disputeJob',
   'cancelJob',
   'viewBid',
@@ -425,6 +433,12 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
       return { bidId: bid?.id ?? `bid_${NOBODYS}` };
     case 'approveJob':
       return { ...perhaps('rating', () => 1 + dice.below(5), 70), ...perhaps('review', say) };
+    case 'reviewJob':
+      return { rating: 1 + dice.below(5), ...perhaps('review', say) };
+    case 'acceptResolution': {
+      const standing = job?.dispute?.proposal?.id;
+      return { proposalId: standing && dice.percent(70) ? standing : `prp_${NOBODYS}` };
+    }
     case 'resolveDispute':
       return { resolution: dice.of(RESOLUTIONS), ...perhaps('agreedBy', () => dice.of(['both', 'Carl'])) };
     case 'listJobs':

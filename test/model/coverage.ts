@@ -58,6 +58,8 @@ const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
     'INSUFFICIENT_TOKENS',
   ],
   delete: OF_A_TRANSITION,
+  review: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  acceptResolution: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
   award: [...OF_A_TRANSITION, 'VALIDATION_FAILED', 'UNKNOWN_BID'],
   approve: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
   publish: [...OF_A_TRANSITION, 'MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],

@@ -21,6 +21,7 @@ export type Op =
   | 'updateJob'
   | 'deleteJob'
   | Transition
+  | 'reviewJob'
   | 'submitBid'
   | BidMove
   | 'adjustTokens'
@@ -81,12 +82,17 @@ export interface Happening {
 export interface Dispute {
   reason: string;
   details: string | null;
-  proposal: { resolution: string; by: Person; agreedBy: string | null } | null;
+  /** The service makes its identifier. */
+  proposal: { id: string; resolution: string; by: Person; agreedBy: string | null } | null;
   escalation: { by: Person; reason: string } | null;
   decision: { by: Person; decision: string; ruling: string; resolutionTerms: string | null } | null;
   appeal: { by: Person; reason: string; supportingEvidence: string | null } | null;
   finalDecision: { by: Person; finalDecision: string; ruling: string } | null;
-  ending: { by: Person; how: 'agreement' | 'final_decision' | 'completed_by_admin'; text: string } | null;
+  ending: {
+    by: Person;
+    how: 'agreement' | 'decision_accepted' | 'final_decision' | 'completed_by_admin';
+    text: string;
+  } | null;
 }
 
 export interface Job {
@@ -96,6 +102,8 @@ export interface Job {
   fields: Fields;
   version: number;
   createdAt: string;
+  /** When it came to its state, as the service said in the state that the job was last read in. */
+  changed: { readonly state: JobState; readonly at: string } | null;
   readonly bids: Bid[];
   awarded: Bid | null;
   rating: number | null;
@@ -334,10 +342,15 @@ export class Market {
         return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')
           ? refused('DUPLICATE_BID')
           : allowed;
+      case 'reviewJob':
+        if (person !== job.owner) return refused('FORBIDDEN');
+        return mayBeReviewed(job) ? allowed : refused('INVALID_TRANSITION');
       default: {
         const row = TRANSITIONS.get(op as Transition)!;
         if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
+        if (op === 'acceptResolution' && job.dispute?.proposal?.by === person) return refused('FORBIDDEN');
         if (!row.from.includes(job.state)) return refused('INVALID_TRANSITION');
+        if (op === 'acceptResolution' && !job.dispute?.proposal) return refused('INVALID_TRANSITION');
         if (op === 'awardJob') return job.bids.some((bid) => this.mayBeAwarded(bid)) ? allowed : refused('UNKNOWN_BID');
         if (op !== 'publishJob') return allowed;
         const missingFields = this.missing(job);
@@ -360,6 +373,8 @@ export class Market {
         return this.update(call);
       case 'deleteJob':
         return this.remove(call);
+      case 'reviewJob':
+        return this.review(call);
       case 'submitBid':
         return this.submitBid(call);
       case 'viewBid':
@@ -433,6 +448,9 @@ export class Market {
   private foundFor(call: Call, person: Person, by: keyof typeof ROLES): Job {
     const job = this.found(call, person);
     if (!this.isParty(person, job, by)) throw new Refused({ code: 'FORBIDDEN' });
+    // Nobody accepts what they have proposed themselves.
+    if (call.op === 'acceptResolution' && job.dispute?.proposal?.by === person)
+      throw new Refused({ code: 'FORBIDDEN' });
     if (call.version !== undefined && call.version !== job.version)
       throw new Refused({ code: 'STALE_VERSION', details: { version: job.version } });
     return job;
@@ -451,6 +469,7 @@ export class Market {
       fields,
       version: 1,
       createdAt: '',
+      changed: null,
       bids: [],
       awarded: null,
       rating: null,
@@ -631,6 +650,19 @@ export class Market {
         break;
       case 'resolveDispute':
         return this.resolve(job, person, said, arrive, () => addEvent('job.resolution_proposed', from));
+      case 'acceptResolution': {
+        const { proposal } = job.dispute!;
+        if (!proposal) throw invalidTransition(job.state);
+        if (proposal.id !== said.proposalId) throw new Refused({ code: 'STALE_VERSION', fields: ['proposalId'] });
+        arrive();
+        job.dispute!.proposal = null;
+        job.dispute!.ending = { by: person, how: 'agreement', text: proposal.resolution };
+        break;
+      }
+      case 'acceptDecision':
+        arrive();
+        job.dispute!.ending = { by: person, how: 'decision_accepted', text: job.dispute!.decision!.decision };
+        break;
       case 'reachDecision':
         arrive();
         job.dispute!.decision = {
@@ -689,8 +721,21 @@ export class Market {
       dispute.ending = { by: person, how: 'agreement', text: resolution };
     } else if (!same) {
       propose();
-      dispute.proposal = { resolution, by: person, agreedBy: textOf(said.agreedBy) };
+      dispute.proposal = { id: '', resolution, by: person, agreedBy: textOf(said.agreedBy) };
     }
+    return { is: 'job', job };
+  }
+
+  private review(call: Call): Answer {
+    const person = this.admit(call, ['homeowner'], shapes.REVIEW);
+    const job = this.foundFor(call, person, 'owner');
+    if (!mayBeReviewed(job)) throw invalidTransition(job.state);
+    const said = shapes.normal(call.body);
+    job.rating = said.rating as number;
+    job.review = textOf(said.review) ?? job.review;
+    this.recordOf(job.awarded!.by).ratings.push(job.rating);
+    job.version += 1;
+    job.happenings.push({ type: 'job.reviewed', bidder: null, from: job.state, to: job.state, texts: said });
     return { is: 'job', job };
   }
 
@@ -903,6 +948,11 @@ function contradictionsIn(fields: Fields): string[] {
     said.push('desiredCompletionDate', 'desiredStartDate');
   }
   return said;
+}
+
+/** No history takes thirty days. */
+function mayBeReviewed({ rating, happenings }: Job): boolean {
+  return rating === null && happenings.some(({ type }) => type === 'job.approved');
 }
 
 function invalidTransition(fromState: string): Refused {

@@ -107,6 +107,7 @@ const READ_ONLY = [
   'rating',
   'review',
   'createdAt',
+  'statusChangedAt',
   'updatedAt',
   'version',
 ];
@@ -129,9 +130,12 @@ function shapeOf(key: JobTransitionKey): Shape {
     ...Object.fromEntries(others.map((name) => [name, text(NOTE)])),
     ...(key === 'award' && { bidId: id('bid') }),
     ...(key === 'approve' && { rating: whole(1, 5) }),
+    ...(key === 'acceptResolution' && { proposalId: id('prp') }),
     ...(key === 'resolveDispute' && { agreedBy: text(LINE) }),
   };
 }
+
+export const REVIEW: Shape = { rating: { ...whole(1, 5), required: true }, review: text(NOTE) };
 
 export const BID: Shape = {
   amount: price,

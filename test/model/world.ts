@@ -97,6 +97,8 @@ export async function openWorld(): Promise<World> {
         const outcome = `${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`;
         coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
         checkAnswer(call, market, expected, heard);
+        if (call.op === 'resolveDispute' && expected.is === 'job')
+          await learnProposal(apis, expected.job, tokens.get(call.by!)!);
         if (expected.is === 'user' && expected.isSuspended) loggedOut.add(expected.person);
         else if (expected.is === 'user' && loggedOut.has(expected.person)) await logInAgain([expected.person]);
       }
@@ -223,6 +225,18 @@ function learnJob(job: Job, data: Json): void {
   job.createdAt = data.createdAt;
 }
 
+/** The answer to a proposal is the job; its dispute has the identifier. */
+async function learnProposal(apis: Apis, { id, dispute }: Job, token: string): Promise<void> {
+  const standing = dispute?.proposal;
+  if (!standing) return;
+  const query = 'query($id: ID!) { job(id: $id) { dispute { proposal { id } } } }';
+  const { data } = await apis.graphql(query, { id }, token);
+  const read = data.job.dispute.proposal.id;
+  if (!/^prp_[0-9A-Za-z]{27}$/.test(read)) throw new Error(`A proposal has the identifier ${read}`);
+  if (standing.id !== '') same('the proposal that stands', read, standing.id);
+  standing.id = read;
+}
+
 function learnBid(bid: Bid, data: Json): void {
   if (!/^bid_[0-9A-Za-z]{27}$/.test(data?.id)) throw new Error(`A new bid was answered as ${JSON.stringify(data)}`);
   bid.id = data.id;
@@ -233,7 +247,12 @@ function learnBid(bid: Bid, data: Json): void {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude, updatedAt, ...data }: Json): void {
+function sameJob(
+  market: Market,
+  reader: Person,
+  job: Job,
+  { latitude, longitude, updatedAt, statusChangedAt, warnings, ...data }: Json,
+): void {
   const expected: Fields = {
     ...job.fields,
     id: job.id,
@@ -254,6 +273,12 @@ function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude
     [typeof latitude, typeof longitude],
     located ? ['number', 'number'] : ['object', 'object'],
   );
+  const isWarned = reader === job.owner || reader.role === 'admin';
+  // A list of REST has none.
+  if (warnings !== undefined) same('who is warned', warnings !== null, isWarned);
+  if (job.changed?.state === job.state) same('since when it is so', statusChangedAt, job.changed.at);
+  else if (job.changed) same('that it is so since then', statusChangedAt >= job.changed.at, true);
+  job.changed = { state: job.state, at: statusChangedAt };
   same('the form of updated_at', MOMENT.test(updatedAt) && updatedAt >= job.createdAt, true);
 }
 
@@ -329,8 +354,13 @@ function sameDispute(dispute: Dispute | null, data: Json): void {
   same('the dispute', [data.reason, data.details], [reason, details]);
   same(
     'the proposal',
-    picked(data.proposal, ['resolution', 'proposedBy', 'agreedBy']),
-    proposal && { resolution: proposal.resolution, proposedBy: by(proposal.by), agreedBy: proposal.agreedBy },
+    picked(data.proposal, ['id', 'resolution', 'proposedBy', 'agreedBy']),
+    proposal && {
+      id: proposal.id,
+      resolution: proposal.resolution,
+      proposedBy: by(proposal.by),
+      agreedBy: proposal.agreedBy,
+    },
   );
   same(
     'the escalation',

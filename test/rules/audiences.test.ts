@@ -79,6 +79,7 @@ const job = {
   rating: 4,
   review: 'Tidy',
   version: 7,
+  statusChangedAt: 1,
   createdAt: 1,
   updatedAt: 2,
 };

@@ -10,6 +10,7 @@ import type { BidState, JobState } from '../../src/rules/states.js';
 import type { PARTIES } from '../../src/rules/parties.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { isAwarded, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
+import { newId } from '../../src/store/new-id.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
 function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFacts {
@@ -20,6 +21,9 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
     availableTokens: 100,
     isOwnerSuspended: false,
     isEmailDisputed: false,
+    // Of somebody else, whoever is asked.
+    standingProposal: { eventId: newId('event'), by: ada.userId },
+    reviewWindow: 'open',
     ...overrides,
   };
 }
@@ -144,6 +148,24 @@ describe('the refusal that comes first', () => {
     ['Hannah: a job in review is read-only', hannah, 'UPDATE', facts('in_review'), 'FIELD_NOT_EDITABLE'],
     ['Hannah: a job is not published twice', hannah, 'PUBLISH', facts('open'), 'INVALID_TRANSITION'],
     ['Ada: a cancelled job stays cancelled', ada, 'COMPLETE', facts('cancelled'), 'INVALID_TRANSITION'],
+    [
+      'Hannah: nobody has proposed anything',
+      hannah,
+      'ACCEPT_RESOLUTION',
+      facts('disputed', { standingProposal: null }),
+      'INVALID_TRANSITION',
+    ],
+    [
+      'Hannah: it is her own proposal',
+      hannah,
+      'ACCEPT_RESOLUTION',
+      facts('disputed', { standingProposal: { eventId: newId('event'), by: hannah.userId } }),
+      'FORBIDDEN',
+    ],
+    ['Hannah: she has rated it', hannah, 'REVIEW', facts('completed', { reviewWindow: 'used' }), 'INVALID_TRANSITION'],
+    ['Hannah: it is long ago', hannah, 'REVIEW', facts('completed', { reviewWindow: 'over' }), 'INVALID_TRANSITION'],
+    ['Hannah: Ada ended it', hannah, 'REVIEW', facts('completed', { reviewWindow: null }), 'INVALID_TRANSITION'],
+    ['Carla: it is not hers to rate', carla, 'REVIEW', facts('completed'), 'FORBIDDEN'],
     ['Ada: she is no party', ada, 'APPROVE', facts('in_review'), 'FORBIDDEN'],
   ])('%s', (_name, viewer, action, given, reason) => {
     expect(entry(viewer, action, given)).toMatchObject({ reason, allowed: reason === null });
@@ -228,7 +250,7 @@ describe('with the bid of Carla, which Hannah has viewed,', () => {
 });
 
 test('the operations offered to a refused caller are those that this very caller could choose', () => {
-  expect(operationsAllowedFrom('disputed', 'awardee')).toEqual(['escalateJob', 'resolveDispute']);
+  expect(operationsAllowedFrom('disputed', 'awardee')).toEqual(['escalateJob', 'resolveDispute', 'acceptResolution']);
   expect(operationsAllowedFrom('disputed', 'bidder')).toEqual([]);
   expect(operationsAllowedFrom('open', 'owner')).toEqual(['awardJob', 'cancelJob', 'updateJob']);
   expect(operationsAllowedFrom('completed', 'admin')).toEqual(['completeJob']);

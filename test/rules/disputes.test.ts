@@ -10,12 +10,13 @@ import {
 } from '../../src/rules/disputes.js';
 import type { DisputeEvent, ResolutionMove } from '../../src/rules/disputes.js';
 import { EVENT_TYPES, type EventType } from '../../src/rules/events.js';
-import type { UserId } from '../../src/rules/ids.js';
+import { siblingOf, type UserId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { ada, carla, hannah } from './people.js';
 
 let minute = 0;
 function event(type: EventType, actorId: UserId, data: DisputeEvent['data'] = {}): DisputeEvent {
-  return { type, actorId, data, occurredAt: new Date(Date.UTC(2026, 5, 1, 12, minute++)) };
+  return { id: newId('event'), type, actorId, data, occurredAt: new Date(Date.UTC(2026, 5, 1, 12, minute++)) };
 }
 
 const opened = event('job.disputed', hannah.userId, { reason: 'Crooked tiles', details: 'By the window' });
@@ -70,6 +71,7 @@ describe('a dispute, as its events add up', () => {
 
   test('Carla proposes: her proposal stands, with agreed_by as she wrote it', () => {
     expect(disputeFrom([opened, carlaProposes])?.proposal).toEqual({
+      id: siblingOf('proposal', carlaProposes.id),
       resolution: 'Redo the tiles',
       proposedBy: carla.userId,
       agreedBy: 'Carla',
@@ -89,6 +91,22 @@ describe('a dispute, as its events add up', () => {
     expect(disputeFrom([opened, carlaProposes, hannahCounters, carlaAgrees])).toMatchObject({
       proposal: null,
       ending: { how: 'agreement', text: 'Redo the tiles  and 100 back', by: carla.userId, at: carlaAgrees.occurredAt },
+    });
+  });
+
+  test('Carla accepts what Hannah proposed: nothing stands any more, and the ending is that text', () => {
+    const accepts = event('job.resolution_accepted', carla.userId, { proposalId: 'that of Hannah' });
+    expect(disputeFrom([opened, carlaProposes, hannahCounters, accepts])).toMatchObject({
+      proposal: null,
+      ending: { how: 'agreement', text: 'Redo the tiles and 100 back', by: carla.userId, at: accepts.occurredAt },
+    });
+  });
+
+  test('Carla accepts the decision: the ending is that decision', () => {
+    const accepts = event('job.decision_accepted', carla.userId);
+    expect(disputeFrom([opened, escalated, decided, accepts])).toMatchObject({
+      appeal: null,
+      ending: { how: 'decision_accepted', text: 'for_homeowner', by: carla.userId, at: accepts.occurredAt },
     });
   });
 
@@ -125,6 +143,7 @@ describe('a dispute, as its events add up', () => {
     }));
     const said = (whole: DisputeEvent) => ({ by: whole.actorId, at: whole.occurredAt });
     expect(disputeFrom(bare.slice(0, 2))?.proposal).toEqual({
+      id: siblingOf('proposal', carlaProposes.id),
       resolution: '',
       agreedBy: null,
       proposedBy: carla.userId,
@@ -152,12 +171,14 @@ describe('a dispute, as its events add up', () => {
     expect([...DISPUTE_EVENT_TYPES].sort()).toEqual(adds.sort());
   });
 
-  test('one operation begins a dispute, and five are for jobs in dispute alone', () => {
+  test('one operation begins a dispute, and seven are for jobs in dispute alone', () => {
     expect(DISPUTE_TRANSITIONS.map(({ operation }) => operation)).toEqual([
       'disputeJob',
       'escalateJob',
       'resolveDispute',
+      'acceptResolution',
       'reachDecision',
+      'acceptDecision',
       'fileAppeal',
       'finalizeAppeal',
     ]);

@@ -79,6 +79,7 @@ describe('which fields may change, state by state', () => {
       const asRead = {
         ...whole,
         createdAt: whole.createdAt.toISOString(),
+        statusChangedAt: whole.statusChangedAt.toISOString(),
         updatedAt: '1999-01-01T00:00:00.000Z',
         version: 0,
       };
@@ -119,6 +120,7 @@ describe('fields that the service sets', () => {
     ['rating', { rating: 5 }],
     ['review', { review: 'Well done.' }],
     ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],
+    ['statusChangedAt', { statusChangedAt: '2026-01-02T03:04:05.679Z' }],
   ])('a changed %s is refused by name', (field, patch) => {
     const fields = { [field]: expect.stringContaining('set by the service') };
     expect(checked(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields, blockedFields: [] });

@@ -18,6 +18,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['apiKey', 'key'],
   ['webhookEndpoint', 'whk'],
   ['mail', 'mal'],
+  ['proposal', 'prp'],
   ['webhookDelivery', 'dlv'],
   ['review', 'rev'],
   ['viewer', 'vwr'],

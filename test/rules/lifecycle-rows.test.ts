@@ -42,9 +42,9 @@ test('from every state a way leads to an end', () => {
 });
 
 describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, row]))('%s', (_operation, row) => {
-  it('leaves a state, and never an end', () => {
+  it('leaves a state, and never an end; what leaves the state alone may follow an end', () => {
     expect(row.from).not.toEqual([]);
-    expect(row.from.filter(isTerminal)).toEqual([]);
+    if (row.to !== 'stays') expect(row.from.filter(isTerminal)).toEqual([]);
   });
 
   it('has effects that the documents describe, each once', () => {

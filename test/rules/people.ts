@@ -71,6 +71,7 @@ export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobSta
     desiredCompletionDate: '2026-06-15',
     version: 1,
     createdAt: new Date('2026-01-02T03:04:05.678Z'),
+    statusChangedAt: new Date('2026-01-02T03:04:05.678Z'),
     updatedAt: new Date('2026-01-02T03:04:05.678Z'),
     highestBudgetMin: isPublished ? 1000 : null,
     highestBudgetMax: isPublished ? 2000 : null,

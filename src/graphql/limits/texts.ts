@@ -10,7 +10,7 @@ import { ACTIVE_SESSION } from '../../rules/entities/session.js';
 import { BID } from '../../rules/entities/bid.js';
 import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
 import { JOB_EVENT } from '../../rules/entities/event.js';
-import { JOB } from '../../rules/entities/job.js';
+import { JOB, JOB_WARNING } from '../../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { REVIEW } from '../../rules/entities/review.js';
 import { TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
@@ -27,6 +27,7 @@ const WITH_TEXTS: readonly Entity[] = [
   CONTRACTOR,
   REVIEW,
   JOB,
+  JOB_WARNING,
   JOB_EVENT,
   BID,
   DISPUTE,

@@ -1,7 +1,10 @@
 /** What can be done with a job: one method for each mutation. */
 import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { createJob, deleteJob, updateJob } from '../../operations/jobs/edit.js';
+import { reviewJob } from '../../operations/jobs/review.js';
 import {
+  acceptDecision,
+  acceptResolution,
   approveJob,
   awardJob,
   cancelJob,
@@ -23,6 +26,8 @@ import { cursorOf } from '../../operations/paging.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import {
+  AcceptDecisionPayload,
+  AcceptResolutionPayload,
   ApproveJobPayload,
   AwardJobPayload,
   CancelJobPayload,
@@ -37,6 +42,7 @@ import {
   PublishJobPayload,
   ReachDecisionPayload,
   ResolveDisputePayload,
+  ReviewJobPayload,
   SubmitJobForReviewPayload,
   UpdateJobPayload,
 } from '../types/payloads.js';
@@ -51,9 +57,11 @@ const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating
 const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
 const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
 const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
+const AcceptResolutionInput = inputOf('AcceptResolutionInput', acceptResolution.input, 'The proposal to accept.');
 const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
 const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
 const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
+const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating and the review.');
 const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
 const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
 
@@ -138,9 +146,19 @@ export class JobMutations {
     return perform(resolveDispute, { ...input, ...job }, caller).then(jobPayload);
   }
 
+  @Mutation(() => AcceptResolutionPayload, mutationOptions(acceptResolution))
+  acceptResolution(@OnJob() job: JobArgs, @Input(AcceptResolutionInput) input: object, @Ctx() { caller }: Context) {
+    return perform(acceptResolution, { ...input, ...job }, caller).then(jobPayload);
+  }
+
   @Mutation(() => ReachDecisionPayload, mutationOptions(reachDecision))
   reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @Ctx() { caller }: Context) {
     return perform(reachDecision, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => AcceptDecisionPayload, mutationOptions(acceptDecision))
+  acceptDecision(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
+    return perform(acceptDecision, job, caller).then(jobPayload);
   }
 
   @Mutation(() => FileAppealPayload, mutationOptions(fileAppeal))
@@ -156,6 +174,11 @@ export class JobMutations {
   @Mutation(() => CompleteJobPayload, mutationOptions(completeJob))
   completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(completeJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => ReviewJobPayload, mutationOptions(reviewJob))
+  reviewJob(@OnJob() job: JobArgs, @Input(ReviewJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(reviewJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => CancelJobPayload, mutationOptions(cancelJob))

@@ -12,11 +12,13 @@ import {
 import { readNode } from '../../operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
+import { readWarnings } from '../../operations/jobs/warnings.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions } from '../../rules/available-actions.js';
-import { JOB_DISTANCE } from '../../rules/entities/job.js';
+import { JOB_DISTANCE, JOB_WARNINGS } from '../../rules/entities/job.js';
+import { descriptionOf } from '../../rules/entity.js';
 import { DISPUTE, type Dispute as DisputeRow } from '../../rules/entities/dispute.js';
 import type { JobOrder } from '../../rules/job-orders.js';
 import type { BidState } from '../../rules/states.js';
@@ -29,7 +31,7 @@ import { Homeowner, User } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, PageArgs, type Edge } from '../types/connection.js';
 import { Dispute } from '../types/disputes.js';
-import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
+import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection, JobWarning } from '../types/jobs.js';
 import { Node } from '../types/node.js';
 import { Viewer } from '../types/viewer.js';
 import { queryOptions } from './field-options.js';
@@ -134,6 +136,11 @@ export class JobResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     return toConnection(loaders.timelineOf(job, { ...nestedPage(args, IN_ORDER), total: needsTotal(info) }));
+  }
+
+  @FieldResolver(() => [JobWarning], { nullable: true, description: descriptionOf(JOB_WARNINGS) })
+  async warnings(@Root() job: ReadableJob, @Ctx() { caller }: Context) {
+    return readWarnings(await caller.viewer(), job);
   }
 
   @FieldResolver(() => [AvailableAction], {

@@ -2,8 +2,9 @@
 import { ObjectType } from 'type-graphql';
 import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
 import { FieldsOf } from './field.js';
+import { Node } from './node.js';
 
-@ObjectType({ description: DISPUTE_PARTS.PROPOSAL.description })
+@ObjectType({ implements: Node, description: DISPUTE_PARTS.PROPOSAL.description })
 @FieldsOf(DISPUTE_PARTS.PROPOSAL)
 export class DisputeProposal {}
 

@@ -1,7 +1,7 @@
 /** Jobs as clients see them, and what may be done with them. */
 import { Field, Int, ObjectType } from 'type-graphql';
 import { JOB_EVENT } from '../../rules/entities/event.js';
-import { JOB } from '../../rules/entities/job.js';
+import { JOB, JOB_WARNING } from '../../rules/entities/job.js';
 import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../rules/entities/reference.js';
 import { connectionType } from './connection.js';
 import { FieldsOf, fieldOptions } from './field.js';
@@ -13,6 +13,10 @@ export class Job {
   @Field(() => Int, fieldOptions('How many bids there are: all that are live, accepted or rejected.'))
   bidCount: number;
 }
+
+@ObjectType({ description: JOB_WARNING.description })
+@FieldsOf(JOB_WARNING)
+export class JobWarning {}
 
 @ObjectType({ description: AVAILABLE_ACTION.description })
 @FieldsOf(AVAILABLE_ACTION)

@@ -13,6 +13,7 @@ const TYPE_NAMES: { readonly [Kind in IdKind]?: string } = {
   hold: 'Hold',
   event: 'JobEvent',
   review: 'Review',
+  proposal: 'DisputeProposal',
   webhookEndpoint: 'WebhookEndpoint',
   webhookDelivery: 'WebhookDelivery',
   apiKey: 'ApiKey',

@@ -230,14 +230,23 @@ export class EscalateJobPayload extends JobPayload {}
 @ObjectType({ description: 'What `resolveDispute` answers.' })
 export class ResolveDisputePayload extends JobPayload {}
 
+@ObjectType({ description: 'What `acceptResolution` answers.' })
+export class AcceptResolutionPayload extends JobPayload {}
+
 @ObjectType({ description: 'What `reachDecision` answers.' })
 export class ReachDecisionPayload extends JobPayload {}
+
+@ObjectType({ description: 'What `acceptDecision` answers.' })
+export class AcceptDecisionPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `fileAppeal` answers.' })
 export class FileAppealPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `finalizeAppeal` answers.' })
 export class FinalizeAppealPayload extends JobPayload {}
+
+@ObjectType({ description: 'What `reviewJob` answers.' })
+export class ReviewJobPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `completeJob` answers.' })
 export class CompleteJobPayload extends JobPayload {}

@@ -65,15 +65,16 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 
 const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
+/** What a client may send back as it was read. The warnings follow from the job; they are ignored. */
+const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
+
 export const updateJob = operation({
   name: JOB_ACTIONS.update.operation,
   description: JOB_ACTIONS.update.description,
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
   refusals: CODES_OF_LIMITS,
-  input: withFieldRules(
-    z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(READ_ONLY_FIELDS.filter((field) => field !== 'id')) }),
-  ),
+  input: withFieldRules(z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(SENT_BACK) })),
   nullClears: true,
   load: (input) => loadPlacesFor(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>

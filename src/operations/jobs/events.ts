@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { EventStream } from '../../live/live.js';
 import { PAGE } from '../../rules/limits.js';
 import { partyToOwn } from '../../rules/parties.js';
-import type { EventId } from '../../rules/ids.js';
+import { PROPOSAL_EVENT, proposalFrom } from '../../rules/disputes.js';
+import type { Proposal } from '../../rules/entities/dispute.js';
+import { siblingOf, type EventId, type ProposalId } from '../../rules/ids.js';
 import { refuse } from '../../rules/errors.js';
 import { eventFor, readEvent } from '../../rules/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -67,6 +69,13 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   const event = readEvent(viewer, stored, 'job');
   if (!event) throw refuse('FORBIDDEN', { message: 'This event is not for you to see.' });
   return event;
+}
+
+/** A proposal that was made in a dispute, also one that no longer stands. Whoever reads its event reads the dispute. */
+export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
+  const event = await findEvent(db, viewer, siblingOf('event', id));
+  if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'There is no such proposal.' });
+  return proposalFrom(event);
 }
 
 /** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */

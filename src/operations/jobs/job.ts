@@ -1,6 +1,6 @@
 /** Finds a job for an operation, or locks it with the facts that its policies ask for; refuses those not to be seen. */
 import { refuse } from '../../rules/errors.js';
-import type { BidId, JobId } from '../../rules/ids.js';
+import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
 import { partyOf, seesJob, type JobParties, type Party } from '../../rules/parties.js';
 import type { JobFacts } from '../../rules/policies.js';
 import type { BidState } from '../../rules/states.js';
@@ -40,6 +40,12 @@ export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 
   readonly facts: JobFacts;
 }
 
+/** What a call names besides the job. */
+interface Named {
+  readonly bidId?: BidId | undefined;
+  readonly proposalId?: ProposalId | undefined;
+}
+
 /**
  * Locks the job, and reads the facts behind the lock: no other transaction changes the job, its bids or its holds until
  * this one ends.
@@ -47,11 +53,11 @@ export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 
 export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
   viewer: V,
-  { id, expectedVersion = null, bidId }: JobAddress & { readonly bidId?: BidId | undefined },
+  { id, expectedVersion = null, bidId, proposalId }: JobAddress & Named,
   neededFacts?: NeededFacts,
 ): Promise<LockedJob<V>> {
   const [[row], facts] = await pipelined(lockJob(tx, { id }), factsOfJob(tx, viewer, id, neededFacts));
-  const { job, isOwnerSuspended, liveBids, disputeEvents, ...ofViewer } = visibleTo(
+  const { job, isOwnerSuspended, liveBids, disputeEvents, ...known } = visibleTo(
     viewer,
     row && facts && { job: row, ...facts },
   );
@@ -62,7 +68,7 @@ export async function lockVisibleJob<V extends Viewer>(
     job,
     liveBids,
     disputeEvents,
-    facts: { ...ofViewer, viewer, job: { ...job, isOwnerSuspended }, expectedVersion, bidsToAward },
+    facts: { ...known, viewer, job: { ...job, isOwnerSuspended }, expectedVersion, bidsToAward, proposalId },
   };
 }
 

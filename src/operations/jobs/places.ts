@@ -4,6 +4,7 @@
  */
 import type { ZipCode } from 'zipcodes';
 import type { JobFields } from '../../rules/editing.js';
+import { EARTH_RADIUS_MILES } from '../../store/distance.js';
 import type { Places } from '../../store/jobs.js';
 
 type Address = Pick<JobFields, 'zipCode' | 'city' | 'state'>;
@@ -27,10 +28,25 @@ export async function loadPlacesFor({ zipCode, city, state }: SentAddress): Prom
   if (zipCode ?? city ?? state) await places();
 }
 
-/** Uses the postal code, or else the city. A place that is not in the set has no coordinates. */
-export async function locate({ zipCode, city, state }: Address): Promise<Places> {
-  const byCity = city && state ? await cityPlace(city, state) : undefined;
-  const here = (zipCode ? await postalPlace(zipCode) : undefined) ?? byCity;
+/** A large city has postal codes 30 miles from its centre. */
+const MILES_APART_MAX = 50;
+
+/** What the postal code and the city say. They contradict each other where they lie far apart. */
+export async function placesOf({ zipCode, city, state }: Address) {
+  const byZip = zipCode ? await postalPlace(zipCode) : undefined;
+  const codes = city && state ? await codesOfCity(city, state) : [];
+  const byCity = codes.length > 0 ? middleOf(codes) : undefined;
+  const miles = byZip && byCity && !codes.includes(byZip) ? milesBetween(byZip, byCity) : 0;
+  return { byZip, byCity, milesApart: miles > MILES_APART_MAX ? Math.round(miles) : null };
+}
+
+/**
+ * Uses the postal code, or else the city; the city too where the postal code contradicts it. A place that is not in the
+ * set has no coordinates.
+ */
+export async function locate(address: Address): Promise<Places> {
+  const { byZip, byCity, milesApart } = await placesOf(address);
+  const here = milesApart === null ? (byZip ?? byCity) : byCity;
   return {
     latitude: here?.latitude ?? null,
     longitude: here?.longitude ?? null,
@@ -45,18 +61,28 @@ export async function postalPlace(zipCode: string): Promise<ZipCode | undefined>
 }
 
 /** The centre of a city is the mean of its postal codes. */
-export async function cityPlace(
-  city: string,
-  state: string,
-): Promise<{ latitude: number; longitude: number } | undefined> {
-  // The set looks states up in a plain object, which also has the properties of every object.
-  if (state in Object.prototype) return undefined;
-  const { lookupByName } = await places();
-  for (const name of new Set([city, city.replace(/^St\.? /i, 'Saint ')])) {
-    const places = lookupByName(name, state).filter((place) => real(place));
-    if (places.length > 0) return middleOf(places);
-  }
-  return undefined;
+export async function cityPlace(city: string, state: string): Promise<Point | undefined> {
+  const codes = await codesOfCity(city, state);
+  return codes.length > 0 ? middleOf(codes) : undefined;
+}
+
+async function codesOfCity(city: string, state: string): Promise<readonly ZipCode[]> {
+  const cities = await citiesOf(state.toUpperCase());
+  return cities.get(city.toUpperCase()) ?? cities.get(city.toUpperCase().replace(/^ST\.? /, 'SAINT ')) ?? [];
+}
+
+const citiesByState = new Map<string, Map<string, ZipCode[]>>();
+
+/** The postal codes of each city of a state, which is in capitals: no property of every object is one of its names. */
+async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
+  const known = citiesByState.get(state);
+  if (known) return known;
+  const { lookupByState } = await places();
+  const codes = lookupByState(state).filter((place) => real(place));
+  const cities = groupBy(codes, ({ city }) => city.toUpperCase());
+  // Only names of states are kept, and nothing else that people write.
+  if (cities.size > 0) citiesByState.set(state, cities);
+  return cities;
 }
 
 /** A service area whose place is known: a postal code, or a town with its state; in small letters. */
@@ -76,17 +102,22 @@ export async function knownAreas(): Promise<readonly KnownArea[]> {
 
 function areasOf(places: readonly ZipCode[]): KnownArea[] {
   const known = places.filter((place) => place.country === 'US' && real(place));
-  const towns = new Map<string, ZipCode[]>();
-  for (const place of known) {
-    const town = `${place.city}, ${place.state}`.toLowerCase();
-    const inTown = towns.get(town);
-    if (inTown) inTown.push(place);
-    else towns.set(town, [place]);
-  }
+  const towns = groupBy(known, ({ city, state }) => `${city}, ${state}`.toLowerCase());
   return [
     ...known.map(({ zip, latitude, longitude }) => ({ name: zip, latitude, longitude })),
     ...[...towns].flatMap(([town, inTown]) => spellingsOf(town).map((name) => ({ name, ...middleOf(inTown) }))),
   ];
+}
+
+function groupBy(places: readonly ZipCode[], nameOf: (place: ZipCode) => string): Map<string, ZipCode[]> {
+  const groups = new Map<string, ZipCode[]>();
+  for (const place of places) {
+    const name = nameOf(place);
+    const group = groups.get(name);
+    if (group) group.push(place);
+    else groups.set(name, [place]);
+  }
+  return groups;
 }
 
 function spellingsOf(town: string): string[] {
@@ -103,6 +134,18 @@ function middleOf(places: readonly ZipCode[]) {
     latitude: mean(places.map((place) => place.latitude)),
     longitude: mean(places.map((place) => place.longitude)),
   };
+}
+
+type Point = Pick<ZipCode, 'latitude' | 'longitude'>;
+
+/** As `milesAway` of `store/distance.ts` computes it. */
+export function milesBetween(one: Point, other: Point): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;
+  const chord =
+    half(one.latitude, other.latitude) +
+    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * half(one.longitude, other.longitude);
+  return EARTH_RADIUS_MILES * 2 * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
 function mean(values: readonly number[]): number {

@@ -70,6 +70,16 @@ const STEPS: Readonly<Record<ResolutionMove, Step>> = {
   agree: 'move',
 };
 
+export const acceptResolution = transition('acceptResolution', {
+  body: {
+    proposalId: idOf('proposal').describe(
+      'The proposal that you have read, from `Dispute.proposal`. If another one has replaced it: STALE_VERSION.',
+    ),
+  },
+});
+
+export const acceptDecision = transition('acceptDecision');
+
 export const reachDecision = transition('reachDecision', {
   body: {
     decision: requiredText(TEXT.note).describe('What is decided.'),

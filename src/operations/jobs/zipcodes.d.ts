@@ -10,7 +10,7 @@ declare module 'zipcodes' {
   interface ZipCodes {
     codes: Readonly<Record<string, ZipCode>>;
     lookup(zip: string): ZipCode | undefined;
-    lookupByName(city: string, state: string): ZipCode[];
+    lookupByState(state: string): ZipCode[];
   }
   const zipcodes: ZipCodes;
   export default zipcodes;

@@ -1,9 +1,9 @@
 /** A dispute, chapter by chapter, as its parties and admins read it. */
-import { entity, type ShownRow } from '../entity.js';
+import { entity, identifier, type ShownRow } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { choice, idOf, moment, nullableText, requiredText } from '../values.js';
 
-export const DISPUTE_ENDINGS = ['agreement', 'final_decision', 'completed_by_admin'] as const;
+export const DISPUTE_ENDINGS = ['agreement', 'decision_accepted', 'final_decision', 'completed_by_admin'] as const;
 
 const note = requiredText(TEXT.note);
 const noteOrNone = nullableText(TEXT.note);
@@ -14,6 +14,7 @@ const PROPOSAL = entity(
   'DisputeProposal',
   'A resolution that one party has proposed and the other can still agree to.',
   {
+    id: identifier('proposal'),
     resolution: { type: note, description: 'How to settle it.', example: 'A tenth of the price is paid back.' },
     proposedBy: { type: person, description: 'Whose proposal it is.' },
     agreedBy: { type: nullableText(TEXT.line), description: 'Who agrees, as the proposer wrote it.', example: null },
@@ -61,7 +62,7 @@ const ENDING = entity('DisputeEnd', 'How the dispute ended.', {
   how: { type: choice(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'In which way.', example: 'agreement' },
   text: {
     type: noteOrNone,
-    description: 'The agreed resolution, the final decision, or the admin’s reason.',
+    description: 'The agreed resolution, the accepted or final decision, or the admin’s reason.',
     example: 'A tenth of the price is paid back.',
   },
   by: { type: person, description: 'Whose call ended it.' },

@@ -4,7 +4,7 @@ import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../states.js';
 import { URGENCIES } from '../publishing.js';
-import { PARTIES_AND_ADMINS } from '../readers.js';
+import { OWNER_AND_ADMINS, PARTIES_AND_ADMINS } from '../readers.js';
 import { choice, idOf, moment, money, nullableDay, nullableText, rating, requiredText, whole } from '../values.js';
 
 /** Of a job in a list, and no field of the job: another list asks for another place. */
@@ -15,6 +15,33 @@ export const JOB_DISTANCE = {
     'it asks for none.',
   example: 4.2,
 };
+
+export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
+
+/** A sentence with at most two values of the job in it. */
+const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
+
+export const JOB_WARNING = entity(
+  'JobWarning',
+  'Something in a job that may keep contractors from finding it. A warning never blocks a call.',
+  {
+    code: { type: choice(WARNING_CODES, 'JobWarningCode'), description: 'What is wrong.', example: 'UNKNOWN_CATEGORY' },
+    field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
+    message: {
+      type: z.string().meta({ maxLength: WARNING_CHARACTERS_MAX }),
+      description: 'What is wrong and what to do, in a sentence for a person.',
+      example: '“plumming” is not a category in the catalog. Did you mean “plumbing”?',
+    },
+  },
+);
+
+/** Computed from the job when it is read. Lists in REST leave it out. */
+export const JOB_WARNINGS = {
+  type: z.array(JOB_WARNING.schema),
+  description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',
+  example: [],
+  readBy: OWNER_AND_ADMINS,
+} as const;
 
 export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
   id: identifier('job'),
@@ -115,12 +142,12 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
   awardedBidId: { type: idOf('bid').nullable(), description: 'The bid that got the job.', example: null },
   rating: {
     type: rating.nullable(),
-    description: 'What the homeowner thought of the work when approving it, from 1 to 5; null where none was given.',
+    description: 'The homeowner’s rating of the work, from 1 to 5. Null until they give one.',
     example: null,
   },
   review: {
     type: nullableText(TEXT.note),
-    description: 'What the homeowner said of the work when approving it; null where nothing was said.',
+    description: 'The homeowner’s review of the work, for others to read. Null if they wrote none.',
     example: null,
   },
   version: {
@@ -130,6 +157,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
       'it is the ETag, as `If-Match`.',
     example: 3,
   },
+  statusChangedAt: { type: moment, description: 'When the job came to its state. Edits do not change it.' },
   createdAt: { type: moment, description: 'When the draft was written.' },
   updatedAt: {
     type: moment,

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/rules/lifecycle.js';
 import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/rules/states.js';
+import { newId } from '../../../../src/store/new-id.js';
 import { APIS } from '../../../calls.js';
 import { isIn, JOB_TRANSITION_KEYS, TEXTS } from '../../../specified.js';
 import type { Board } from './board.js';
@@ -258,7 +259,7 @@ export function openClient({
       case 'escalated':
         return moving(job, 'reachDecision', admin, { decision: 'For the homeowner' });
       case 'decision_reached':
-        return moving(job, 'fileAppeal', awardee);
+        return moving(job, dice.happens(0.3) ? 'acceptDecision' : 'fileAppeal', awardee);
       case 'appealed':
         return moving(job, 'finalizeAppeal', admin, { finalDecision: 'The decision stands' });
       default:
@@ -512,6 +513,7 @@ const NO_BID = 'bid_000000000000000000000000000';
 const FORBIDDEN_BODIES: Readonly<Partial<Record<JobTransitionKey, Fields>>> = {
   approve: { rating: 5 },
   resolveDispute: { resolution: 'Nothing to resolve' },
+  acceptResolution: { proposalId: newId('proposal') },
   reachDecision: { decision: 'None' },
   finalizeAppeal: { finalDecision: 'None' },
 };
