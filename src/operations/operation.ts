@@ -56,10 +56,12 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
    */
   readonly answersSecret?: boolean;
   /**
-   * True for operations that an API key may not use: email, password, sessions, keys and webhooks need a session, and
-   * one that the database finds active at this moment.
+   * True for operations that an API key can't use: email, password, sessions and keys need a session, and one that the
+   * database finds active at this moment.
    */
   readonly needsSession?: boolean;
+  /** True for operations that a key can use as well, if the database finds it or the session active at this moment. */
+  readonly asksDatabase?: boolean;
   /** True where null clears a field, and so differs from leaving it out. */
   readonly nullClears?: boolean;
   /** Loads data that the operation needs, which takes long the first time. Called before a transaction begins. */
@@ -143,11 +145,14 @@ export async function performWithin<Input, Output, A extends Allowed>(
 
 const NO_INCLUDE: JobInclude = {};
 
-type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'budget' | 'needsSession'>;
+type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'budget' | 'needsSession' | 'asksDatabase'>;
 
 /** Null for an operation that anyone may call. */
-async function authenticate({ allows, needsSession }: Traits, caller: Caller): Promise<Viewer | null> {
-  return allows === 'anyone' ? null : caller.viewer({ byDatabase: needsSession });
+async function authenticate(
+  { allows, needsSession = false, asksDatabase = needsSession }: Traits,
+  caller: Caller,
+): Promise<Viewer | null> {
+  return allows === 'anyone' ? null : caller.viewer({ byDatabase: asksDatabase });
 }
 
 async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
@@ -173,9 +178,8 @@ export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'
 }
 
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };
-const NOT_BY_KEY =
-  'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.';
-const NOT_BY_READ_KEY = 'This API key only reads; for this, create one whose access is full.';
+const NOT_BY_KEY = 'An API key can’t do this. Log in to manage the email address, password, sessions and API keys.';
+const NOT_BY_READ_KEY = 'This API key only reads. To do this, create a key with full access.';
 
 async function parseInput<Input>(
   operation: Pick<Operation<Input, unknown>, 'input'>,

@@ -101,11 +101,19 @@ async function outcomes(app: TestApp, others: Others, call: Call): Promise<Colum
   const owner = await homeowner(app, 'Olga');
   const people = { ...others, owner, 'owner’s API key': await programOf(app, owner) };
   const { token } = owner;
-  const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: 'https://hooks.example.com/' } });
-  const { id } = made.body.webhook;
-  const sent = await app.rest('POST', `/v1/webhooks/${id}/test`, { token });
+  const newEndpoint = async (): Promise<Ids> => {
+    const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: 'https://hooks.example.com/' } });
+    const { id } = made.body.webhook;
+    const sent = await app.rest('POST', `/v1/webhooks/${id}/test`, { token });
+    return { id, delivery: sent.body.id };
+  };
   const column: Partial<Record<Caller, string>> = {};
-  for (const caller of CALLERS) column[caller] = await call({ id, delivery: sent.body.id }, people[caller]?.token);
+  let ids = await newEndpoint();
+  for (const caller of CALLERS) {
+    // The owner's key has done with the first what the owner may do.
+    if (caller === 'owner') ids = await newEndpoint();
+    column[caller] = await call(ids, people[caller]?.token);
+  }
   return column as Column;
 }
 

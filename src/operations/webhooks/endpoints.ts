@@ -51,7 +51,7 @@ export const createWebhookEndpoint = operation({
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
-  needsSession: true,
+  asksDatabase: true,
   input: z.strictObject({ url: url.describe('Where to send events: a public https address.'), eventTypes: types }),
   async run({ db, viewer, services }, input): Promise<NewWebhook> {
     const { sealer, webhookAddresses } = services;
@@ -149,7 +149,7 @@ export const updateWebhookEndpoint = operation({
     'Changes where events are sent and which, pauses a webhook endpoint, or resumes it; what is left out stays.',
   allows: 'signed in',
   budget: 'write',
-  needsSession: true,
+  asksDatabase: true,
   input: z.strictObject({
     id,
     url: url.nullish().describe('Where to send events from now on.'),
@@ -182,7 +182,7 @@ export const deleteWebhookEndpoint = operation({
   description: 'Deletes a webhook endpoint: nothing is sent to it any more, and what was sent is forgotten.',
   allows: 'signed in',
   budget: 'write',
-  needsSession: true,
+  asksDatabase: true,
   input: z.strictObject({ id }),
   async run({ db, viewer }, { id: endpoint }): Promise<WebhookEndpoint> {
     const row = await ownEndpoint(db, viewer, endpoint);
@@ -201,7 +201,7 @@ export const rotateWebhookSecret = operation({
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
-  needsSession: true,
+  asksDatabase: true,
   input: z.strictObject({ id }),
   async run({ db, viewer, services: { sealer } }, { id: endpoint }): Promise<NewWebhook> {
     const secret = newWebhookSecret();
