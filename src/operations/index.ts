@@ -3,7 +3,7 @@ import { endOtherSessions, endSession, listSessions, readSession } from './accou
 import { listAdminActions, readAdminAction } from './accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
-import { changeEmail, requestEmailVerification, verifyEmail } from './accounts/email.js';
+import { changeEmail, requestEmailVerification, resendEmailVerification, verifyEmail } from './accounts/email.js';
 import { settleEmailUndo, undoEmailChange } from './accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from './accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from './accounts/contractor-work.js';
@@ -12,7 +12,7 @@ import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { listReviews } from './accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
-import { restoreUser, suspendUser } from './accounts/suspension.js';
+import { endUserSessions, restoreUser, suspendUser } from './accounts/suspension.js';
 import { listUsers, readHomeowner, readUser } from './accounts/users.js';
 import { listBids, listOwnBids, readBid, readHold } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
@@ -42,7 +42,7 @@ import {
 } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
-import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
+import { adjustTokens, auditTokens, findTransfers, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
 import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
 import {
   createWebhookEndpoint,
@@ -64,6 +64,7 @@ export const OPERATIONS = {
   resetPassword,
   sendPasswordReset,
   requestEmailVerification,
+  resendEmailVerification,
   verifyEmail,
   changeEmail,
   undoEmailChange,
@@ -91,9 +92,11 @@ export const OPERATIONS = {
   readUser,
   suspendUser,
   restoreUser,
+  endUserSessions,
   readHomeowner,
   readTokens,
   listTransfers,
+  findTransfers,
   readTransfer,
   adjustTokens,
   auditTokens,

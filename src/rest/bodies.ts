@@ -21,7 +21,7 @@ import {
 } from '../rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
-import { choice, idOf, position, whole } from '../rules/values.js';
+import { choice, idOf, position, whole, moment } from '../rules/values.js';
 import { exampleOf } from './answer-schema.js';
 
 /** Users may read all fields of their own accounts. */
@@ -290,6 +290,10 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
   limit: {
     type: z.string().optional(),
     description: 'Which limit was reached: a budget, as the `RateLimit` header names it, or a share.',
+  },
+  until: {
+    type: moment.nullable().optional(),
+    description: 'When the suspension of the account ends. Null if it has no end.',
   },
   allowedMethods: {
     type: z.array(z.string().describe('A method.')).optional(),

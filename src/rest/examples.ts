@@ -54,6 +54,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
     homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },
   },
   unverifyContractor: { reason: 'The licence ran out in June.' },
+  endUserSessions: { reason: 'Their phone was stolen.' },
   suspendUser: { reason: 'Asks for payment outside.', until: null },
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.', externalReference: null },
 

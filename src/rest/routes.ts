@@ -3,7 +3,12 @@ import { endOtherSessions, endSession, listSessions, readSession } from '../oper
 import { listAdminActions, readAdminAction } from '../operations/accounts/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
 import { changePassword } from '../operations/accounts/change-password.js';
-import { changeEmail, requestEmailVerification, verifyEmail } from '../operations/accounts/email.js';
+import {
+  changeEmail,
+  requestEmailVerification,
+  resendEmailVerification,
+  verifyEmail,
+} from '../operations/accounts/email.js';
 import { settleEmailUndo, undoEmailChange } from '../operations/accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from '../operations/accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
@@ -17,7 +22,7 @@ import { logIn, logOut, refreshSession } from '../operations/accounts/log-in.js'
 import { readMe, updateProfile } from '../operations/accounts/me.js';
 import { listReviews } from '../operations/accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from '../operations/accounts/sign-up.js';
-import { restoreUser, suspendUser } from '../operations/accounts/suspension.js';
+import { endUserSessions, restoreUser, suspendUser } from '../operations/accounts/suspension.js';
 import { listUsers, readHomeowner, readUser } from '../operations/accounts/users.js';
 import { listBids, listOwnBids, readBid, readHold } from '../operations/bids/read.js';
 import { submitBid } from '../operations/bids/submit.js';
@@ -48,7 +53,14 @@ import {
 } from '../operations/jobs/transitions.js';
 import { readWarnings } from '../operations/jobs/warnings.js';
 import { readCatalog, readLifecycle } from '../operations/reference.js';
-import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from '../operations/tokens/tokens.js';
+import {
+  adjustTokens,
+  auditTokens,
+  findTransfers,
+  listTransfers,
+  readTokens,
+  readTransfer,
+} from '../operations/tokens/tokens.js';
 import { listWebhookDeliveries, redeliver, sendTestEvent } from '../operations/webhooks/deliveries.js';
 import {
   createWebhookEndpoint,
@@ -204,14 +216,27 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/unverify', unverifyContractor, { shows: CONTRACTOR }),
   route('GET', '/users', listUsers, {
-    query: [...PAGE_QUERY, 'search', 'userType', 'verified', 'emailUndo'],
+    query: [
+      ...PAGE_QUERY,
+      'search',
+      'userType',
+      'verified',
+      'suspended',
+      'emailVerified',
+      'emailUndeliverable',
+      'emailUndo',
+    ],
     shows: LISTED_USER,
   }),
   route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
   route('POST', '/users/{id}/suspend', suspendUser, { shows: SEEN_USER }),
   route('POST', '/users/{id}/restore', restoreUser, { shows: SEEN_USER }),
+  route('POST', '/users/{id}/end-sessions', endUserSessions, {
+    shows: DONE,
+    answer: () => doneBody('All of their sessions have ended.'),
+  }),
   route('GET', '/admin-actions', listAdminActions, {
-    query: [...PAGE_QUERY, 'adminId', 'userId', 'action'],
+    query: [...PAGE_QUERY, 'adminId', 'userId', 'jobId', 'action'],
     shows: ADMIN_ACTION,
   }),
   route('GET', '/admin-actions/{id}', readAdminAction, { shows: ADMIN_ACTION }),
@@ -220,6 +245,10 @@ export const ROUTES: readonly Route[] = [
     answer: () => doneBody('A mail is on its way to them.'),
   }),
   route('POST', '/users/{id}/email-undo', settleEmailUndo, { shows: SEEN_USER }),
+  route('POST', '/users/{id}/email/verification', resendEmailVerification, {
+    shows: DONE,
+    answer: () => doneBody('Unless the address is already confirmed, an email is on its way.'),
+  }),
   route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),
   route('GET', '/tokens', readTokens, { query: ['userId'], shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: [...PAGE_QUERY, 'userId'], shows: TOKEN_TRANSFER }),
@@ -227,6 +256,10 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/tokens/adjustments', adjustTokens, {
     status: 201,
     location: ({ id }) => `/v1/tokens/transactions/${id}`,
+    shows: TOKEN_TRANSFER,
+  }),
+  route('GET', '/tokens/transfers', findTransfers, {
+    query: [...PAGE_QUERY, 'externalReference'],
     shows: TOKEN_TRANSFER,
   }),
   route('GET', '/tokens/audit', auditTokens, { shows: TOKEN_AUDIT }),

@@ -77,7 +77,11 @@ export interface EditBases {
 type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
 type Budget = 'budgetMin' | 'budgetMax';
 
-export type JobBeforeEdit = JobWithBases & Readonly<JobReadOnlyFields> & { readonly bidCount: number };
+export type JobBeforeEdit = JobWithBases &
+  Readonly<JobReadOnlyFields> & {
+    /** How many bids there are that are not withdrawn, and whose contractors are not suspended. */
+    readonly bidsLimitingEdits: number;
+  };
 
 export interface JobEdit {
   /** Only what really changes. */
@@ -182,11 +186,11 @@ function lowestCents(highest: number): number {
 }
 
 /**
- * Withdrawn bids do not count. Removing the urgency is no lowering: it is refused with bids or without, among the
- * cleared fields.
+ * Withdrawn bids and those of suspended contractors do not count. Removing the urgency is no lowering: it is refused
+ * with bids or without, among the cleared fields.
  */
 function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
-  if (!isIn('bidding', job.status) || job.bidCount === 0 || !urgency || !job.urgency) return {};
+  if (!isIn('bidding', job.status) || job.bidsLimitingEdits === 0 || !urgency || !job.urgency) return {};
   return compareUrgency(urgency, job.urgency) < 0 ? { urgency: `must not be lower than ${job.urgency}` } : {};
 }
 

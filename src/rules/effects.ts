@@ -20,6 +20,7 @@ export const EFFECT_DESCRIPTIONS = {
   rejectLiveBids: 'live bids become rejected, and their holds are released',
   releaseHolds: 'active holds are released',
   creditContractor: 'the contractor has one more completed job',
+  creditOnRequest: 'the contractor has one more completed job if the admin credits them',
   addRating: 'a rating enters their average',
   refundPublishing: `what was paid for publishing returns if the job was ${BIDDING} and never had a bid`,
   chargeRaisedUrgency: `raised urgency is charged while the job is ${BIDDING}`,

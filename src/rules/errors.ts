@@ -144,8 +144,9 @@ export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
   reason: keyof (typeof UNAUTHORIZED_MESSAGES)[Code] & UnauthorizedReason,
   message: string = (UNAUTHORIZED_MESSAGES[code] as Readonly<Record<string, string>>)[reason] ?? REFUSALS[code][1],
+  details: Record<string, unknown> = {},
 ): Refusal {
-  return new Refusal(code, { message, details: { reason } });
+  return new Refusal(code, { message, details: { reason, ...details } });
 }
 
 /** Why a call is answered 401, for a program to read in `reason`. */
@@ -175,7 +176,7 @@ export const UNAUTHORIZED_MESSAGES = {
   },
   INVALID_CREDENTIALS: {
     wrong_credentials: REFUSALS.INVALID_CREDENTIALS[1],
-    suspended: 'This account is suspended; write to support.',
+    suspended: 'This account is suspended. Contact support if you think this is a mistake.',
   },
   INVALID_REFRESH_TOKEN: {
     malformed: 'This is no refresh token: one is `rft_` and 27 letters and digits.',

@@ -209,9 +209,9 @@ export const JOB_TRANSITIONS = {
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
     description:
-      'An admin ends the job outside the normal flow; the contractor gets no credit. On a completed job this changes ' +
-      'nothing.',
-    effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal'],
+      'An admin ends the job outside the normal flow. The contractor gets credit only if the admin gives it, for ' +
+      'work in review. On a completed job this changes nothing.',
+    effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal', 'creditOnRequest'],
   },
   cancel: {
     action: 'CANCEL',

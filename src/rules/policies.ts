@@ -44,6 +44,8 @@ export interface JobFacts {
   /** The proposal that the call names. */
   readonly proposalId?: ProposalId | undefined;
   readonly reviewWindow?: ReviewWindow | null;
+  /** Whether the call gives the contractor credit for the work. */
+  readonly creditContractor?: boolean | undefined;
 }
 
 export interface StandingProposal {
@@ -125,6 +127,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     { code: 'DUPLICATE_BID', denial: duplicateBidDenial },
     { code: 'INSUFFICIENT_TOKENS', denial: balanceDenial },
   ],
+  complete: [{ code: 'VALIDATION_FAILED', denial: creditDenial }],
   update: [{ code: 'INSUFFICIENT_TOKENS', denial: balanceDenial }],
   acceptResolution: [
     { code: 'INVALID_TRANSITION', denial: noProposalDenial },
@@ -265,6 +268,15 @@ const NO_BID_TO_AWARD = {
     `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}, and its contractor ` +
     'not suspended.',
   fields: { bidId: 'is no bid on this job that could be awarded' },
+};
+
+function creditDenial({ job, creditContractor }: JobFacts): Explanation | undefined {
+  return creditContractor && job.status !== 'in_review' ? NO_WORK_TO_CREDIT : undefined;
+}
+
+const NO_WORK_TO_CREDIT = {
+  message: 'You can give credit only for a job in review.',
+  fields: { creditContractor: 'must be false unless the job is in review' },
 };
 
 /** Whoever has bid on the job goes on seeing it, and bids no more. */

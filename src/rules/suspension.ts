@@ -5,9 +5,18 @@
  * bid reads them all the same, by identifier. Their live bids wait, and cannot be awarded. What is done already goes
  * on: jobs under way, disputes, and what was written.
  */
-import { refuse } from './errors.js';
+import { refuse, unauthorized, type Refusal } from './errors.js';
 import type { UserId } from './ids.js';
 import type { Role } from './viewer.js';
+
+/** Answers the right password of a suspended person. The reason is for admins. */
+export function suspended(until: Date | null): Refusal {
+  const end = until && ` until ${DAY.format(until)}`;
+  const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;
+  return unauthorized('INVALID_CREDENTIALS', 'suspended', message, { until });
+}
+
+const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
 
 /** An account under its lock. */
 export interface LockedPerson {

@@ -16,6 +16,7 @@ import {
   type User as UserRow,
 } from './tables/accounts.js';
 import { tokenBalances } from './tables/ledger.js';
+import { isContractorSuspended } from './visibility.js';
 
 export const {
   passwordHash: _hash,
@@ -31,13 +32,17 @@ export const contractorShape = {
   ratingAverage: sql<
     number | null
   >`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
+  suspended: isContractorSuspended.as('suspended'),
 };
 
 export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode' | 'profileEditedAt'>>;
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
 export type Contractor = RowOf<
   typeof CONTRACTOR,
-  Omit<ContractorRow, 'ratingSum' | 'ratingRank' | 'personName'> & { ratingAverage: number | null }
+  Omit<ContractorRow, 'ratingSum' | 'ratingRank' | 'personName'> & {
+    ratingAverage: number | null;
+    suspended: boolean | null;
+  }
 >;
 
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
@@ -83,6 +88,7 @@ export const selectIdByEmail = statement(
       .limit(1),
 );
 
+/** A suspended user's code is as unknown as one that belongs to nobody. */
 export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
@@ -90,7 +96,7 @@ export const selectIdByReferralCode = statement(
     builder
       .select(fields)
       .from(users)
-      .where(eq(users.referralCode, $('code'))),
+      .where(and(eq(users.referralCode, $('code')), sql`suspended_at is null`)),
 );
 
 const selectCredentials = statement(

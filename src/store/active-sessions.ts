@@ -1,5 +1,5 @@
 /** The log-ins of a person that go on, for that person: listed, read, and ended together. */
-import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm';
+import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import type { SessionId, UserId } from '../rules/ids.js';
 import { pagedList } from './page.js';
 import { asDate, ConvertedColumn } from './rows.js';
@@ -64,13 +64,14 @@ export const selectSession = statement(
       .where(and(eq(sessions.id, $('id')), isLogIn)),
 );
 
+/** All of them if no session is named. */
 export const revokeOtherLogIns = statement(
   'revokeOtherLogIns',
   ANNOUNCEMENT,
-  ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
+  ($: Placeholders<{ userId: UserId; sessionId: SessionId | null }>, fields) =>
     builder
       .update(sessions)
       .set(END_NOW)
-      .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isActive))
+      .where(and(eq(sessions.userId, $('userId')), sql`sessions.id is distinct from ${$('sessionId')}`, isActive))
       .returning(fields),
 );

@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { BID, HOLD } from '../rules/entities/bid.js';
 import type { RowOf } from '../rules/entity.js';
 import type { BidId, ContractorId, HoldId, JobId, UserId } from '../rules/ids.js';
-import { INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../rules/states.js';
+import { COUNTED_BID_STATES, INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { pagedList } from './page.js';
@@ -11,12 +11,13 @@ import { builder, asArray, columns, insertedRow, statement, type Placeholders } 
 import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
-import { forEachRole } from './visibility.js';
+import { forEachRole, isBidderSuspended } from './visibility.js';
 
-export const { jobCreatedAt: _listedBy, ...bidColumns } = getTableColumns(bids);
+const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
+export const bidColumns = { ...storedColumns, suspended: isBidderSuspended.as('suspended') };
 const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 
-export type Bid = RowOf<typeof BID, Omit<typeof bids.$inferSelect, 'jobCreatedAt'>>;
+export type Bid = RowOf<typeof BID, Omit<typeof bids.$inferSelect, 'jobCreatedAt'> & { suspended: boolean }>;
 export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
 
 const jobParties = {
@@ -130,15 +131,21 @@ export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<vo
   await release(tx, { bidIds: asArray(bidIds) });
 }
 
-/** The contractor of the row of `bids` is suspended. */
-const isBidderSuspended = sql`exists (select from contractors c join users u on u.id = c.user_id
-  where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
+/**
+ * How many bids on a row of `jobs` are not of suspended contractors: of those that `count` counts, which are in one of
+ * these states. Where nobody is suspended, none is read.
+ */
+function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly BidState[]): SQL<number> {
+  const counted = sql.raw(`"jobs"."${count}"`);
+  return sql<number>`${counted} - case when ${counted} > 0 and exists (select from users where suspended_at is not null)
+    then (select count(*)::int from bids where "bids"."job_id" = "jobs"."id"
+      and ${inArray(bids.status, [...states])} and ${isBidderSuspended}) else 0 end`;
+}
 
-/** How many live bids of a row of `jobs` are not of suspended contractors. Where nobody is suspended, none is read. */
-export const bidsToAwardOfJob = sql<number>`"jobs"."live_bid_count" - case
-  when "jobs"."live_bid_count" > 0 and exists (select from users where suspended_at is not null)
-  then (select count(*)::int from bids where "bids"."job_id" = "jobs"."id"
-    and ${inArray(bids.status, [...LIVE_BID_STATES])} and ${isBidderSuspended}) else 0 end`;
+export const bidsToAwardOfJob = bidsOfOthers('live_bid_count', LIVE_BID_STATES);
+
+/** The bids that limit what an edit may change. */
+export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
 
 /** The live bids of a row of `jobs` with their contractors, the oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(

@@ -12,7 +12,7 @@ import { pagedList, type List, type Page, type PageRequest, type ScanLimit } fro
 import { CLIENT } from './people.js';
 import { asArray, builder, cachedByKey, type Placeholders } from './statement.js';
 import { contractors, contractorTerms } from './tables/accounts.js';
-import { idsOf, type ViewerIds } from './visibility.js';
+import { idsOf, isInDirectory, type ViewerIds } from './visibility.js';
 
 export interface ContractorFilter {
   search?: string | null | undefined;
@@ -139,8 +139,11 @@ function listOf(query: ContractorQuery): List<FilterValues, ListedContractor> {
   });
 }
 
-function isOfThose({ verified }: ContractorQuery): SQL | undefined {
-  return verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
+function isOfThose({ role, verified }: ContractorQuery): SQL | undefined {
+  return and(
+    verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`,
+    role === 'admin' ? undefined : isInDirectory,
+  );
 }
 
 function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery): SQL | undefined {

@@ -8,7 +8,7 @@ import { JOB_FIELDS, type JobFields } from '../rules/editing.js';
 import type { BidId, HomeownerId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
 import type { Viewer } from '../rules/viewer.js';
-import { liveBidsOfJob, type LiveBid } from './bids.js';
+import { bidsLimitingEdits, liveBidsOfJob, type LiveBid } from './bids.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
@@ -102,12 +102,15 @@ export interface StoredFacts extends ViewerFacts {
   /** Empty unless they are asked for. */
   readonly liveBids: readonly LiveBid[];
   readonly disputeEvents: readonly DisputeEvent[];
+  /** How many bids limit what an edit may change; zero unless it is asked for. */
+  readonly bidsLimitingEdits: number;
 }
 
 /** Facts that only some operations need. */
 export interface NeededFacts {
   readonly liveBids?: boolean;
   readonly disputeEvents?: boolean;
+  readonly bidsLimitingEdits?: boolean;
   /** Locks the viewer's balance, so that what is read of it is not spent meanwhile. */
   readonly lockedBalance?: boolean;
 }
@@ -115,12 +118,13 @@ export interface NeededFacts {
 const EMPTY_JSON_LIST = sql`'[]'::json`;
 
 /** Which facts are read is part of the text: where a parameter decides, Postgres makes the plan anew on each call. */
-function selectFacts({ liveBids, disputeEvents, lockedBalance }: NeededFacts) {
+function selectFacts({ liveBids, disputeEvents, lockedBalance, bidsLimitingEdits: limits }: NeededFacts) {
   return statement(
     'selectFacts',
     ($: Placeholders<ViewerIds & { id: JobId }>) => ({
       ...viewerFacts('contractor', $),
       ...(lockedBalance && { availableTokens: lockedAvailableTo($) }),
+      bidsLimitingEdits: limits ? bidsLimitingEdits : sql<number>`0`,
       liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : EMPTY_JSON_LIST}`,
       disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : EMPTY_JSON_LIST}`,
     }),

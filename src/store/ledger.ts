@@ -174,6 +174,20 @@ export const listTransfers = pagedList({
       .$dynamic(),
 });
 
+/** At most one. */
+export const listTransfersByReference = pagedList({
+  name: 'listTransfersByReference',
+  keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
+  direction: 'desc',
+  fields: transferColumns,
+  rows: ($: Placeholders<{ externalReference: string }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(tokenTransfers)
+      .where(and(eq(tokenTransfers.externalReference, $('externalReference')), condition))
+      .$dynamic(),
+});
+
 const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
   name: 'transfersOfMany',
   shape: transferColumns,

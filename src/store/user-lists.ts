@@ -17,6 +17,9 @@ export interface UserFilter {
   /** Only for contractors; a filter by it leaves out everyone else. */
   verified?: boolean | null | undefined;
   emailUndo?: EmailUndoState | null | undefined;
+  suspended?: boolean | null | undefined;
+  emailVerified?: boolean | null | undefined;
+  emailUndeliverable?: boolean | null | undefined;
 }
 
 /** Accounts with the profile of their role. */
@@ -31,16 +34,27 @@ interface ListKind {
   readonly userType: Role | null;
   readonly verified: boolean | null;
   readonly emailUndo: EmailUndoState | null;
+  readonly flags: readonly (readonly [Flag, boolean])[];
 }
+
+/** What an account is or is not. Each has an index in the order of the list, of the accounts that may be few. */
+const FLAGS = {
+  suspended: sql`"users"."suspended_at" is not null`,
+  emailVerified: sql`"users"."email_verified"`,
+  emailUndeliverable: sql`"users"."email_undeliverable"`,
+};
+type Flag = keyof typeof FLAGS;
+const FLAG_NAMES = Object.keys(FLAGS) as Flag[];
 
 const lists = cachedByKey<List<FilterValues, ListedUser>>();
 
 export function listUsers(
   db: Db,
-  { search = null, userType = null, verified = null, emailUndo = null }: UserFilter,
+  { search = null, userType = null, verified = null, emailUndo = null, ...filter }: UserFilter,
   request: PageRequest,
 ): Promise<Page<ListedUser>> {
-  const kind: ListKind = { hasSearch: search !== null, userType, verified, emailUndo };
+  const flags = FLAG_NAMES.flatMap((name) => (filter[name] == null ? [] : [[name, filter[name]] as const]));
+  const kind: ListKind = { hasSearch: search !== null, userType, verified, emailUndo, flags };
   const values = { search: search === null ? null : likePattern(digitsOfPhone(search) ?? search) };
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
@@ -68,8 +82,13 @@ const listedColumns = {
 const few = (rows: number) => sql.raw(String(rows));
 
 function listOf(kind: ListKind): List<FilterValues, ListedUser> {
-  const { hasSearch, userType, verified, emailUndo } = kind;
-  const ofType = userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`;
+  const { hasSearch, userType, verified, emailUndo, flags } = kind;
+  const isOfContractors = !hasSearch && verified !== null && flags.length === 0;
+  const isOfThose = and(
+    userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`,
+    ...flags.map(([name, value]) => (value ? FLAGS[name] : sql`not (${FLAGS[name]})`)),
+    hasSearch || verified === null || isOfContractors ? undefined : isVerified(verified),
+  );
   const fits = ($: Placeholders<FilterValues>) =>
     and(hasSearch ? matchesWords($) : undefined, verified === null ? undefined : isVerified(verified));
   // Few accounts have one: an index finds them, and all else is asked of each.
@@ -83,17 +102,17 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
         builder
           .select(fields)
           .from(users)
-          .where(and(sql`${users.emailUndo} = ${sql.raw(`'${emailUndo}'`)}`, ofType, fits($), condition))
+          .where(and(sql`${users.emailUndo} = ${sql.raw(`'${emailUndo}'`)}`, isOfThose, fits($), condition))
           .$dynamic(),
     });
   const gatherRows = ($: Placeholders<FilterValues>, condition: SQL | undefined, scan: ScanLimit): SQL | undefined => {
     const searching = hasSearch ? fits($) : undefined;
     if (searching)
       return firstMatches(
-        { table: sql`users`, keys: Object.values(keys), listCondition: and(ofType, condition), fits: searching },
+        { table: sql`users`, keys: Object.values(keys), listCondition: and(isOfThose, condition), fits: searching },
         scan,
       );
-    return verified === null ? undefined : contractorsWho(verified, scan);
+    return isOfContractors ? contractorsWho(verified, scan) : undefined;
   };
   return pagedList({
     name: 'listUsers',
@@ -105,21 +124,20 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
       return builder
         .select(fields)
         .from(users)
-        .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : condition))
+        .where(and(isOfThose, ids ? sql`${users.id} = any(array(${ids}))` : condition))
         .$dynamic();
     },
     ...(hasSearch && {
       rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>
-        sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
+        sql`select from users where ${and(fits($), isOfThose)} limit ${few(atMost)}`,
     }),
-    ...(!hasSearch &&
-      verified !== null && {
-        rowsToCount: (_: Placeholders<FilterValues>, { atMost }: ScanLimit) => {
-          const theirs = userType === null || userType === 'contractor';
-          return sql`select from contractors c
-            where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
-        },
-      }),
+    ...(isOfContractors && {
+      rowsToCount: (_: Placeholders<FilterValues>, { atMost }: ScanLimit) => {
+        const theirs = userType === null || userType === 'contractor';
+        return sql`select from contractors c
+          where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
+      },
+    }),
   });
 }
 

@@ -34,6 +34,18 @@ const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.us
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
 
+/** The contractor of the row of `contractors` is suspended. */
+export const isContractorSuspended = sql<boolean | null>`exists (select from users u
+  where u.id = "contractors"."user_id" and u.suspended_at is not null)`;
+
+/** The contractor of the row of `bids` is suspended. */
+export const isBidderSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
+  where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
+
+/** The directory doesn't list suspended contractors. They are read once in a statement, as `HIDDEN_JOBS` are. */
+export const isInDirectory = sql`"contractors"."id" not in (select c.id from users u
+  join contractors c on c.user_id = u.id where u.suspended_at is not null)`;
+
 export const isInOpenState = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
 export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
 

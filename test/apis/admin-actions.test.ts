@@ -26,7 +26,7 @@ const rows = () => app.sql`select * from admin_actions order by created_at, id`;
 
 /** Each operation as an admin calls it; answers the job that it was about. */
 const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
-  verifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/verify`),
+  verifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/verify`, { reason: 'Papers seen.' }),
   unverifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/unverify`, { reason: 'A complaint.' }),
   adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.stranger.userId, amount: 5, reason: 'A gift.' }),
   sendPasswordReset: () => onUser(`/users/${people.stranger.userId}/password-reset`),
@@ -36,8 +36,14 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
       where id = ${people.stranger.userId}`;
     return onUser(`/users/${people.stranger.userId}/email-undo`, { keep: 'current', reason: 'The stronger proof.' });
   },
-  suspendUser: () => onUser(`/users/${people.stranger.userId}/suspend`, { reason: 'Asks for money.' }),
-  restoreUser: () => onUser(`/users/${people.stranger.userId}/restore`),
+  suspendUser: () =>
+    onUser(`/users/${people.stranger.userId}/suspend`, { reason: 'Asks for money.', until: '2999-01-01T00:00:00Z' }),
+  restoreUser: () => onUser(`/users/${people.stranger.userId}/restore`, { reason: 'A mistake.' }),
+  endUserSessions: () => onUser(`/users/${people.stranger.userId}/end-sessions`, { reason: 'A stolen phone.' }),
+  resendEmailVerification: async () => {
+    await app.sql`update users set email_verified = false where id = ${people.stranger.userId}`;
+    return onUser(`/users/${people.stranger.userId}/email/verification`);
+  },
   reachDecision: () => onJob('reachDecision'),
   finalizeAppeal: () => onJob('finalizeAppeal'),
   completeJob: () => onJob('complete'),
@@ -62,11 +68,20 @@ describe('what an admin does to others', () => {
       .map(({ name }) => name);
     expect(Object.keys(CALLS).toSorted()).toEqual(ofAdmins.toSorted());
     const reasons: Readonly<Record<string, string>> = {
+      verifyContractor: 'Papers seen.',
       unverifyContractor: 'A complaint.',
+      restoreUser: 'A mistake.',
+      endUserSessions: 'A stolen phone.',
       adjustTokens: 'A gift.',
       settleEmailUndo: 'The stronger proof.',
       suspendUser: 'Asks for money.',
       completeJob: 'The reason of complete.',
+    };
+    const details: Readonly<Record<string, object>> = {
+      suspendUser: { until: new Date('2999-01-01T00:00:00Z') },
+      adjustTokens: { amount: 5 },
+      reachDecision: { decision: 'The decision of reachDecision.' },
+      finalizeAppeal: { decision: 'The final decision of finalizeAppeal.' },
     };
     for (const [action, call] of Object.entries(CALLS)) {
       await app.sql`alter table admin_actions disable trigger user`;
@@ -84,7 +99,12 @@ describe('what an admin does to others', () => {
           action,
           user_id: jobId ? people.owner.userId : people.stranger.userId,
           job_id: jobId,
+          other_user_id: jobId && action !== 'completeJob' ? people.awardee.userId : null,
           reason: reasons[action] ?? null,
+          until: null,
+          amount: null,
+          decision: null,
+          ...details[action],
           created_at: expect.any(Date),
         },
       ]);
@@ -170,6 +190,37 @@ describe('the list', () => {
       job: { id: job },
     });
     expect(byRest(await read(people.admin, '?admin_id=x'))).toEqual(invalid('admin_id'));
+  });
+
+  it('finds a decision under either party, and by its job, page by page', async () => {
+    const job = await givenJob(app, 'escalated', people);
+    expect((await callRest(app, 'reachDecision', happyCall('reachDecision', people, job))).status).toBe(200);
+    const [decided] = await app.sql`select id from admin_actions where job_id = ${job.id}`;
+    const { owner, awardee, bidder, admin } = people;
+    const ids = async (query: string) => (await read(admin, query)).body.data.map(({ id }: Json) => id);
+    expect(await ids(`?job_id=${job.id}`)).toEqual([decided?.id]);
+    for (const { userId } of [owner, awardee]) {
+      expect((await ids(`?user_id=${userId}`))[0]).toBe(decided?.id);
+      expect(await ids(`?user_id=${userId}&job_id=${job.id}`)).toEqual([decided?.id]);
+      // Each page by itself gives the whole list.
+      const whole = await ids(`?user_id=${userId}`);
+      const pages = await Promise.all(
+        whole.map((_: string, at: number) => ids(`?user_id=${userId}&per_page=1&page=${at + 1}`)),
+      );
+      expect(pages.flat()).toEqual(whole);
+      const { data } = await app.graphql(LIST, { token: admin.token, variables: { filter: { userId } } });
+      expect(data.adminActions.nodes.map(({ id }: Json) => id)).toEqual(whole);
+      expect(data.adminActions.totalCount).toBe(whole.length);
+    }
+    expect(await ids(`?user_id=${bidder.userId}&job_id=${job.id}`)).toEqual([]);
+    const { body } = await read(admin, `/${decided?.id}`);
+    expect(body).toMatchObject({ decision: expect.stringContaining('decision'), until: null, amount: null });
+    await expect(app.sql`update admin_actions set decision = 'x' where id = ${decided?.id ?? ''}`).rejects.toThrow();
+    await expect(
+      app.sql`update admin_actions set other_user_id = 'x' where id = ${decided?.id ?? ''}`,
+    ).rejects.toThrow();
+    await app.sql`update admin_actions set decision = null where id = ${decided?.id ?? ''}`;
+    expect((await read(admin, `/${decided?.id}`)).body.decision).toBe(null);
   });
 
   it('shows no reason that was erased', async () => {

@@ -55,7 +55,10 @@ describe('Every address answers as documented', () => {
     await ok(ada, 'GET', `/admin-actions/${acts[0].id}`);
     const { userId } = await contractor(app, 'Sam');
     await ok(ada, 'POST', `/users/${userId}/suspend`, { reason: 'Asks for money.', until: '2999-01-01T00:00:00Z' });
-    await ok(ada, 'POST', `/users/${userId}/restore`);
+    await ok(ada, 'POST', `/users/${userId}/restore`, { reason: 'By mistake.' });
+    await ok(ada, 'POST', `/users/${userId}/end-sessions`, { reason: 'A stolen phone.' });
+    await ok(ada, 'POST', `/users/${userId}/email/verification`);
+    await ok(ada, 'GET', '/tokens/transfers?external_reference=none');
     await ok(ada, 'GET', '/tokens/audit');
     await ok(hanna, 'GET', '/tokens');
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');

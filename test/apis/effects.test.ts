@@ -42,6 +42,8 @@ interface Seen {
   ratings: number;
   rating: number | null;
   review: string | null;
+  /** The type of the last event. */
+  last: string;
   dispute: { proposal: unknown; ending: { how: string } | null } | null;
 }
 
@@ -55,11 +57,14 @@ async function look(id: string): Promise<Seen> {
         'shortlisted')) as live,
       (select count(*)::int from bids b where b.job_id = j.id and b.status = 'rejected') as rejected,
       (select count(*)::int from holds h where h.job_id = j.id and h.status = 'active') as "activeHolds",
-      c.completed_jobs as "completedJobs", c.rating_count as ratings, j.rating, j.review
+      c.completed_jobs as "completedJobs", c.rating_count as ratings, j.rating, j.review,
+      (select type from events e where e.job_id = j.id order by sequence desc limit 1) as last
     from jobs j, contractors c where j.id = ${id} and c.id = ${people.awardee.profileId}`;
   const read = await app.rest('GET', `/v1/jobs/${id}/dispute`, { token: people.admin.token });
   return { ...row, dispute: read.status === 200 ? (read.body as Json) : null };
 }
+
+const isCredited = (before: Seen, after: Seen) => after.completedJobs === before.completedJobs + 1;
 
 /** How each effect of a transition shows, between before and after. */
 const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | null>> = {
@@ -71,7 +76,8 @@ const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | 
   rejectOtherBids: (before, after) => after.rejected > before.rejected && after.accepted > before.accepted,
   rejectLiveBids: (before, after) => after.rejected === before.rejected + before.live && before.live > 0,
   releaseHolds: (before, after) => before.activeHolds > 0 && after.activeHolds === 0,
-  creditContractor: (before, after) => after.completedJobs === before.completedJobs + 1,
+  creditContractor: (before, after) => isCredited(before, after) && after.last !== 'job.completed',
+  creditOnRequest: (before, after) => isCredited(before, after) && after.last === 'job.completed',
   addRating: (before, after) => after.ratings === before.ratings + 1,
   keepReview: (before, after) => before.rating === null && after.rating !== null && after.review !== null,
   refundPublishing: (before, after) => after.owner === before.owner + before.paid && before.paid > 0,
@@ -106,7 +112,9 @@ async function withoutBids(state: JobState): Promise<GivenJob> {
 async function seenEffects(key: JobTransitionKey, job: GivenJob): Promise<Effect[]> {
   const before = await look(job.id);
   const by = people[HAPPY_CALLS[key][1]];
-  const body = key === 'resolveDispute' ? { resolution: PROPOSED } : bodyOf(key, say, job.bids.awardee, job.proposal);
+  const credit = key === 'complete' && job.state === 'in_review' ? { credit_contractor: true } : {};
+  const usual = { ...bodyOf(key, say, job.bids.awardee, job.proposal), ...credit };
+  const body = key === 'resolveDispute' ? { resolution: PROPOSED } : usual;
   const called = await callRest(app, key, { by, job: job.id, body });
   expect([key, job.state, called.status]).toEqual([key, job.state, 200]);
   const after = await look(job.id);

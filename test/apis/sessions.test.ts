@@ -307,6 +307,17 @@ describe('a log-out', () => {
     expect((await refresh(other.refreshToken)).status).toBe(200);
   });
 
+  it('through GraphQL returns the session that it ended, as `endSession` does', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const { data } = await app.graphql('mutation { logOut { sessionId session { id isCurrent } } }', {
+      token: hanna.token,
+    });
+    const { sessionId, session } = data.logOut;
+    expect(session).toEqual({ id: sessionId, isCurrent: true });
+    const [row] = await app.sql`select id from sessions where user_id = ${hanna.userId}`;
+    expect(row?.id).toBe(sessionId);
+  });
+
   it('through GraphQL does the same, also to what follows in the same request', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const answer = await app.graphql('mutation { a: logOut { sessionId } b: logOut { sessionId } }', {

@@ -66,6 +66,19 @@ describe('a person who is suspended', () => {
       { status: 401, code: 'INVALID_CREDENTIALS', fields: [] },
       'suspended',
     ]);
+    expect([right.body.details.until, right.body.error]).toEqual([
+      null,
+      'This account is suspended. Contact support if you think this is a mistake.',
+    ]);
+    await suspend(hanna.userId, { reason: 'For a while.', until: '2999-12-01T00:00:00Z' });
+    const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { token } }';
+    const input = { email: hanna.email, password: hanna.password };
+    const { errors } = await app.graphql(LOG_IN, { variables: { input } });
+    expect([errors?.[0]?.message, errors?.[0]?.extensions.until]).toEqual([
+      'This account is suspended until December 1, 2999. Contact support if you think this is a mistake.',
+      '2999-12-01T00:00:00.000Z',
+    ]);
+    expect(JSON.stringify(errors)).not.toContain('For a while.');
     const wrong = await logIn({ ...hanna, password: 'not her password' });
     expect([wrong.status, wrong.body.details.reason]).toEqual([401, 'wrong_credentials']);
     const [endpoint] = await app.sql`select status, paused_reason from webhook_endpoints where id = ${made.webhook.id}`;
@@ -77,6 +90,7 @@ describe('a person who is suspended', () => {
     expect((await app.rest('GET', '/v1/me', { token: program.token })).status).toBe(401);
     expect(await acts(hanna.userId)).toEqual([
       ['suspendUser', 'Asks for money.'],
+      ['suspendUser', 'For a while.'],
       ['restoreUser', null],
     ]);
   });
@@ -190,6 +204,245 @@ describe('a person who is suspended', () => {
     }
     expect(await actionOf(people.owner, job.id, 'AWARD')).toMatchObject({ allowed: true });
     expect((await award()).status).toBe(200);
+  });
+});
+
+describe('a contractor who is suspended', () => {
+  it('is in no list of contractors, near by neither, except for admins, until they are restored', async () => {
+    const { stranger, owner, awardee } = people;
+    const body = {
+      contractor: { service_areas: ['78704'], specialties: ['moving pianos'], bio: 'Only grand pianos.' },
+    };
+    expect((await app.rest('PUT', '/v1/me', { token: stranger.token, body })).status).toBe(200);
+    const queries = ['', 'order_by=best_rated', 'order_by=most_completed', 'search=grand', 'specialty=moving pianos'];
+    queries.push('service_area=78704', 'verified=false', 'near_zip=78704&within_miles=25');
+    queries.push('near_zip=78704&within_miles=25&order_by=nearest&search=grand');
+    const lists = (by: Person) =>
+      Promise.all(
+        queries.map(async (query) => {
+          const { body: found } = await app.rest('GET', `/v1/contractors?per_page=100&${query}`, { token: by.token });
+          return [found.data.some(({ id }: Json) => id === stranger.profileId), found.pagination.total];
+        }),
+      );
+    const before = await lists(owner);
+    expect(before.map(([has]) => has)).toEqual(queries.map(() => true));
+    await suspend(stranger.userId);
+    for (const by of [owner, awardee]) expect(await lists(by)).toEqual(before.map(([, total]) => [false, total - 1]));
+    expect(await lists(ada)).toEqual(before);
+    await restore(stranger.userId);
+    expect(await lists(owner)).toEqual(before);
+    people = { ...people, stranger: { ...stranger, token: (await logIn(stranger)).body.token } };
+  });
+
+  it('is shown as such, and so are their bids, to those they have bid for and to admins', async () => {
+    const { owner, awardee, bidder } = people;
+    const other = await homeowner(app, 'Otto');
+    const { id, bids } = await givenJob(app, 'open', people);
+    const shown = async (by: Person) => {
+      const { body } = await app.rest('GET', `/v1/contractors/${awardee.profileId}`, { token: by.token });
+      const query = 'query ($id: ID!) { contractor(id: $id) { suspended } }';
+      const { data } = await app.graphql(query, { token: by.token, variables: { id: awardee.profileId } });
+      expect(data.contractor.suspended).toBe(body.suspended);
+      return body.suspended;
+    };
+    const shownOnBids = async (by: Person) => {
+      const { body } = await app.rest('GET', `/v1/jobs/${id}/bids`, { token: by.token });
+      const query = 'query ($id: ID!) { job(id: $id) { bids { nodes { id suspended contractor { suspended } } } } }';
+      const { data } = await app.graphql(query, { token: by.token, variables: { id } });
+      for (const { suspended, contractor: profile } of data.job.bids.nodes) expect(profile.suspended).toBe(suspended);
+      expect(data.job.bids.nodes.map((bid: Json) => [bid.id, bid.suspended])).toEqual(
+        body.data.map((bid: Json) => [bid.id, bid.suspended]),
+      );
+      return Object.fromEntries(body.data.map((bid: Json) => [bid.id, bid.suspended]));
+    };
+    const awardees = bids.awardee ?? '';
+    expect([await shown(owner), await shown(other), await shown(bidder)]).toEqual([false, null, null]);
+    await suspend(awardee.userId);
+    expect([await shown(owner), await shown(ada), await shown(other), await shown(bidder)]).toEqual([
+      true,
+      true,
+      null,
+      null,
+    ]);
+    for (const by of [owner, ada])
+      expect(await shownOnBids(by)).toEqual({ [awardees]: true, [bids.bidder ?? '']: false });
+    const one = await app.rest('GET', `/v1/bids/${bids.awardee}`, { token: owner.token });
+    expect(one.body.suspended).toBe(true);
+    await restore(awardee.userId);
+    people = { ...people, awardee: { ...awardee, token: (await logIn(awardee)).body.token } };
+    expect([await shown(owner), (await shownOnBids(owner))[awardees]]).toEqual([false, false]);
+  });
+
+  it('has bids that do not keep the urgency from being lowered, and a referral code that nobody knows', async () => {
+    const carl = await contractor(app, 'Carl');
+    const owner = await homeowner(app, 'Helga');
+    const draft = await givenJob(app, 'draft', { ...people, owner }, { fields: { urgency: 'urgent' } });
+    await app.sql`update token_balances set balance = 100 where user_id = ${owner.userId}`;
+    expect((await post(owner, `/jobs/${draft.id}/publish`)).status).toBe(200);
+    expect((await post(carl, `/jobs/${draft.id}/bids`, { amount: 5 })).status).toBe(201);
+    const lower = () => app.rest('PUT', `/v1/jobs/${draft.id}`, { token: owner.token, body: { urgency: 'standard' } });
+    const LOCKED = { status: 400, code: 'URGENCY_LOCKED', fields: ['urgency'] };
+    expect(byRest(await lower())).toEqual(LOCKED);
+    const join = (email: string) =>
+      app.rest('POST', '/v1/auth/signup/homeowner', {
+        body: { email, password: 'a good long one', first_name: 'R', last_name: 'R', referral_code: carl.referralCode },
+      });
+    expect((await join('referred.before@example.test')).status).toBe(201);
+    await suspend(carl.userId);
+    const refused = await join('referred.meanwhile@example.test');
+    expect(byRest(refused)).toEqual({ status: 400, code: 'UNKNOWN_REFERRAL_CODE', fields: ['referral_code'] });
+    expect((await lower()).body.urgency).toBe('standard');
+    const { body: raised } = await app.rest('PUT', `/v1/jobs/${draft.id}`, {
+      token: owner.token,
+      body: { urgency: 'urgent' },
+    });
+    expect(raised.urgency).toBe('urgent');
+    const { body: listed } = await app.rest('GET', `/v1/jobs/${draft.id}/bids`, { token: owner.token });
+    expect(listed.data).toHaveLength(1);
+    await restore(carl.userId);
+    expect(byRest(await lower())).toEqual(LOCKED);
+    expect((await join('referred.after@example.test')).status).toBe(201);
+  });
+
+  it('gets credit for work in review if an admin completes the job and says so, and for nothing else', async () => {
+    const recordOf = async () =>
+      (
+        await app.sql`select completed_jobs as jobs, rating_count as ratings from contractors
+        where id = ${people.awardee.profileId}`
+      )[0];
+    const complete = (id: string, more: object = { credit_contractor: true }) =>
+      post(ada, `/jobs/${id}/complete`, { reason: 'The homeowner is suspended.', ...more });
+    const before = await recordOf();
+    const NOTHING_TO_CREDIT = { status: 400, code: 'VALIDATION_FAILED', fields: ['credit_contractor'] };
+    for (const state of ['draft', 'open', 'in_progress', 'disputed', 'completed'] as const) {
+      const { id } = await givenJob(app, state, people);
+      const done = await recordOf();
+      expect(byRest(await complete(id)), state).toEqual(NOTHING_TO_CREDIT);
+      const [job] = await app.sql`select status from jobs where id = ${id}`;
+      expect([job?.status, await recordOf()]).toEqual([state, done]);
+    }
+    const cancelled = await givenJob(app, 'cancelled', people);
+    expect(byRest(await complete(cancelled.id))).toEqual({ status: 400, code: 'INVALID_TRANSITION', fields: [] });
+    const now = await recordOf();
+    for (const [more, credit] of [
+      [{}, 0],
+      [{ credit_contractor: false }, 0],
+      [{ credit_contractor: true }, 1],
+    ] as const) {
+      const start = await recordOf();
+      const { id } = await givenJob(app, 'in_review', people);
+      expect((await complete(id, more)).body.status).toBe('completed');
+      expect(await recordOf()).toEqual({ jobs: start?.jobs + credit, ratings: start?.ratings });
+      const [event] = await app.sql`select data from events where job_id = ${id} and type = 'job.completed'`;
+      expect(event?.data.creditContractor).toBe(credit === 1 ? true : undefined);
+    }
+    expect(now?.ratings).toBeGreaterThanOrEqual(before?.ratings);
+    const { id } = await givenJob(app, 'in_review', people);
+    const COMPLETE =
+      'mutation ($id: ID!, $input: CompleteJobInput!) { completeJob(id: $id, input: $input) { job { status } } }';
+    const variables = { id, input: { reason: 'They asked.', creditContractor: true } };
+    const { data } = await app.graphql(COMPLETE, { token: ada.token, variables });
+    expect([data.completeJob.job.status, (await recordOf())?.jobs]).toEqual(['COMPLETED', now?.jobs + 2]);
+  });
+});
+
+describe('support', () => {
+  it('ends all sessions of a person, and leaves their API keys and other people alone', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const program = await programOf(app, hanna);
+    const { body: second } = await logIn(hanna);
+    const statusOf = async (token: string, at = app) => (await at.rest('GET', '/v1/me', { token })).status;
+    const END = `mutation ($id: ID!, $input: EndUserSessionsInput!) {
+      endUserSessions(userId: $id, input: $input) { endedCount } }`;
+    const variables = { id: hanna.userId, input: { reason: 'A stolen phone.' } };
+    for (const by of [people.owner, people.awardee])
+      expect(byGraphql(await app.graphql(END, { token: by.token, variables }))).toEqual(FORBIDDEN);
+    expect(byRest(await post(ada, `/users/${hanna.userId}/end-sessions`))).toEqual(invalid('reason'));
+    expect((await post(ada, `/users/${newId('user')}/end-sessions`, { reason: 'x' })).status).toBe(404);
+    expect(await statusOf(hanna.token)).toBe(200);
+    const { data } = await app.graphql(END, { token: ada.token, variables });
+    expect(data.endUserSessions.endedCount).toBe(2);
+    for (const token of [hanna.token, second.token]) {
+      expect(await statusOf(token)).toBe(401);
+      await vi.waitFor(async () => expect(await statusOf(token, twin)).toBe(401), 10_000);
+    }
+    expect([await statusOf(program.token), await statusOf(people.owner.token)]).toEqual([200, 200]);
+    expect((await logIn(hanna)).status).toBe(200);
+    expect((await post(ada, `/users/${hanna.userId}/end-sessions`, { reason: 'Again.' })).status).toBe(200);
+    expect(await acts(hanna.userId)).toEqual([
+      ['endUserSessions', 'A stolen phone.'],
+      ['endUserSessions', 'Again.'],
+    ]);
+  });
+
+  it('sends the link of a confirmation again, which confirms the address, and not once it is confirmed', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const mails = async () => (await app.sql`select id from mails where user_id = ${hanna.userId}`).length;
+    const before = await mails();
+    const resend = () => post(ada, `/users/${hanna.userId}/email/verification`);
+    expect(byRest(await post(people.owner, `/users/${hanna.userId}/email/verification`))).toEqual(FORBIDDEN);
+    expect((await resend()).status).toBe(200);
+    expect(await mails()).toBe(before + 1);
+    const { token } = await mailTo(app, hanna.email, 'Confirm your email address', before + 1);
+    expect((await app.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
+    const RESEND = 'mutation ($id: ID!) { resendEmailVerification(userId: $id) { requested } }';
+    const { data } = await app.graphql(RESEND, { token: ada.token, variables: { id: hanna.userId } });
+    expect([data.resendEmailVerification.requested, await mails()]).toEqual([false, before + 1]);
+    expect((await post(ada, `/users/${newId('user')}/email/verification`)).status).toBe(404);
+    expect(await acts(hanna.userId)).toEqual([['resendEmailVerification', null]]);
+  });
+
+  it('lists accounts that are suspended, unconfirmed or unreachable, together with the other filters', async () => {
+    const hanna = await homeowner(app, 'Uma');
+    const carl = await contractor(app, 'Uwe');
+    // The mail of the sign-up has arrived, and changes nothing any more.
+    await mailTo(app, carl.email, 'Confirm your email address');
+    await app.sql`update users set email_verified = true, email_undeliverable = true where id = ${carl.userId}`;
+    await suspend(hanna.userId);
+    const listed = async (query: string, filter: string) => {
+      const { body } = await app.rest('GET', `/v1/users?per_page=100&${query}`, { token: ada.token });
+      const LIST = `{ users(first: 100, filter: { ${filter} }) { totalCount nodes { id } } }`;
+      const { data } = await app.graphql(LIST, { token: ada.token });
+      const ids = body.data.map(({ id }: Json) => id);
+      expect([data.users.nodes.map(({ id }: Json) => id), data.users.totalCount]).toEqual([ids, body.pagination.total]);
+      return [hanna, carl].map(({ userId }) => ids.includes(userId));
+    };
+    expect(await listed('suspended=true', 'suspended: true')).toEqual([true, false]);
+    expect(await listed('suspended=false', 'suspended: false')).toEqual([false, true]);
+    expect(await listed('email_verified=true', 'emailVerified: true')).toEqual([false, true]);
+    expect(await listed('email_verified=false', 'emailVerified: false')).toEqual([true, false]);
+    expect(await listed('email_undeliverable=true', 'emailUndeliverable: true')).toEqual([false, true]);
+    expect(await listed('email_undeliverable=false', 'emailUndeliverable: false')).toEqual([true, false]);
+    const both = [
+      'suspended=true&user_type=homeowner&search=uma',
+      'suspended: true, userType: HOMEOWNER, search: "uma"',
+    ];
+    expect(await listed(both[0]!, both[1]!)).toEqual([true, false]);
+    expect(await listed('suspended=true&verified=false', 'suspended: true, verified: false')).toEqual([false, false]);
+    await suspend(carl.userId);
+    expect(await listed('suspended=true&verified=false', 'suspended: true, verified: false')).toEqual([false, true]);
+    expect(byRest(await app.rest('GET', '/v1/users?suspended=maybe', { token: ada.token }))).toEqual(
+      invalid('suspended'),
+    );
+    expect(byRest(await app.rest('GET', '/v1/users?suspended=true', { token: people.owner.token }))).toEqual(FORBIDDEN);
+  });
+
+  it('finds a transfer by its external reference', async () => {
+    const { stranger } = people;
+    const body = { user_id: stranger.userId, amount: 3, reason: 'Paid.', external_reference: 'invoice-77' };
+    const { body: made } = await post(ada, '/tokens/adjustments', body);
+    const find = (reference: string, by = ada) =>
+      app.rest('GET', `/v1/tokens/transfers?external_reference=${reference}`, { token: by.token });
+    const { body: found } = await find('invoice-77');
+    expect([found.data, found.pagination.total]).toEqual([[made], 1]);
+    expect((await find('invoice-78')).body.data).toEqual([]);
+    for (const by of [stranger, people.owner]) expect(byRest(await find('invoice-77', by))).toEqual(FORBIDDEN);
+    const missing = await app.rest('GET', '/v1/tokens/transfers', { token: ada.token });
+    expect(byRest(missing)).toEqual(invalid('external_reference'));
+    const FIND = '{ tokenTransfers(filter: { externalReference: "invoice-77" }) { totalCount nodes { id amount } } }';
+    const { data } = await app.graphql(FIND, { token: ada.token });
+    expect(data.tokenTransfers).toEqual({ totalCount: 1, nodes: [{ id: made.id, amount: 3 }] });
+    expect(byGraphql(await app.graphql(FIND, { token: stranger.token }))).toEqual(FORBIDDEN);
   });
 });
 

@@ -166,6 +166,13 @@ const USER_FILTERS: readonly (readonly [
   ['who are admins', 'userType: ADMIN'],
   ['who are verified', 'verified: true'],
   ['who are not verified', 'verified: false'],
+  ['who are suspended', 'suspended: true'],
+  ['who are not suspended', 'suspended: false', { mayScan: true }],
+  ['who are suspended contractors', 'suspended: true, verified: true'],
+  ['whose email is confirmed', 'emailVerified: true'],
+  ['whose email is not confirmed', 'emailVerified: false', { mayScan: true }],
+  ['who are contractors whose email is confirmed', 'emailVerified: true, userType: CONTRACTOR'],
+  ['whose email is undeliverable', 'emailUndeliverable: true'],
   ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
 ];
 
@@ -415,6 +422,17 @@ export const QUERIES: readonly Query[] = [
       ...more,
     },
   ]),
+  ...['userId', 'jobId', 'adminId'].flatMap((by) => {
+    const filter = `filter: { ${by}: "${seededId(by === 'jobId' ? 'job' : 'usr', 1)}" }`;
+    return ['nodes { id }', 'totalCount'].map((what) =>
+      graphql(`admin actions by ${by}, ${what}`, 'admin', () => `{ adminActions(${filter}) { ${what} } }`),
+    );
+  }),
+  graphql(
+    'the transfer of an external reference',
+    'admin',
+    () => '{ tokenTransfers(filter: { externalReference: "none" }) { totalCount nodes { id } } }',
+  ),
   graphql('users with their profiles', 'admin', () => '{ users { nodes { homeowner { city } contractor { bio } } } }'),
   graphql('users, counted', 'admin', () => `{ users { totalCount } }`),
   graphql(

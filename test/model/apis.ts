@@ -174,7 +174,7 @@ export const JOB = `id title description status category budgetMin budgetMax urg
   city state zipCode country latitude longitude desiredStartDate desiredCompletionDate requirements
   homeownerId awardedBidId rating review version createdAt statusChangedAt updatedAt warnings { code field message }`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate
-  materialsIncluded paymentTerms guaranteedView holdId
+  materialsIncluded paymentTerms guaranteedView holdId suspended
   createdAt updatedAt submittedAt`;
 export const EVENTS =
   'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields ' +

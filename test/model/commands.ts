@@ -439,6 +439,8 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
       const standing = job?.dispute?.proposal?.id;
       return { proposalId: standing && dice.percent(70) ? standing : `prp_${NOBODYS}` };
     }
+    case 'completeJob':
+      return { reason: say(), ...perhaps('creditContractor', () => dice.percent(75), 40) };
     case 'resolveDispute':
       return { resolution: dice.of(RESOLUTIONS), ...perhaps('agreedBy', () => dice.of(['both', 'Carl'])) };
     case 'listJobs':

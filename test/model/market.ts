@@ -563,7 +563,7 @@ export class Market {
       changed.includes('urgency') &&
       after.urgency !== null &&
       RANK.indexOf(String(after.urgency)) < RANK.indexOf(String(job.fields.urgency));
-    if (lowered && job.bids.some(({ state }) => state !== 'withdrawn'))
+    if (lowered && job.bids.some(({ state, by }) => state !== 'withdrawn' && !this.suspended.has(by)))
       throw new Refused({ code: 'URGENCY_LOCKED', fields: ['urgency'] });
   }
 
@@ -690,8 +690,11 @@ export class Market {
         job.dispute!.ending = { by: person, how: 'final_decision', text: String(said.finalDecision) };
         break;
       case 'completeJob':
+        if (said.creditContractor === true && from !== 'in_review')
+          throw new Refused({ code: 'VALIDATION_FAILED', fields: ['creditContractor'] });
         if (job.state === 'completed') break;
-        arrive();
+        arrive(said.creditContractor === true ? said : { reason: said.reason });
+        if (said.creditContractor === true) this.recordOf(job.awarded!.by).completedJobs += 1;
         if (job.dispute)
           Object.assign(job.dispute, {
             proposal: null,

@@ -131,6 +131,7 @@ function shapeOf(key: JobTransitionKey): Shape {
     ...(key === 'award' && { bidId: id('bid') }),
     ...(key === 'approve' && { rating: whole(1, 5) }),
     ...(key === 'acceptResolution' && { proposalId: id('prp') }),
+    ...(key === 'complete' && { creditContractor: flag }),
     ...(key === 'resolveDispute' && { agreedBy: text(LINE) }),
   };
 }

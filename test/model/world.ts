@@ -169,7 +169,7 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
       return same('the word', [data.status, typeof data.message, data.data], [200, 'string', {}]);
     case 'bid':
       if (expected.created) learnBid(expected.bid, data);
-      return sameBid(expected.bid, data);
+      return sameBid(market, expected.bid, data);
     case 'transfer':
       return same(
         'the transfer',
@@ -192,7 +192,7 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
       return;
     case 'bids':
       samePage(call, expected.page, data);
-      for (const [at, bid] of expected.page.rows.entries()) sameBid(bid, data.data[at]);
+      for (const [at, bid] of expected.page.rows.entries()) sameBid(market, bid, data.data[at]);
       return;
     case 'events':
       samePage(call, expected.page, data);
@@ -282,7 +282,7 @@ function sameJob(
   same('the form of updated_at', MOMENT.test(updatedAt) && updatedAt >= job.createdAt, true);
 }
 
-function sameBid(bid: Bid, { createdAt, updatedAt, submittedAt, ...data }: Json): void {
+function sameBid(market: Market, bid: Bid, { createdAt, updatedAt, submittedAt, ...data }: Json): void {
   same('the bid', data, {
     ...bid.fields,
     id: bid.id,
@@ -291,6 +291,7 @@ function sameBid(bid: Bid, { createdAt, updatedAt, submittedAt, ...data }: Json)
     status: bid.state,
     guaranteedView: bid.guaranteed,
     holdId: bid.holdId,
+    suspended: market.suspended.has(bid.by),
   });
   same(
     'the moments of the bid',
@@ -524,7 +525,7 @@ function sameWholeJob(
   );
   for (const [at, bid] of visible.entries()) {
     const { hold, ...shown } = bids.nodes[at];
-    sameBid(bid, shown);
+    sameBid(market, bid, shown);
     same('the hold', hold, bid.hold === undefined ? null : { id: bid.holdId, amount: 5, status: bid.hold });
   }
   const own = job.bids.filter(({ by }) => by === person);

@@ -51,6 +51,7 @@ const contractor = {
   completedJobs: 3,
   ratingAverage: 4.5,
   ratingCount: 2,
+  suspended: true,
   createdAt: 1,
   updatedAt: 2,
 };
@@ -99,7 +100,7 @@ const MAIL = ['emailVerified', 'emailUndeliverable'];
 const SUPPORT = ['emailUndo', 'emailUndoAddress', 'suspendedAt', 'suspendedUntil'];
 const CONTACT = ['email', 'phone', ...MAIL, ...SUPPORT];
 const HOME = ['addressLine1', 'addressLine2', 'zipCode'];
-const NUMBERS = ['licenseNumber', 'insurancePolicyNumber'];
+const NUMBERS = ['licenseNumber', 'insurancePolicyNumber', 'suspended'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
 /**
@@ -155,7 +156,11 @@ test('the row itself keeps what one reader may not see', () => {
 
 test('of a row that was read in part, what is there of the rest is hidden, and nothing is added', () => {
   const { licenseNumber: _, ...part } = contractor;
-  expect(redact('contractor', part as typeof contractor, () => [])).toEqual({ ...part, insurancePolicyNumber: null });
+  expect(redact('contractor', part as typeof contractor, () => [])).toEqual({
+    ...part,
+    insurancePolicyNumber: null,
+    suspended: null,
+  });
 });
 
 test('a row with nothing to hide is read itself: from an admin, or where no field of it is for some alone', () => {

@@ -275,15 +275,15 @@ describe('the urgency of an open job', () => {
     ['urgent', 'priority', 1, 'URGENCY_LOCKED', 0],
     ['priority', 'standard', 1, 'URGENCY_LOCKED', 0],
     ['urgent', 'urgent', 1, 'accepted', 0],
-  ])('from %s to %s with %d bids: %s for %d tokens', (urgency, to, bidCount, outcome, charge) => {
-    const found = checked(published({ urgency, bidCount }), { urgency: to });
+  ])('from %s to %s with %d bids: %s for %d tokens', (urgency, to, bidsLimitingEdits, outcome, charge) => {
+    const found = checked(published({ urgency, bidsLimitingEdits }), { urgency: to });
     expect(codeOf(found)).toBe(outcome);
     if (!(found instanceof Refusal))
       expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
   });
 
   test('Hannah is told what she may not go under', () => {
-    const outcome = checked(published({ urgency: 'urgent', bidCount: 1 }), { urgency: 'standard' });
+    const outcome = checked(published({ urgency: 'urgent', bidsLimitingEdits: 1 }), { urgency: 'standard' });
     expect(outcome).toMatchObject({ fields: { urgency: 'must not be lower than urgent' } });
   });
 
@@ -294,8 +294,8 @@ describe('the urgency of an open job', () => {
   });
 
   test('removing it is refused as a cleared field, with bids or without', () => {
-    for (const bidCount of [1, 0]) {
-      expect(checked(kitchen('open', { bidCount }), { urgency: null })).toMatchObject({
+    for (const bidsLimitingEdits of [1, 0]) {
+      expect(checked(kitchen('open', { bidsLimitingEdits }), { urgency: null })).toMatchObject({
         code: 'VALIDATION_FAILED',
         fields: { urgency: 'must not be blank' },
       });
@@ -472,7 +472,7 @@ describe('one refusal, the first in its order', () => {
   ];
 
   test('on an open job with bids', () => {
-    expect(patch.map((sent) => codeOf(checked(kitchen('open', { bidCount: 1 }), sent)))).toEqual(order);
+    expect(patch.map((sent) => codeOf(checked(kitchen('open', { bidsLimitingEdits: 1 }), sent)))).toEqual(order);
   });
 
   test('on a job in progress, the shift comes before the contradiction', () => {

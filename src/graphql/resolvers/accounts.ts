@@ -18,12 +18,13 @@ import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { ContractorOrderEnum } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
-import { Contractor, ContractorConnection, LogOutPayload, UserConnection } from '../types/account.js';
+import { Contractor, ContractorConnection, UserConnection } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import type { ContractorOrder } from '../../rules/entities/people.js';
 import {
   ChangePasswordPayload,
   LogInPayload,
+  LogOutPayload,
   RefreshSessionPayload,
   SignUpContractorPayload,
   SignUpHomeownerPayload,
@@ -45,6 +46,7 @@ const UpdateProfileInput = inputOf(
   updateProfile.input,
   'What to change: left out stays, null clears.',
 );
+const VerifyContractorInput = inputOf('VerifyContractorInput', verifyContractor.input, 'Why.');
 const UnverifyContractorInput = inputOf('UnverifyContractorInput', unverifyContractor.input, 'Why.');
 const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all by default.');
 const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all by default.');
@@ -122,8 +124,12 @@ export class AccountResolver {
   }
 
   @Mutation(() => VerifyContractorPayload, mutationOptions(verifyContractor))
-  verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
-    return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
+  verifyContractor(
+    @Arg('id', () => ID, { description: 'The contractor.' }) id: string,
+    @Input(VerifyContractorInput, 'nullable') input: object | undefined,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(verifyContractor, Object.assign({}, input, { id }), caller).then((contractor) => ({ contractor }));
   }
 
   @Mutation(() => UnverifyContractorPayload, mutationOptions(unverifyContractor))

@@ -1,5 +1,10 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
-import { changeEmail, requestEmailVerification, verifyEmail } from '../../operations/accounts/email.js';
+import {
+  changeEmail,
+  requestEmailVerification,
+  resendEmailVerification,
+  verifyEmail,
+} from '../../operations/accounts/email.js';
 import { settleEmailUndo, undoEmailChange } from '../../operations/accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from '../../operations/accounts/password-reset.js';
 import { perform } from '../../operations/operation.js';
@@ -9,6 +14,7 @@ import {
   ChangeEmailPayload,
   RequestEmailVerificationPayload,
   RequestPasswordResetPayload,
+  ResendEmailVerificationPayload,
   ResetPasswordPayload,
   SendPasswordResetPayload,
   SettleEmailUndoPayload,
@@ -47,6 +53,14 @@ export class RecoveryResolver {
   @Mutation(() => RequestEmailVerificationPayload, mutationOptions(requestEmailVerification))
   requestEmailVerification(@Ctx() { caller }: Context) {
     return perform(requestEmailVerification, {}, caller);
+  }
+
+  @Mutation(() => ResendEmailVerificationPayload, mutationOptions(resendEmailVerification))
+  resendEmailVerification(
+    @Arg('userId', () => ID, { description: 'The person.' }) userId: string,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(resendEmailVerification, { id: userId }, caller);
   }
 
   @Mutation(() => VerifyEmailPayload, mutationOptions(verifyEmail))

@@ -1,12 +1,14 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
-import { restoreUser, suspendUser } from '../../operations/accounts/suspension.js';
+import { endUserSessions, restoreUser, suspendUser } from '../../operations/accounts/suspension.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { RestoreUserPayload, SuspendUserPayload } from '../types/payloads.js';
+import { EndUserSessionsPayload, RestoreUserPayload, SuspendUserPayload } from '../types/payloads.js';
 import { mutationOptions } from './field-options.js';
 
 const SuspendUserInput = inputOf('SuspendUserInput', suspendUser.input, 'Why, and until when.');
+const RestoreUserInput = inputOf('RestoreUserInput', restoreUser.input, 'Why.');
+const EndUserSessionsInput = inputOf('EndUserSessionsInput', endUserSessions.input, 'Why.');
 
 @Resolver()
 export class SuspensionResolver {
@@ -20,7 +22,20 @@ export class SuspensionResolver {
   }
 
   @Mutation(() => RestoreUserPayload, mutationOptions(restoreUser))
-  restoreUser(@Arg('id', () => ID, { description: 'The person.' }) id: string, @Ctx() { caller }: Context) {
-    return perform(restoreUser, { id }, caller).then((user) => ({ user }));
+  restoreUser(
+    @Arg('id', () => ID, { description: 'The person.' }) id: string,
+    @Input(RestoreUserInput, 'nullable') input: object | undefined,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(restoreUser, Object.assign({}, input, { id }), caller).then((user) => ({ user }));
+  }
+
+  @Mutation(() => EndUserSessionsPayload, mutationOptions(endUserSessions))
+  endUserSessions(
+    @Arg('userId', () => ID, { description: 'The person.' }) userId: string,
+    @Input(EndUserSessionsInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(endUserSessions, Object.assign({}, input, { id: userId }), caller);
   }
 }

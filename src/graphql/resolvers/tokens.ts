@@ -1,13 +1,14 @@
-import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { adjustTokens, auditTokens } from '../../operations/tokens/tokens.js';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { adjustTokens, auditTokens, findTransfers, transferFilter } from '../../operations/tokens/tokens.js';
 import { perform } from '../../operations/operation.js';
 import type { TokenTransfer as Transfer } from '../../store/ledger.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
+import { Connection, PageArgs } from '../types/connection.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
 import { Bid } from '../types/bids.js';
 import { Job } from '../types/jobs.js';
-import { TokenAudit, TokenTransfer } from '../types/tokens.js';
+import { TokenAudit, TokenTransfer, TokenTransferConnection } from '../types/tokens.js';
 import { mutationOptions, queryOptions } from './field-options.js';
 
 const AdjustTokensInput = inputOf(
@@ -16,8 +17,19 @@ const AdjustTokensInput = inputOf(
   'Whose tokens to correct, by how many, and why.',
 );
 
+const TokenTransferFilter = inputOf('TokenTransferFilter', transferFilter, 'Which transfers to find.');
+
 @Resolver()
 export class TokenResolver {
+  @Query(() => TokenTransferConnection, { ...queryOptions(findTransfers), nullable: true })
+  async tokenTransfers(
+    @Arg('filter', () => TokenTransferFilter, { description: 'Which of them.' }) filter: object,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { caller }: Context,
+  ) {
+    return new Connection(await perform(findTransfers, Object.assign({}, filter, page), caller));
+  }
+
   @Mutation(() => AdjustTokensPayload, mutationOptions(adjustTokens))
   adjustTokens(@Input(AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
     return perform(adjustTokens, input, caller).then((transfer) => ({ transfer }));

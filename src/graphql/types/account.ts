@@ -2,7 +2,7 @@
 import { InterfaceType, ObjectType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { REVIEW } from '../../rules/entities/review.js';
-import { ENDED_SESSION, SESSION } from '../../rules/entities/session.js';
+import { SESSION } from '../../rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';
@@ -26,10 +26,6 @@ export class Review {}
 @InterfaceType({ description: SESSION.description })
 @FieldsOf(SESSION)
 export abstract class Session {}
-
-@ObjectType({ description: ENDED_SESSION.description })
-@FieldsOf(ENDED_SESSION)
-export class LogOutPayload {}
 
 export const UserConnection = connectionType('User', () => User, 'accounts');
 export const ContractorConnection = connectionType('Contractor', () => Contractor, 'contractors');

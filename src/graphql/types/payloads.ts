@@ -164,6 +164,30 @@ export class RevokeApiKeyPayload extends Payload {
   apiKey: ApiKey | null;
 }
 
+@ObjectType({ description: 'What `logOut` answers.' })
+export class LogOutPayload {
+  @Field(() => ActiveSession, fieldOptions('The session as it was.', 'nullable'))
+  session: ActiveSession | null;
+
+  @Field(() => ID, {
+    ...fieldOptions('The identifier of the session.'),
+    deprecationReason: 'Use `session { id }`, which `endSession` returns too.',
+  })
+  sessionId: string;
+}
+
+@ObjectType({ description: 'What `endUserSessions` answers.' })
+export class EndUserSessionsPayload extends Payload {
+  @Field(() => Int, fieldOptions('The number of sessions that were ended.'))
+  endedCount: number;
+}
+
+@ObjectType({ description: 'What `resendEmailVerification` answers.' })
+export class ResendEmailVerificationPayload extends Payload {
+  @Field(() => Boolean, fieldOptions('True if an email is on its way. False if the address is already confirmed.'))
+  requested: boolean;
+}
+
 @ObjectType({ description: 'What `endSession` answers.' })
 export class EndSessionPayload extends Payload {
   @Field(() => ActiveSession, fieldOptions('The log-in as it was.', 'nullable'))

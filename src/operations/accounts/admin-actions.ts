@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';
+import { TEXT } from '../../rules/limits.js';
+import { requiredText } from '../../rules/values.js';
 import {
   listAdminActions as actionsNewestFirst,
   selectAdminAction,
@@ -9,15 +11,20 @@ import {
 } from '../../store/admin-actions.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { idInPath } from '../shapes.js';
+import { idInPath, optionalText } from '../shapes.js';
+
+const WHY = 'Why; kept in the record of admins’ actions.';
+export const requiredReason = requiredText(TEXT.note).describe(WHY);
+export const optionalReason = optionalText(TEXT.note).describe(WHY);
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
-const { adminId, userId, action } = ADMIN_ACTION.schema.shape;
+const { adminId, userId, action, jobId } = ADMIN_ACTION.schema.shape;
 
 export const adminActionFilter = z.strictObject({
   adminId: adminId.nullish().describe('What this admin did.'),
-  userId: userId.nullish().describe('What was done to this person.'),
+  userId: userId.nullish().describe('Actions that concern this person. A decision about a job concerns both parties.'),
+  jobId: jobId.nullish().describe('Actions on this job.'),
   action: action.nullish().describe('What was done by the operation of this name, as GraphQL spells it.'),
 });
 

@@ -4,13 +4,14 @@ import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/pe
 import { refuse } from '../../rules/errors.js';
 import type { ContractorId } from '../../rules/ids.js';
 import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
-import { choice, requiredText } from '../../rules/values.js';
+import { choice } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { lockContractor, setVerified } from '../../store/accounts.js';
 import { recordAdminAction } from '../../store/admin-actions.js';
 import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { areasAround, assertCanBeNearest, contradictionsInPlace, nearInputs, placeAround } from '../near.js';
+import { optionalReason, requiredReason } from './admin-actions.js';
 import { operation, type Call } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { idInPath, optionalText, withRule } from '../shapes.js';
@@ -34,7 +35,7 @@ export const verifyContractor = operation({
   description: 'Marks a contractor as verified.',
   allows: ['admin'],
   budget: 'write',
-  input,
+  input: z.strictObject({ ...input.shape, reason: optionalReason }),
   run: (call, input): Promise<ReadableContractor> => changeVerification(call, input, true),
 });
 
@@ -43,16 +44,13 @@ export const unverifyContractor = operation({
   description: 'Takes a contractor’s verification back, with the reason kept.',
   allows: ['admin'],
   budget: 'write',
-  input: z.strictObject({
-    ...input.shape,
-    reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
-  }),
+  input: z.strictObject({ ...input.shape, reason: requiredReason }),
   run: (call, input): Promise<ReadableContractor> => changeVerification(call, input, false),
 });
 
 function changeVerification(
   { db, viewer }: Call<Viewer>,
-  { id, reason }: { readonly id: ContractorId; readonly reason?: string | null },
+  { id, reason }: { readonly id: ContractorId; readonly reason?: string | null | undefined },
   verified: boolean,
 ): Promise<ReadableContractor> {
   return db.inTransaction(async (tx) => {

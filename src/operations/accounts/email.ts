@@ -1,16 +1,17 @@
 /** The address of an account: its confirmation and its change. */
 import { z } from 'zod';
-import { unauthorized } from '../../rules/errors.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { MAILS } from '../../rules/mails.js';
 import { assertAllowed, EMAIL_DISPUTED } from '../../rules/policies.js';
 import { email as emailShape } from '../../rules/values.js';
 import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail } from '../../store/accounts.js';
+import { recordAdminAction } from '../../store/admin-actions.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { expireLinks, selectUndo } from '../../store/mails.js';
 import { operation } from '../operation.js';
-import { nothing } from '../shapes.js';
+import { idInPath, nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
 import { lockOwnAccount } from './own-account.js';
@@ -34,6 +35,32 @@ export const requestEmailVerification = operation({
   },
   async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
     if (mail) await writeMail(services.mail, db, mail);
+    return { requested: mail !== null };
+  },
+});
+
+export const resendEmailVerification = operation({
+  name: 'resendEmailVerification',
+  description: 'Sends a person a link that confirms their email address, unless it is already confirmed.',
+  allows: ['admin'],
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED'],
+  input: z.strictObject({ id: idInPath('user').describe('The person.') }),
+  async prepare(call, { id: userId }): Promise<NewMail | null> {
+    const [account] = await selectPasswordHash(call.db, { userId });
+    if (!account) throw refuse('NOT_FOUND', { message: 'There is no such user.' });
+    if (account.emailVerified) return null;
+    await assertMailAllowed(call, { userId: call.viewer.userId });
+    return { kind: 'email_verification', email: account.email, userId };
+  },
+  async run({ db, services, viewer }, { id }, mail): Promise<{ requested: boolean }> {
+    if (mail)
+      await db.inTransaction((tx) =>
+        tx.commitWith(
+          writeMail(services.mail, tx, mail),
+          recordAdminAction(tx, viewer, { action: 'resendEmailVerification', subjectId: id }),
+        ),
+      );
     return { requested: mail !== null };
   },
 });

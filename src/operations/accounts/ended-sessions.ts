@@ -19,7 +19,10 @@ export async function endAllSessions(call: EndingCall, userId: UserId): Promise<
 }
 
 /** Returns how many. */
-export async function endOtherLogIns(call: EndingCall, { userId, sessionId }: NamedSession): Promise<number> {
+export async function endOtherLogIns(
+  call: EndingCall,
+  { userId, sessionId }: Pick<NamedSession, 'userId'> & { readonly sessionId: SessionId | null },
+): Promise<number> {
   const ended = await revokeOtherLogIns(call.db, { userId, sessionId });
   announceAfterCommit(call, ended);
   return ended.length;

@@ -1,11 +1,13 @@
 /** Log-in, refresh and log-out. */
 import { z } from 'zod';
 import { unauthorized, type UNAUTHORIZED_MESSAGES } from '../../rules/errors.js';
+import { suspended } from '../../rules/suspension.js';
 import { isId, type SessionId } from '../../rules/ids.js';
 import { SESSION, TEXT } from '../../rules/limits.js';
 import { text } from '../../rules/values.js';
 import { addressIdentity } from '../../security/address.js';
 import { findCredentials } from '../../store/accounts.js';
+import { selectSession, type ActiveSession } from '../../store/active-sessions.js';
 import {
   findCurrentRefreshToken,
   findRefreshToken,
@@ -45,7 +47,7 @@ export const logIn = operation({
         throw error;
       });
       if (!account || !matches) return undefined;
-      if (account.user.suspendedAt) throw unauthorized('INVALID_CREDENTIALS', 'suspended');
+      if (account.user.suspendedAt) throw suspended(account.user.suspendedUntil);
       const newSession = await db.inTransaction((tx) =>
         openSession(tx, {
           userId: account.user.id,
@@ -129,10 +131,12 @@ export const logOut = operation({
   ignoresKeyAndDryRun: true,
   needsSession: true,
   input: nothing,
-  async run(call): Promise<{ sessionId: SessionId }> {
-    const { viewer, caller } = call;
-    await endSession(call, viewer.sessionId);
+  async run(call): Promise<{ sessionId: SessionId; session: ActiveSession | null }> {
+    const { db, viewer, caller } = call;
+    const { sessionId } = viewer;
+    const [row] = await selectSession(db, { id: sessionId, currentId: sessionId });
+    await endSession(call, sessionId);
     caller.forgetViewer();
-    return { sessionId: viewer.sessionId };
+    return { sessionId, session: row?.session ?? null };
   },
 });

@@ -1,17 +1,17 @@
-/** Support suspends people, and restores them. What a suspension does is said in `rules/suspension.ts`. */
+/** Admins suspend people, restore them and end their sessions. `rules/suspension.ts` says what a suspension does. */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
 import { assertMaySuspend } from '../../rules/suspension.js';
-import { requiredText } from '../../rules/values.js';
 import type { Db } from '../../store/database.js';
+import { lockAccount } from '../../store/accounts.js';
 import { recordAdminAction } from '../../store/admin-actions.js';
 import { expireEmailChanges } from '../../store/mails.js';
 import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/suspensions.js';
 import { operation } from '../operation.js';
 import { idInPath, momentInBody } from '../shapes.js';
-import { endAllSessions } from './ended-sessions.js';
+import { requiredReason, optionalReason } from './admin-actions.js';
+import { endAllSessions, endOtherLogIns } from './ended-sessions.js';
 import { readUser, type UserWithProfile } from './users.js';
 
 const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
@@ -25,7 +25,7 @@ export const suspendUser = operation({
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
-    reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
+    reason: requiredReason,
     until: momentInBody
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
@@ -42,7 +42,7 @@ export const suspendUser = operation({
         suspendPerson(tx, id, until),
         endAllSessions({ db: tx, services }, id),
         expireEmailChanges(tx, { userId: id }),
-        recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason }),
+        recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
       );
     });
     return readUser.run(call, { id });
@@ -56,25 +56,49 @@ export const restoreUser = operation({
     'to be made anew, and webhooks to be resumed.',
   allows: ['admin'],
   budget: 'write',
-  input: personInput,
-  async run(call, { id }): Promise<UserWithProfile> {
+  input: personInput.extend({ reason: optionalReason }),
+  async run(call, { id, reason }): Promise<UserWithProfile> {
     await call.db.inTransaction(async (tx) => {
       const { person } = await lockPerson(tx, id, call.viewer.userId);
       if (!person.suspendedAt) return;
       await tx.commitWith(
         restorePerson(tx, id),
-        recordAdminAction(tx, call.viewer, { action: 'restoreUser', subjectId: id }),
+        recordAdminAction(tx, call.viewer, { action: 'restoreUser', subjectId: id, reason }),
       );
     });
     return readUser.run(call, { id });
   },
 });
 
+export const endUserSessions = operation({
+  name: 'endUserSessions',
+  description: 'Ends all of a person’s sessions, such as after a theft of their phone. Their API keys keep working.',
+  allows: ['admin'],
+  budget: 'write',
+  input: personInput.extend({ reason: requiredReason }),
+  async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
+    const [ended] = await db.inTransaction(async (tx) => {
+      // No session begins until they have all ended.
+      if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
+      return tx.commitWith(
+        endOtherLogIns({ db: tx, services }, { userId: id, sessionId: null }),
+        recordAdminAction(tx, viewer, { action: 'endUserSessions', subjectId: id, reason }),
+      );
+    });
+    if (id === viewer.userId) caller.forgetViewer();
+    return { endedCount: ended };
+  },
+});
+
+function noSuchUser() {
+  return refuse('NOT_FOUND', { message: 'There is no such user.' });
+}
+
 async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   const locked = await lockPersonAndAdmins(tx, { id });
   // Another admin suspended this one while the call waited for the lock.
   if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const person = locked.find((one) => one.id === id);
-  if (!person) throw refuse('NOT_FOUND', { message: 'There is no such user.' });
+  if (!person) throw noSuchUser();
   return { person, locked };
 }

@@ -23,6 +23,12 @@ export const userFilter = z.strictObject({
       'number however it is punctuated, and with the 1 of North America or without it.',
   ),
   userType: USER.schema.shape.userType.nullish().describe('Accounts of this kind.'),
+  suspended: z.boolean().nullish().describe('Accounts that are suspended, or those that are not.'),
+  emailVerified: z.boolean().nullish().describe('Accounts whose email is confirmed, or those whose email is not.'),
+  emailUndeliverable: z
+    .boolean()
+    .nullish()
+    .describe('Accounts whose email refused the last message for good, or those whose email did not.'),
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
   emailUndo: choice(EMAIL_UNDO_STATES, 'EmailUndo')
     .nullish()

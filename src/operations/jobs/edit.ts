@@ -79,11 +79,12 @@ export const updateJob = operation({
   load: (input) => loadPlacesFor(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
-      const lockedBalance = input.urgency != null;
-      const { job, facts } = await lockVisibleJob(tx, viewer, input, { lockedBalance });
+      const changesUrgency = input.urgency != null;
+      const neededFacts = { lockedBalance: changesUrgency, bidsLimitingEdits: changesUrgency };
+      const { job, facts, bidsLimitingEdits } = await lockVisibleJob(tx, viewer, input, neededFacts);
       assertAllowed(editDenial(facts));
       const { id, expectedVersion: _, ...patch } = input;
-      const { changes, bases, charge } = checkEdit(job, patch as JobPatch);
+      const { changes, bases, charge } = checkEdit({ ...job, bidsLimitingEdits }, patch as JobPatch);
       assertAllowed(conditionDenial('update', { ...facts, cost: charge }));
       const fields = Object.keys(changes);
       if (fields.length === 0) return readableJob(viewer, job);

@@ -29,6 +29,9 @@ export interface EffectInput {
   readonly rating?: number | null | undefined;
   readonly review?: string | null | undefined;
   readonly reason?: string | null | undefined;
+  readonly creditContractor?: true | undefined;
+  readonly decision?: string | undefined;
+  readonly finalDecision?: string | undefined;
 }
 
 interface Effect {
@@ -95,6 +98,13 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
   creditContractor: {
     apply: ({ tx, job }) =>
       job.awardedContractorId === null ? {} : { statements: [creditCompletion(tx, { id: job.awardedContractorId })] },
+  },
+
+  creditOnRequest: {
+    apply: ({ tx, job }, { creditContractor }) =>
+      creditContractor && job.awardedContractorId !== null
+        ? { statements: [creditCompletion(tx, { id: job.awardedContractorId })] }
+        : {},
   },
 
   addRating: {

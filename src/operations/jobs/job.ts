@@ -31,8 +31,10 @@ export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: Jo
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
+type FactForOperations = 'liveBids' | 'disputeEvents' | 'bidsLimitingEdits';
+
 /** A job under its lock, in the transaction of an operation that changes it, and what is known of it. */
-export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 'liveBids' | 'disputeEvents'> {
+export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, FactForOperations> {
   readonly tx: Transaction;
   readonly viewer: V;
   readonly job: JobRow;
@@ -44,6 +46,7 @@ export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 
 interface Named {
   readonly bidId?: BidId | undefined;
   readonly proposalId?: ProposalId | undefined;
+  readonly creditContractor?: boolean | undefined;
 }
 
 /**
@@ -53,11 +56,11 @@ interface Named {
 export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
   viewer: V,
-  { id, expectedVersion = null, bidId, proposalId }: JobAddress & Named,
+  { id, expectedVersion = null, bidId, proposalId, creditContractor }: JobAddress & Named,
   neededFacts?: NeededFacts,
 ): Promise<LockedJob<V>> {
   const [[row], facts] = await pipelined(lockJob(tx, { id }), factsOfJob(tx, viewer, id, neededFacts));
-  const { job, isOwnerSuspended, liveBids, disputeEvents, ...known } = visibleTo(
+  const { job, isOwnerSuspended, liveBids, disputeEvents, bidsLimitingEdits, ...known } = visibleTo(
     viewer,
     row && facts && { job: row, ...facts },
   );
@@ -68,7 +71,16 @@ export async function lockVisibleJob<V extends Viewer>(
     job,
     liveBids,
     disputeEvents,
-    facts: { ...known, viewer, job: { ...job, isOwnerSuspended }, expectedVersion, bidsToAward, proposalId },
+    bidsLimitingEdits,
+    facts: {
+      ...known,
+      viewer,
+      job: { ...job, isOwnerSuspended },
+      expectedVersion,
+      bidsToAward,
+      proposalId,
+      creditContractor,
+    },
   };
 }
 

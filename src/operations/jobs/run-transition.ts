@@ -93,7 +93,8 @@ async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: 
 }
 
 function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: LockedJob, input: TransitionInput) {
-  return recordAdminAction(tx, viewer, { action, subjectId: job.id, reason: input.reason });
+  const { reason, finalDecision, decision = finalDecision } = input;
+  return recordAdminAction(tx, viewer, { action, subjectId: job.id, reason, decision });
 }
 
 async function keep(

@@ -1,4 +1,5 @@
 /** The transitions of a job, one for each row of the lifecycle: the input of each, and what it adds to its row. */
+import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
 import { TEXT } from '../../rules/limits.js';
 import { publishCost } from '../../rules/publishing.js';
@@ -103,7 +104,15 @@ export const finalizeAppeal = transition('finalizeAppeal', {
 });
 
 export const completeJob = transition('complete', {
-  body: { reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.') },
+  body: {
+    reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.'),
+    creditContractor: z
+      .boolean()
+      .nullish()
+      // False is the default, so that an idempotency key treats both alike.
+      .transform((credits) => (credits ? true : undefined))
+      .describe('Gives the contractor credit for the work. Only for a job in review; by default they get none.'),
+  },
 });
 
 export const cancelJob = transition('cancel', { body: { reason: optionalText(TEXT.note).describe('Why.') } });

@@ -8,6 +8,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import {
   countLedger,
   listTransfers as transfersNewestFirst,
+  listTransfersByReference as transfersByReference,
   lockBalance,
   moveTokens,
   selectBalance,
@@ -66,6 +67,20 @@ export const listTransfers = operation({
     transfersNewestFirst(db, { userId: ownerOf(viewer, input) }, pageRequest(input, TRANSFERS_NEWEST_FIRST, include)),
 });
 
+export const transferFilter = z.strictObject({
+  externalReference: requiredText(TEXT.reference).describe('The transfer with this external reference.'),
+});
+
+export const findTransfers = operation({
+  name: 'tokenTransfers',
+  description: 'Finds the transfer that was made under an external reference, for admins.',
+  allows: ['admin'],
+  budget: 'read',
+  input: z.strictObject({ ...transferFilter.shape, ...pageShape }),
+  run: ({ db, include }, { externalReference, ...page }) =>
+    transfersByReference(db, { externalReference }, pageRequest(page, TRANSFERS_NEWEST_FIRST, include)),
+});
+
 export const readTransfer = operation({
   name: 'tokenTransfer',
   description: 'Reads one movement of tokens: for those whose tokens they were, and for admins.',
@@ -117,7 +132,7 @@ export const adjustTokens = operation({
         const about = { reason: 'adjustment', actorId: viewer.userId, note: reason, externalReference } as const;
         const [transfer] = await tx.commitWith(
           moveTokens(tx, { userId, change: amount, ...about }),
-          recordAdminAction(tx, viewer, { action: 'adjustTokens', subjectId: userId, reason }),
+          recordAdminAction(tx, viewer, { action: 'adjustTokens', subjectId: userId, reason, amount }),
         );
         return transfer;
       })

@@ -1,11 +1,12 @@
 /** What admins did to others, for admins. */
+import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { idOf, moment, nullableText, requiredText } from '../values.js';
 
 export const ADMIN_ACTION = entity(
   'AdminAction',
-  'What an admin did to somebody. It is never changed or removed, but for its reason, which can be erased.',
+  'What an admin did to somebody. It is never changed or removed, but its reason and decision can be erased.',
   {
     id: identifier('adminAction'),
     action: {
@@ -20,6 +21,21 @@ export const ADMIN_ACTION = entity(
       type: nullableText(TEXT.note),
       description: 'The reason that the admin gave; null where none was given, and once it is erased.',
       example: 'The licence ran out in June.',
+    },
+    until: {
+      type: moment.nullable(),
+      description: 'The end of a suspension. Null for any other action and for a suspension without an end.',
+      example: null,
+    },
+    amount: {
+      type: z.int().nullable(),
+      description: 'The tokens credited, or debited if below zero. Null for any action but an adjustment.',
+      example: null,
+    },
+    decision: {
+      type: nullableText(TEXT.note),
+      description: 'The decision in a dispute or an appeal. Null for any other action, and once it is erased.',
+      example: null,
     },
     createdAt: { type: moment, description: 'When.' },
   },

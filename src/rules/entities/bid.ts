@@ -59,6 +59,12 @@ export const BID = entity(
       written: true,
     },
     holdId: { type: idOf('hold').nullable(), description: 'The stake of a guaranteed view.' },
+    suspended: {
+      type: z.boolean(),
+      description:
+        'True while the contractor is suspended. The bid cannot be awarded, and it blocks no edit of the job.',
+      example: false,
+    },
     createdAt: { type: moment, description: 'When the bid was made.' },
     updatedAt: { type: moment, description: 'When the bid last changed.' },
     submittedAt: { type: moment, description: 'When the bid came before the homeowner.' },

@@ -205,6 +205,12 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
     example: 4.75,
   },
   ratingCount: { type: whole(), description: 'How many ratings there are.', example: 24 },
+  suspended: {
+    type: z.boolean().nullable(),
+    description: 'True while the contractor is suspended. They appear in no list, and their bids cannot be awarded.',
+    example: false,
+    readBy: CREDENTIALS,
+  },
   createdAt: { type: moment, description: 'When the profile was made.' },
   updatedAt: { type: moment, description: 'When the profile last changed.' },
 });

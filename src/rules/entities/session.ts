@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { email, exampleId, idOf, idPattern, moment, text, whole } from '../values.js';
+import { email, exampleId, idPattern, moment, text, whole } from '../values.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
@@ -71,10 +71,6 @@ export const PUBLICATION = entity('PublishJobPayload', 'A job that was published
   job: { type: JOB.schema, description: 'The job, which is open now.' },
   tokensCharged: { type: whole(), description: 'The tokens that were charged.', example: 5 },
   remainingBalance: { type: whole(), description: 'The tokens that are free to spend after it.', example: 5 },
-});
-
-export const ENDED_SESSION = entity('LogOutPayload', 'What `logOut` answers.', {
-  sessionId: { type: idOf('session'), description: 'The session, which is refused from now on.' },
 });
 
 export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'What `undoEmailChange` answers.', {

@@ -58,6 +58,15 @@ export const users = pgTable(
     index('users_email_undos')
       .on(t.emailUndo, t.emailUndoAddress)
       .where(sql`email_undo is not null`),
+    // An index for each filter of the list of users that may leave few of them.
+    index('users_suspended_newest')
+      .on(t.createdAt, t.id)
+      .where(sql`suspended_at is not null`),
+    index('users_undeliverable_newest')
+      .on(t.createdAt, t.id)
+      .where(sql`email_undeliverable`),
+    index('users_verified_newest').on(t.emailVerified, t.createdAt, t.id),
+    index('users_of_type_verified').on(t.userType, t.emailVerified, t.createdAt, t.id),
     index('users_newest').on(t.createdAt, t.id),
     index('users_of_type').on(t.userType, t.createdAt, t.id),
     index('users_words').using('gin', sql`${userWords(t)} gin_trgm_ops`),

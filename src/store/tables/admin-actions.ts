@@ -1,7 +1,8 @@
-/** What admins did to others, and why: rows are only added, and of one only the reason can be erased. */
-import { index, pgTable, text } from 'drizzle-orm/pg-core';
+/** What admins did to others, and why: rows are only added. Only the texts of a row can be erased. */
+import { sql } from 'drizzle-orm';
+import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
-import { createdAt, idColumn } from './columns.js';
+import { createdAt, idColumn, moment } from './columns.js';
 
 export const adminActions = pgTable(
   'admin_actions',
@@ -17,13 +18,24 @@ export const adminActions = pgTable(
       .notNull()
       .references(() => users.id),
     jobId: idColumn('job'),
+    /** The job's awarded contractor, the other party of a decision. A trigger sets it. */
+    otherUserId: idColumn('user'),
     reason: text(),
+    until: moment(),
+    amount: integer(),
+    decision: text(),
     createdAt: createdAt(),
   },
   (t) => [
     index('admin_actions_newest').on(t.createdAt, t.id),
     index('admin_actions_of_admin').on(t.adminId, t.createdAt, t.id),
     index('admin_actions_to_user').on(t.userId, t.createdAt, t.id),
+    index('admin_actions_to_other_user')
+      .on(t.otherUserId, t.createdAt, t.id)
+      .where(sql`other_user_id is not null`),
+    index('admin_actions_on_job')
+      .on(t.jobId, t.createdAt, t.id)
+      .where(sql`job_id is not null`),
     index('admin_actions_by_name').on(t.action, t.createdAt, t.id),
   ],
 );

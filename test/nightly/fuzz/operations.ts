@@ -216,6 +216,9 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
   }),
   suspendUser: (stock, dice) => ({ who: 'admin', id: stock.spare(dice).userId, known: { until: null } }),
   restoreUser: (stock, dice) => ({ who: 'admin', id: stock.lend(dice).userId }),
+  endUserSessions: (stock, dice) => ({ who: 'admin', id: stock.spare(dice).userId }),
+  resendEmailVerification: ({ people }, dice) => ({ who: 'admin', id: people[dice.pick(EVERYBODY)].userId }),
+  tokenTransfers: admin,
   adminActions: admin,
   adminAction: (stock) => ({ who: 'admin', id: stock.adminActionId }),
   unverifyContractor: ({ people }, dice) => ({
