@@ -216,10 +216,10 @@ describe('reads and writes', () => {
     const carl = await reader(app);
     const read = await app.rest('GET', '/v1/tokens', { token: carl.token });
     expect(read.headers.get('ratelimit-policy')).toBe('"read";q=3;w=60');
-    expect(read.headers.get('ratelimit')).toMatch(/^"read";r=1;t=(59|60)$/);
+    expect(read.headers.get('ratelimit')).toMatch(/^"read";r=1;t=([1-9]|[1-5]\d|60)$/);
     expect(read.headers.get('retry-after')).toBeNull();
     const byAlias = await app.graphql('{ viewer { referralCode } }', { token: carl.token });
-    expect(byAlias.headers.get('ratelimit')).toMatch(/^"read";r=0;t=(59|60)$/);
+    expect(byAlias.headers.get('ratelimit')).toMatch(/^"read";r=0;t=([1-9]|[1-5]\d|60)$/);
 
     for (const refused of [
       await app.rest('GET', '/v1/tokens', { token: carl.token }),

@@ -283,9 +283,11 @@ needs('haproxy').it('a body that does not come, and a server that does not answe
   });
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const proxy = await startProxy([address], { REQUEST_WITHIN: '200ms', ANSWER_WITHIN: '200ms' });
+  // Each waits long for the other of the two.
+  const impatient = await startProxy([address], { REQUEST_WITHIN: '200ms' });
+  const proxy = await startProxy([address], { ANSWER_WITHIN: '200ms' });
   for (const path of ['/v1/jobs', '/graphql']) {
-    const slow = await openConnection(proxy.url);
+    const slow = await openConnection(impatient.url);
     slow.send(head('POST', path, ['Content-Length: 100']));
     expect(refusalIn(await slow.answer())).toEqual([408, 'MALFORMED_REQUEST']);
     await slow.closed;
@@ -297,6 +299,7 @@ needs('haproxy').it('a body that does not come, and a server that does not answe
     waiting.hangUp();
   }
   await proxy.stop();
+  await impatient.stop();
   silent.close();
 });
 

@@ -53,7 +53,7 @@ it('refuses the log-ins that wait for their hashes, and answers those that have 
 it('serves on while it says that it stops, until others have noticed', async () => {
   const app = await openTestApp();
   const { token } = await homeowner(app, 'Hanna');
-  const server = await startServer(app.services, { ...config, LAME_DUCK_SECONDS: 1 });
+  const server = await startServer(app.services, { ...config, LAME_DUCK_SECONDS: 10 });
   const read = (path: string) => fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } });
   expect((await read('/readyz')).status).toBe(200);
   let isClosed = false;

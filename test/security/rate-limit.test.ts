@@ -278,7 +278,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 
   it('keep persons and budgets apart, whatever the keys hold, and show no key in Redis', async () => {
-    const limits = await openOnRedis();
+    const limits = await openOnRedis(LONG_TIMEOUT);
     const budgets = [
       { ...FIVE, name: 'apart' },
       { ...FIVE, name: 'apart:60' },
@@ -291,7 +291,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 
   it('take back a call that is given back, once, and nothing for a refused one', async () => {
-    const limits = await openOnRedis();
+    const limits = await openOnRedis(LONG_TIMEOUT);
     const key = 'given back';
     const calls = await Promise.all(times(6, () => limits.take(FIVE, key)));
     await calls[5]?.giveBack();
@@ -372,7 +372,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 
   it('do not go back to a Redis that answers and cannot count', async () => {
-    const limits = await openOnRedis();
+    const limits = await openOnRedis(LONG_TIMEOUT);
     // As after a failover: what was the primary is a replica now, which answers and refuses to write.
     await server.command('REPLICAOF', '127.0.0.1', '1');
     expect((await limits.take(FIVE, 'read only')).allowed).toBe(true);
@@ -385,7 +385,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 
   it('keep their counts in Redis for one window at most, under keys that name nobody', async () => {
-    const limits = await openOnRedis();
+    const limits = await openOnRedis(LONG_TIMEOUT);
     await limits.take({ ...FIVE, name: 'brief', windowSeconds: 1 }, 'ann@example.org');
     const keys = await server.command('KEYS', 'rates:*');
     expect(Array.isArray(keys) && keys.length > 0).toBe(true);

@@ -183,8 +183,8 @@ async function waitingFor(text: string): Promise<number> {
 it('the time-outs that the role has for calls do not end a migration', async () => {
   const database = new URL(own.url).pathname.slice(1);
   for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
-    await sql.unsafe(`alter role marketplace in database ${database} set ${name} = '50ms'`);
-  const slow = 'select pg_sleep(0.2)';
+    await sql.unsafe(`alter role marketplace in database ${database} set ${name} = '1s'`);
+  const slow = 'select pg_sleep(1.2)';
   release(CREATE, `${slow};--> statement-breakpoint\n${slow}`, `-- Outside a transaction.\n${slow}`);
   expect(await run()).toEqual(['m0', 'm1', 'm2']);
 });
