@@ -1,6 +1,7 @@
 /** The only reader of the environment. Everything is checked at once, and every wrong variable is named. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import addressparser from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import type { DemoPeople } from './http/front-page.js';
 import {
@@ -28,6 +29,17 @@ const address = (...protocols: string[]) =>
       (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
       `must be an address that begins with ${protocols.join('// or ')}//`,
     );
+
+/** An email address, with the name to show beside it or without one. */
+const mailbox = z.string().transform((text, context) => {
+  const [first, ...others] = addressparser(text, { flatten: true });
+  if (first && others.length === 0 && z.email().safeParse(first.address).success) return first;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an email address, such as Job Marketplace <no-reply@example.com>',
+  });
+  return z.NEVER;
+});
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -67,10 +79,12 @@ export const VARIABLES = {
       'the mail server, such as smtp://user:password@mail.example:587; without it mails are shown at /mailbox, ' +
         'and in production there are none',
     ),
-  MAIL_FROM: z
-    .email('must be an email address')
+  MAIL_FROM: mailbox
     .optional()
-    .describe('the address that mails come from; needed with SMTP_URL'),
+    .describe(
+      'the address that emails come from, such as no-reply@example.com or Job Marketplace <no-reply@example.com>; ' +
+        'needed with SMTP_URL',
+    ),
   APP_RESET_URL: link().describe('the page of your own that sets a new password; `{token}` stands for the token'),
   APP_VERIFY_URL: link().describe('the page of your own that confirms an email; `{token}` stands for the token'),
   REQUIRE_VERIFIED_EMAIL: onOff

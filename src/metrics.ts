@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
-import { BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
+import { BUDGETS, MAIL_BUDGETS, SHARES, type BudgetName, type MailBudget } from './rules/limits.js';
 import type { MailOutcome } from './rules/mails.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams.js';
 import { BOUNDS, type ShareEvents } from './shares/share.js';
@@ -14,6 +14,8 @@ export interface Metrics extends ShareEvents {
   webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
   /** Sending a mail ended; `failed` where it is to be tried again. */
   recordMail(outcome: MailOutcome | 'failed', seconds: number): void;
+  /** A rate limit kept an email from being sent. */
+  recordDroppedMail(limit: MailBudget): void;
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
@@ -220,6 +222,13 @@ export function createMetrics(): Metrics {
     buckets: SECONDS,
     registers,
   });
+  const droppedMails = new Counter({
+    name: 'mails_dropped_total',
+    help: 'Emails that were not sent because a rate limit was reached, by limit.',
+    labelNames: ['limit'],
+    registers,
+  });
+  for (const limit of MAIL_BUDGETS) droppedMails.inc({ limit }, 0);
   let busyAtMs = -Infinity;
 
   return {
@@ -243,6 +252,7 @@ export function createMetrics(): Metrics {
       for (const errorCode of codes) errors.inc({ api, code: errorCode });
     },
     recordMail: (outcome, seconds) => mails.observe({ outcome }, seconds),
+    recordDroppedMail: (limit) => droppedMails.inc({ limit }),
     recordWebhookAttempt: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
     async webhookInFlight(request) {
       webhooksInFlight.inc();

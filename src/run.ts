@@ -92,6 +92,11 @@ async function start(
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
   if (!services.mail.isOn)
     log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
+  // Not awaited: emails wait for their server, and nothing else does.
+  void services.mail.check().then((failure) => {
+    if (failure)
+      log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait for it');
+  });
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });

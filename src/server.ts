@@ -95,7 +95,7 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages()];
+  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages(appOrigin(config))];
   const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail);
   const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
   const operator = openOperatorAddresses(services, config, () => draining.isStopping);
@@ -246,6 +246,12 @@ function portOf(server: Server): number {
 }
 
 /** Once it listens. */
+/** Where people log in: in the app whose pages the links of mails lead to, if there is one. */
+function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
+  const page = APP_RESET_URL ?? APP_VERIFY_URL;
+  return page === undefined ? undefined : new URL(page).origin;
+}
+
 function urlOf(server: Server, host: string): string {
   return `http://${hostInUrl(host)}:${portOf(server)}`;
 }

@@ -3,7 +3,7 @@
  * open them all: its form does. The token stands behind `#`, which no browser sends.
  */
 import type { LinkPage } from '../rules/mails.js';
-import { HTML, htmlPage, ICON, TEXT_STYLES } from './look.js';
+import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from './look.js';
 import { openPages, type PageFile, type Pages } from './pages.js';
 
 interface Form {
@@ -13,6 +13,9 @@ interface Form {
   readonly text: string;
   readonly fields?: string;
   readonly button: string;
+  /** What to do next, as HTML with a link: after it is done, and where the link does not work. */
+  readonly whenDone?: string;
+  readonly whenRefused?: string;
 }
 
 const EMAIL = '<label>Email <input name="email" type="email" autocomplete="username" required autofocus /></label>';
@@ -21,29 +24,36 @@ const NEW_PASSWORD = `<label>New password
         </label>
         <p class="faint">At least eight characters.</p>`;
 
-const FORMS: Readonly<Record<LinkPage, Form>> = {
+const RESET = '<a href="/reset-password">Set a new password</a>';
+
+const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
   '/reset-password': {
     title: 'Set a new password',
     path: '/v1/auth/password-reset/confirm',
     text: 'All devices are logged out by this, all API keys end, and webhooks are paused.',
     fields: NEW_PASSWORD,
     button: 'Set the password',
+    whenDone: `${logIn} to log in with the new password.`,
   },
   '/verify-email': {
     title: 'Confirm your email address',
     path: '/v1/auth/verify-email',
     text: 'This address is then the address of your account.',
     button: 'Confirm',
+    whenDone: `${logIn}.`,
+    whenRefused: `${logIn}, log in, and ask for a new link in your account.`,
   },
   '/undo-email-change': {
     title: 'Take your account back',
     path: '/v1/auth/undo-email-change',
     text:
-      'Your account gets this address again. All devices are logged out, the password works no more, and you get a ' +
-      'mail to set a new one.',
+      'Your account gets this address again. All devices are logged out, the old password no longer works, and we ' +
+      'send you a link to set a new one. If the account was used after the change, our support team decides first.',
     button: 'Take my account back',
+    whenDone: `Did the email not arrive? ${RESET}: you get another link.`,
+    whenRefused: `Does the account have this address again? ${RESET}. If not, contact our support team.`,
   },
-};
+});
 
 /** Where there is no link yet, or none that works. */
 const REQUEST_LINK: Form = {
@@ -54,8 +64,10 @@ const REQUEST_LINK: Form = {
   button: 'Send me a link',
 };
 
-export function openLinkPages(): Pages {
-  const pages = Object.entries(FORMS).map(([path, form]): [string, PageFile] => [
+/** `appOrigin` is where people log in, if not here. */
+export function openLinkPages(appOrigin = '/'): Pages {
+  const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
+  const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [
     path,
     { contentType: HTML, isPrivate: true, read: async () => linkPage(form) },
   ]);
@@ -70,6 +82,8 @@ function linkPage(form: Form): string {
       ${formHtml(form, 'with-link')}
       ${formHtml(REQUEST_LINK, 'without-link')}
       <p id="outcome" role="status"></p>
+      <p id="done" hidden>${form.whenDone ?? ''}</p>
+      <p id="refused" hidden>${form.whenRefused ?? ''}</p>
     </main>
     <script src="/links.js" type="module"></script>`;
   return htmlPage({ title: form.title, styles: STYLES, body });
@@ -103,12 +117,12 @@ const STYLES = `${TEXT_STYLES}
 
 const SCRIPT = String.raw`'use strict';
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
-const [withLink, withoutLink, outcome] = ['with-link', 'without-link', 'outcome'].map((id) =>
-  document.getElementById(id));
+const [withLink, withoutLink, outcome, done, refused] =
+  ['with-link', 'without-link', 'outcome', 'done', 'refused'].map((id) => document.getElementById(id));
 const asksForPassword = withLink.dataset.path.includes('password');
 if (token) withLink.hidden = false;
 else if (asksForPassword) withoutLink.hidden = false;
-else say('This link is not complete: open it from the mail again.');
+else refuse('This link is not complete: open it from the email again.');
 
 async function send(form) {
   const input = Object.fromEntries(new FormData(form));
@@ -119,6 +133,7 @@ async function send(form) {
   const answer = await response.json();
   if (response.ok) {
     form.hidden = true;
+    done.hidden = form !== withLink || answer.pending === true;
     return say(answer.message, true);
   }
   say(Object.entries(answer.details?.fields ?? {})
@@ -127,6 +142,12 @@ async function send(form) {
   history.replaceState(null, '', location.pathname);
   withLink.hidden = true;
   withoutLink.hidden = !asksForPassword;
+  refused.hidden = asksForPassword;
+}
+
+function refuse(text) {
+  say(text);
+  refused.hidden = false;
 }
 
 function say(text, isGood = false) {

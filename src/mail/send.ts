@@ -20,11 +20,17 @@ export type SendMail = (mail: Mail, composed: ComposedMail, stop: AbortSignal) =
 
 export interface MailServer {
   readonly url: string;
-  readonly from: string;
+  readonly from: { readonly name: string; readonly address: string };
 }
 
-export function createSender({ url, from }: MailServer): SendMail {
-  const domain = from.slice(from.lastIndexOf('@') + 1);
+export interface Sender {
+  readonly send: SendMail;
+  /** Connects and logs in, and sends nothing. Returns why that fails. */
+  check(): Promise<SendFailure | undefined>;
+}
+
+export function createSender({ url, from: { address, name } }: MailServer): Sender {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
   const transport = createTransport({
     // A server elsewhere gets neither password nor links in the clear, unless the URL itself allows it.
     requireTLS: !isLoopback(new URL(url).hostname),
@@ -33,13 +39,13 @@ export function createSender({ url, from }: MailServer): SendMail {
     socketTimeout: MAIL.silenceMs,
     url,
   });
-  return async ({ id, email }, { subject, text, html }, stop) => {
+  const send: SendMail = async ({ id, email }, { subject, text, html }, stop) => {
     try {
       await transport.sendMail({
         messageId: `<${id}@${domain}>`,
-        from: { address: from, name: 'Job Marketplace' },
+        from: { address, name: name || 'Job Marketplace' },
         to: { address: email, name: '' },
-        envelope: { from, to: [email] },
+        envelope: { from: address, to: [email] },
         headers: { 'Auto-Submitted': 'auto-generated' },
         subject,
         text,
@@ -51,10 +57,22 @@ export function createSender({ url, from }: MailServer): SendMail {
       return 'sent';
     } catch (error) {
       if (stop.aborted) return 'stopped';
-      const { code = 'UNKNOWN', command, responseCode } = error as Partial<NodemailerError>;
-      return { code, command, responseCode, end: endAfter(error as Partial<NodemailerError>) };
+      return failureOf(error as Partial<NodemailerError>);
     }
   };
+  return {
+    send,
+    check: () =>
+      transport.verify().then(
+        () => undefined,
+        (error: unknown) => failureOf(error as Partial<NodemailerError>),
+      ),
+  };
+}
+
+function failureOf(error: Partial<NodemailerError>): SendFailure {
+  const { code = 'UNKNOWN', command, responseCode } = error;
+  return { code, command, responseCode, end: endAfter(error) };
 }
 
 /** Of what a server refuses for good, only what it answers to the recipient is about the address. */
@@ -66,4 +84,4 @@ function endAfter({ command, permanent, response = '' }: Partial<NodemailerError
 }
 
 /** Where there is no mail server, `/mailbox` shows what was sent. */
-export const keepForMailbox: SendMail = async () => 'sent';
+export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

@@ -3,13 +3,12 @@ import type { Config } from '../config.js';
 import { isLoopback } from '../security/address.js';
 import { createLinkTokens, type LinkTokens } from '../security/link-tokens.js';
 import type { LinkAddresses } from './compose.js';
-import { createSender, keepForMailbox, type SendMail } from './send.js';
+import { createSender, keepForMailbox, type Sender } from './send.js';
 
-export interface MailSettings {
+export interface MailSettings extends Sender {
   /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
   readonly isOn: boolean;
   readonly hasMailbox: boolean;
-  readonly send: SendMail;
   readonly tokens: LinkTokens;
   readonly addresses: LinkAddresses;
 }
@@ -20,7 +19,7 @@ export function mailSettings(config: Config, secret: string): MailSettings {
   return {
     isOn: server !== undefined || hasMailbox(config),
     hasMailbox: hasMailbox(config),
-    send: server ? createSender(server) : keepForMailbox,
+    ...(server ? createSender(server) : keepForMailbox),
     tokens: createLinkTokens(secret, config.JWT_PREVIOUS_SECRET),
     addresses: {
       origin: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,

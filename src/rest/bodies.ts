@@ -4,6 +4,7 @@ import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB, JOB_DISTANCE, JOB_WARNINGS } from '../rules/entities/job.js';
 import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
 import {
+  CHANGED_PASSWORD as PASSWORD,
   PUBLICATION as PAYLOAD,
   SESSION as LOG_IN,
   UNDONE_EMAIL_CHANGE as UNDO,
@@ -79,14 +80,17 @@ function part<E extends Entity>(component: E, differences: object = {}) {
 const CARL = { user_type: 'contractor', first_name: 'Carl', last_name: 'Carver', email: 'carl@example.com' };
 const { token, refreshToken, expiresAt, refreshExpiresAt } = LOG_IN.fields;
 const TOKENS = { token, refreshToken, expiresAt, refreshExpiresAt };
-const tokensAwarded = { ...LOG_IN.fields.tokensAwarded, type: whole() };
+const SIGN_UP = {
+  tokensAwarded: { ...LOG_IN.fields.tokensAwarded, type: whole() },
+  confirmationSent: { ...LOG_IN.fields.confirmationSent, type: z.boolean() },
+};
 
 export const REFRESHED_SESSION = entity('RefreshedSession', 'New tokens for a session that goes on.', TOKENS);
 export const SESSION = entity('Session', 'A log-in.', { ...TOKENS, user: part(OWN_USER) });
 export const NEW_HOMEOWNER_SESSION = entity(
   'NewHomeownerSession',
   'A homeowner’s first log-in, and what the sign-up made.',
-  { ...TOKENS, user: part(OWN_USER), homeowner: part(OWN_HOMEOWNER), tokensAwarded },
+  { ...TOKENS, user: part(OWN_USER), homeowner: part(OWN_HOMEOWNER), ...SIGN_UP },
 );
 export const NEW_CONTRACTOR_SESSION = entity(
   'NewContractorSession',
@@ -95,7 +99,8 @@ export const NEW_CONTRACTOR_SESSION = entity(
     ...TOKENS,
     user: part(OWN_USER, CARL),
     contractor: part(CONTRACTOR),
-    tokensAwarded: { ...tokensAwarded, example: 25 },
+    ...SIGN_UP,
+    tokensAwarded: { ...SIGN_UP.tokensAwarded, example: 25 },
   },
 );
 
@@ -203,6 +208,11 @@ export const DONE = entity('Done', 'That it is done.', {
 export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'An address that was confirmed.', {
   ...DONE.fields,
   email: { ...USER.fields.email, description: 'The address that the account has now.' },
+});
+
+export const CHANGED_PASSWORD = entity('ChangedPassword', 'A password that was changed.', {
+  ...DONE.fields,
+  noticeSent: PASSWORD.fields.noticeSent,
 });
 
 export const UNDONE_EMAIL_CHANGE = entity('UndoneEmailChange', 'What became of the undo of an email change.', {

@@ -13,6 +13,7 @@ import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../r
 import type { Entity } from '../rules/entity.js';
 import {
   BID_ACTIONS,
+  CHANGED_PASSWORD,
   CONFIRMED_EMAIL,
   DONE,
   EVENT_LOG,
@@ -88,6 +89,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   LIFECYCLE_ON_WIRE,
   PUBLICATION,
   DONE,
+  CHANGED_PASSWORD,
   CONFIRMED_EMAIL,
   UNDONE_EMAIL_CHANGE,
   PAGINATION,

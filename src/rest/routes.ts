@@ -83,6 +83,7 @@ import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/to
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
 import {
   BID_ACTIONS,
+  CHANGED_PASSWORD,
   CONFIRMED_EMAIL,
   DONE,
   EVENT_LOG,
@@ -176,8 +177,11 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/me', readMe, { shows: ME, answer: onlyOwnProfile }),
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
   route('POST', '/me/password', changePassword, {
-    shows: DONE,
-    answer: () => doneBody('The password is changed; other sessions and all API keys have ended.'),
+    shows: CHANGED_PASSWORD,
+    answer: ({ noticeSent }) => ({
+      ...doneBody('The password is changed; other sessions and all API keys have ended.'),
+      noticeSent,
+    }),
   }),
   route('POST', '/me/email', changeEmail, {
     shows: DONE,

@@ -198,11 +198,17 @@ export const BUDGETS = {
   invalidToken: { max: 120, per: 'address' },
   /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
   expiredToken: { max: 600, per: 'address' },
-  /** Mails that somebody asks for, by where they go. */
+  /** Emails that somebody asks for, by where they go. */
   mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },
-  /** By who asks: a user, or a network address. */
-  mailPerCaller: { max: 20, per: 'user or address', windowSeconds: 3_600 },
+  /** By who asks: a user, */
+  mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
+  /** or somebody without a session. */
+  mailPerAddress: { max: 200, per: 'address', windowSeconds: 3_600 },
 } as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
+
+/** What keeps an email from being sent. */
+export const MAIL_BUDGETS = ['mailPerRecipient', 'mailPerCaller', 'mailPerAddress'] as const;
+export type MailBudget = (typeof MAIL_BUDGETS)[number];
 
 export type BudgetName = keyof typeof BUDGETS;
 

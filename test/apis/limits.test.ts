@@ -303,6 +303,7 @@ describe('the configured numbers', () => {
       expiredToken: 6_000,
       mailPerRecipient: 3,
       mailPerCaller: 20,
+      mailPerAddress: 2_000,
     });
     const production = await open({}, { NODE_ENV: 'production', BCRYPT_COST: '10' });
     expect(production.services.budgets).toMatchObject({

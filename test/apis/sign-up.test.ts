@@ -91,6 +91,7 @@ describe('signing up', () => {
         updated_at: MOMENT,
       },
       tokens_awarded: 10,
+      confirmation_sent: true,
     });
     const me = await app.rest('GET', '/v1/me', { token: body.token });
     expect(me.body).toEqual({
@@ -132,6 +133,7 @@ describe('signing up', () => {
         updated_at: MOMENT,
       },
       tokens_awarded: 25,
+      confirmation_sent: true,
     });
     expect((await app.rest('GET', '/v1/tokens', { token: body.token })).body).toEqual({
       balance: 25,

@@ -165,3 +165,29 @@ it('does not go to a server without encryption where that is asked for', async (
   expect(server.inbox).toEqual([]);
   await careful.close();
 });
+
+it('comes from the name that MAIL_FROM has', async () => {
+  const named = await openTestApp({
+    SMTP_URL: server.url,
+    MAIL_FROM: '"Builders, Inc." <no-reply@example.test>',
+    PUBLIC_URL: 'https://jobs.test',
+  });
+  await homeowner(named, 'Nora');
+  await until(() => server.inbox.length > 0);
+  expect(server.inbox[0]?.from).toBe('no-reply@example.test');
+  expect(server.inbox[0]?.headers).toMatch(/^From: "Builders, Inc\." <no-reply@example\.test>$/m);
+  await named.close();
+  for (const MAIL_FROM of [
+    'nobody',
+    'a@example.test, b@example.test',
+    'Name <>',
+    'Team: a@example.test, b@example.test;',
+  ])
+    expect(() => readConfig({ SMTP_URL: server.url, MAIL_FROM })).toThrow('MAIL_FROM must be an email address');
+});
+
+it('is checked for at the start: a server that is away, and one that answers', async () => {
+  expect(await app.services.mail.check()).toBeUndefined();
+  const away = mailSettings(readConfig({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@b.example' }), JWT_SECRET);
+  expect(await away.check()).toMatchObject({ code: 'ESOCKET' });
+});

@@ -125,9 +125,10 @@ describe('limits', () => {
     expect(budgetWindowSeconds(budget)).toBe(60);
   });
 
-  test('of mails: three an hour for an address written to, twenty for whoever asks', () => {
+  test('of emails: three an hour for an address written to, 20 for a user, and 200 for a network address', () => {
     expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'address written to', windowSeconds: 3_600 });
-    expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user or address', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
   });
 
   test('of requests outside production: ten times as many for an address', () => {

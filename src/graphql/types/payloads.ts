@@ -120,6 +120,9 @@ export class SettleEmailUndoPayload extends Payload {
 export class ChangePasswordPayload extends Payload {
   @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
   changed: boolean;
+
+  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.noticeSent.description))
+  noticeSent: boolean;
 }
 
 @ObjectType({ description: 'What `updateProfile` answers.' })

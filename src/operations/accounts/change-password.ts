@@ -6,7 +6,7 @@ import { expireEmailChanges } from '../../store/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
 import { endOtherSessionsAndKeys } from './ended-sessions.js';
-import { writeMail } from './mails.js';
+import { waitForRecipient, writeMail } from './mails.js';
 import {
   countingFailure,
   IS_THE_EMAIL,
@@ -19,7 +19,7 @@ import {
 
 export const changePassword = operation({
   name: 'changePassword',
-  description: 'Sets a new password, and ends the account’s other sessions and its API keys.',
+  description: 'Sets a new password, and ends the account’s other sessions and its API keys. An email says so.',
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS'],
@@ -39,8 +39,8 @@ export const changePassword = operation({
     return {
       email,
       // Else whoever signed up with a stranger's address could send them as many as they like.
-      sendsNotice:
-        services.mail.isOn && emailVerified && (await caller.tryDraw('mailPerRecipient', `notice ${email}`)) === 0,
+      noticeSent:
+        services.mail.isOn && emailVerified && (await waitForRecipient(call, { email, purpose: 'notice' })) === 0,
       formerHash,
       passwordHash: await services.passwords.hash(newPassword, caller.holder),
     };
@@ -48,8 +48,8 @@ export const changePassword = operation({
   async run(
     { db, viewer, services },
     _input,
-    { email, sendsNotice, formerHash, passwordHash },
-  ): Promise<{ changed: true }> {
+    { email, noticeSent, formerHash, passwordHash },
+  ): Promise<{ changed: true; noticeSent: boolean }> {
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
@@ -57,15 +57,15 @@ export const changePassword = operation({
       // Whoever knew the old password may have asked to move the account to another address. A link for a new password
       // goes on: else such a person could keep the owner of the mailbox out.
       await expireEmailChanges(tx, { userId: viewer.userId });
-      if (sendsNotice) await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
+      if (noticeSent) await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });
-    return { changed: true };
+    return { changed: true, noticeSent };
   },
 });
 
 interface Hashes {
   readonly email: string;
-  readonly sendsNotice: boolean;
+  readonly noticeSent: boolean;
   readonly formerHash: string;
   readonly passwordHash: string;
 }

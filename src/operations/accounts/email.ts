@@ -29,9 +29,8 @@ export const requestEmailVerification = operation({
     const { userId } = call.viewer;
     const { email, emailVerified } = await ownAddress(call.db, userId);
     if (emailVerified) return null;
-    const mail = { kind: 'email_verification', email, userId } as const;
-    await assertMailAllowed(call, { to: mail });
-    return mail;
+    await assertMailAllowed(call, { userId, to: { email, purpose: 'confirm' } });
+    return { kind: 'email_verification', email, userId };
   },
   async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
     if (mail) await writeMail(services.mail, db, mail);
@@ -123,8 +122,8 @@ export const changeEmail = operation({
     if (!matches) throw wrongPassword();
     assertUndisputed(account);
     if (email === account.email) throw invalidField('email', 'is the address of the account already');
-    const isKnown = account.emailVerified;
-    await assertMailAllowed(call, { userId: isKnown ? userId : undefined, to: { email, kind: 'email_change' } });
+    const isUnconfirmed = !account.emailVerified;
+    await assertMailAllowed(call, { userId, isUnconfirmed, to: { email, purpose: 'change' } });
     return account.passwordHash;
   },
   async run({ db, services, viewer }, { email }, checkedHash): Promise<{ requested: true }> {

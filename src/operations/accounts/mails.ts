@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { refuse, type LinkProblem, type Refusal } from '../../rules/errors.js';
 import { MAILS, type LinkKind, type MailKind } from '../../rules/mails.js';
 import type { UserId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT, type MailBudget } from '../../rules/limits.js';
 import { addressIdentity } from '../../security/address.js';
 import { hashOfLinkToken } from '../../security/link-tokens.js';
 import type { Db } from '../../store/database.js';
@@ -29,32 +29,57 @@ export async function writeMail({ tokens }: Call<unknown>['services']['mail'], t
   });
 }
 
-/** Who asks for a mail: an account whose address is confirmed, an admin for somebody, or anybody at their address. */
+/** An address written to, and what for: the emails for each purpose are counted apart. */
+interface Recipient {
+  readonly email: string;
+  readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
+}
+
 interface Asking {
-  readonly userId?: UserId | undefined;
+  /** Who asks, if they are signed in. */
+  readonly userId?: UserId;
+  /** Counts the email for the network address too: an account that has confirmed no address costs nothing. */
+  readonly isUnconfirmed?: boolean;
   /** Where the mail goes, unless support sends it. */
-  readonly to?: { readonly email: string; readonly kind: MailKind };
+  readonly to?: Recipient;
+}
+
+/** Refuses where this server sends no mail, and beyond the budgets of the caller and of the address written to. */
+export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
+  if (!call.services.mail.isOn)
+    throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
+  if (userId !== undefined) await drawMail(call, 'mailPerCaller', userId);
+  if (userId === undefined || isUnconfirmed)
+    await drawMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
+  const retryAfter = to ? await waitForRecipient(call, to) : 0;
+  if (retryAfter > 0)
+    throw refuse('RATE_LIMITED', {
+      message: 'We’ve already sent several emails to this address. Check its inbox and spam folder.',
+      details: { retryAfter, limit: 'mailPerRecipient' },
+    });
+}
+
+async function drawMail(call: Call<unknown>, budget: MailBudget, identity: string): Promise<void> {
+  await call.caller.draw(budget, identity).catch((refusal: unknown) => {
+    noteDropped(call, budget);
+    throw refusal;
+  });
 }
 
 /**
- * Refuses where this server sends no mail, and beyond the budgets of the caller and of the address written to. That of
- * an address is not shown in the answer: it would tell a stranger that somebody else has asked. What a stranger can
- * send to an address without a link in it is counted apart from links to get in.
+ * In how many seconds this address may be written to again, or 0 where it may be now. The budget is not shown in the
+ * answer: it would tell a stranger that somebody else has asked.
  */
-export async function assertMailAllowed({ caller, services }: Call<unknown>, { userId, to }: Asking): Promise<void> {
-  if (!services.mail.isOn)
-    throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
-  await caller.draw('mailPerCaller', userId ?? addressIdentity(caller.request.address));
-  if (!to) return;
-  const retryAfter = await caller.tryDraw(
-    'mailPerRecipient',
-    to.kind === 'email_change' ? `new ${to.email}` : to.email,
-  );
-  if (retryAfter > 0)
-    throw refuse('RATE_LIMITED', {
-      message: 'As many mails as may go to this address within an hour are under way: look there, also among spam.',
-      details: { retryAfter, limit: 'mailPerRecipient' },
-    });
+export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
+  const seconds = await call.caller.tryDraw('mailPerRecipient', `${purpose} ${email}`);
+  if (seconds > 0) noteDropped(call, 'mailPerRecipient');
+  return seconds;
+}
+
+/** The person who waits for the email does not know why it never comes, so operators do. */
+function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
+  services.metrics.recordDroppedMail(limit);
+  services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');
 }
 
 export const linkToken = z

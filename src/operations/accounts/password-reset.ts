@@ -11,14 +11,23 @@ import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { endAllSessions } from './ended-sessions.js';
-import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
+import {
+  assertMailAllowed,
+  findLink,
+  invalidLink,
+  linkToken,
+  useUpLink,
+  waitForRecipient,
+  writeMail,
+  type NewMail,
+} from './mails.js';
 import { IS_THE_EMAIL, isTheEmail, password } from './people.js';
 
 export const requestPasswordReset = operation({
   name: 'requestPasswordReset',
   description:
-    'Sends a mail with a link to set a new password, if an account has this address. The answer is the same for all ' +
-    'addresses.',
+    'Sends an email with a link to set a new password, if an account has this address. The answer is the same for ' +
+    'all addresses. An address gets at most three such emails an hour.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['NOT_CONFIGURED'],
@@ -26,9 +35,10 @@ export const requestPasswordReset = operation({
   input: z.strictObject({ email: emailShape.describe('The address of the account.') }),
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
-    await assertMailAllowed(call, { to: mail });
+    await assertMailAllowed(call, {});
     // Who has the address is looked up when the mail is sent, so that the time of the answer tells nothing.
-    await writeMail(call.services.mail, call.db, mail);
+    if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
+      await writeMail(call.services.mail, call.db, mail);
     return { requested: true };
   },
 });

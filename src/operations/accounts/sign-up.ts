@@ -15,7 +15,6 @@ import {
   selectIdByEmail,
   selectIdByReferralCode,
 } from '../../store/accounts.js';
-import { addressIdentity } from '../../security/address.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
@@ -23,7 +22,7 @@ import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../shapes.js';
-import { writeMail } from './mails.js';
+import { waitForRecipient, writeMail } from './mails.js';
 import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
@@ -90,17 +89,19 @@ type SignUp = z.infer<z.ZodObject<typeof shape>>;
 type Profile = Pick<Session, 'homeowner' | 'contractor'>;
 
 async function signUp(
-  { db, services, caller }: Call<null>,
+  call: Call<null>,
   userType: 'homeowner' | 'contractor',
   input: SignUp,
   insertProfile: (tx: Db, userId: UserId) => Promise<Profile>,
 ): Promise<Session> {
+  const { db, services, caller } = call;
   const referrer = await findReferrer(db, input.referralCode);
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.holder);
   const id = newId('user');
-  const getsMail =
-    services.mail.isOn && (await caller.tryDraw('mailPerCaller', addressIdentity(caller.request.address))) === 0;
+  // The budget of sign-ups is that of these emails too. Only an address that accounts leave again and again gets none.
+  const confirmationSent =
+    services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 
   const createAccount = () =>
     db.inTransaction(async (tx) => {
@@ -116,11 +117,12 @@ async function signUp(
       await openBalance(tx, { userId: id });
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
       if (referrer) await creditReferral(tx, id, referrer);
-      if (getsMail) await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
+      if (confirmationSent)
+        await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
       const session = await openSession(tx, { userId: id, passwordHash, program: caller.request.program ?? null });
       if (!user || !session) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
-      return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded };
+      return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded, confirmationSent };
     });
   return withFreeReferralCode(createAccount);
 }

@@ -37,6 +37,13 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
     description: 'The tokens credited for the sign-up and its referral.',
     example: 10,
   },
+  confirmationSent: {
+    type: z.boolean().nullish(),
+    description:
+      'Whether an email with a link that confirms the address is on its way, on a sign-up. If not, ask for one by ' +
+      '`requestEmailVerification` later.',
+    example: true,
+  },
 });
 
 export const ACTIVE_SESSION = entity('ActiveSession', 'A log-in that goes on: on a device, in a browser, in an app.', {
@@ -89,4 +96,9 @@ export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'What `undoE
 
 export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'What `changePassword` answers.', {
   changed: { type: z.boolean(), description: 'Always true; a refusal is an error.', example: true },
+  noticeSent: {
+    type: z.boolean(),
+    description: 'Whether an email about it is on its way: to a confirmed address, and at most three times an hour.',
+    example: true,
+  },
 });
