@@ -71,6 +71,8 @@ describe('signing up', () => {
         phone: ' +1 (512) 555-0100 ext 7 ',
         email_verified: false,
         email_undeliverable: false,
+        email_undo: null,
+        email_undo_address: null,
         suspended_at: null,
         suspended_until: null,
         profile_picture_url: null,
