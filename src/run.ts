@@ -7,6 +7,7 @@ import { createLog } from './log.js';
 import { openQueue } from './queue/queue.js';
 import { prepareSchema } from './prepare-schema.js';
 import { openServices } from './services.js';
+import type { MailSettings } from './mail/settings.js';
 import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
@@ -93,10 +94,7 @@ async function start(
   if (!services.mail.isOn)
     log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
   // Not awaited: emails wait for their server, and nothing else does.
-  void services.mail.check().then((failure) => {
-    if (failure)
-      log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait for it');
-  });
+  void tellWhetherMailGoesOut(services.mail, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
@@ -109,6 +107,12 @@ async function start(
   closers.push(server.close);
   if (config.PUBLIC_URL === undefined) services.mail.addresses.origin = server.url;
   await whenOpen(server.url, config, log);
+}
+
+async function tellWhetherMailGoesOut(mail: MailSettings, log: Logger): Promise<void> {
+  const failure = await mail.check();
+  if (failure)
+    log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait for it');
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {
