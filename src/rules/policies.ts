@@ -79,8 +79,8 @@ export function assertAllowed(denial: Denial | undefined): void {
 }
 
 /**
- * In this order: may this caller do this to this job and to the proposal in it, is their email confirmed and undisputed,
- * do they know the job's version, does its state allow it, and what else there is.
+ * In this order: may this caller do this to this job and to the proposal in it, is their email confirmed and
+ * undisputed, do they know the job's version, does its state allow it, and what else there is.
  */
 export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const row: JobAction = JOB_ACTIONS[key];
