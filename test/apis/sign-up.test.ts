@@ -128,6 +128,7 @@ describe('signing up', () => {
         bio: null,
         website: null,
         verified: false,
+        suspended: false,
         completed_jobs: 0,
         rating_average: null,
         rating_count: 0,
