@@ -2,6 +2,7 @@
 import type { RequestRecord } from '../record.js';
 import { budgetWindowSeconds, type BudgetName } from '../rules/limits.js';
 import { refuse, unauthorized } from '../rules/errors.js';
+import type { SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { Taken } from '../security/rate-limit.js';
@@ -47,6 +48,8 @@ export class Caller {
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<Viewer> | undefined;
   #isFromMemory = false;
+  #sessionId: SessionId | undefined;
+  #hasEnded = false;
   readonly #credentials: Credentials;
 
   constructor(
@@ -94,13 +97,19 @@ export class Caller {
 
   /** Who calls, looked up once in each request; `byDatabase` where memory is not enough. */
   viewer({ byDatabase = false } = {}): Promise<Viewer> {
-    if (!this.#viewer || (byDatabase && this.#isFromMemory)) this.#viewer = this.#authenticate(byDatabase);
+    if (!this.#viewer || (byDatabase && this.#isFromMemory))
+      this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
     return this.#viewer;
   }
 
-  /** Called after a log-out: the operations that follow in the same request are not authenticated. */
-  forgetViewer(): void {
+  /**
+   * Called when sessions end. If the caller's own is among them, the database is asked before the next operation of the
+   * request: in a dry run, the session has ended only there.
+   */
+  forgetViewerOf(endedSessions: readonly { readonly id: SessionId }[]): void {
+    if (!endedSessions.some(({ id }) => id === this.#sessionId)) return;
     this.#viewer = undefined;
+    this.#hasEnded = true;
   }
 
   async #authenticate(byDatabase: boolean): Promise<Viewer> {
@@ -108,6 +117,7 @@ export class Caller {
     this.#isFromMemory = inMemory !== undefined;
     const identity = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
     if ('reason' in identity) return this.#refuseCredentials(identity);
+    this.#sessionId = identity.viewer.sessionId;
     this.request.record.apiKey = identity.apiKey;
     this.onlyReads = identity.access === 'read';
     this.underWay?.identify(identity.viewer.userId);

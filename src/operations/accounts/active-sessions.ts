@@ -49,7 +49,6 @@ export const endSession = operation({
   async run(call, { id }): Promise<ActiveSession> {
     const session = await ownSession(call.db, call.viewer, id);
     await end(call, id);
-    if (session.isCurrent) call.caller.forgetViewer();
     return session;
   },
 });

@@ -46,14 +46,14 @@ export const changePassword = operation({
     };
   },
   async run(
-    { db, viewer, services },
+    { db, viewer, services, caller },
     _input,
     { email, noticeSent, formerHash, passwordHash },
   ): Promise<{ changed: true; noticeSent: boolean }> {
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
-      await endOtherSessionsAndKeys({ db: tx, services }, viewer);
+      await endOtherSessionsAndKeys({ db: tx, services, caller }, viewer);
       // Whoever knew the old password may have asked to move the account to another address. A link for a new password
       // goes on: else such a person could keep the owner of the mailbox out.
       await expireEmailChanges(tx, { userId: viewer.userId });

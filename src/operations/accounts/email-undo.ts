@@ -116,10 +116,11 @@ interface HandOver {
 }
 
 /** Gives the account to the owner of this address alone. */
-async function handOver({ db, services }: Pick<Call<unknown>, 'db' | 'services'>, to: HandOver): Promise<void> {
+async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>, to: HandOver): Promise<void> {
+  const { db } = call;
   await setEmail(db, to);
   await setPasswordHash(db, to);
-  await endAllSessions({ db, services }, to.userId);
+  await endAllSessions(call, to.userId);
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 

@@ -1,10 +1,13 @@
-/** Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. */
+/**
+ * Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. What
+ * follows in the same request is refused as well.
+ */
 import type { SessionId, UserId } from '../../rules/ids.js';
 import { revokeOtherLogIns } from '../../store/active-sessions.js';
 import { revokeAllSessions, revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
 import type { Call } from '../operation.js';
 
-type EndingCall = Pick<Call<unknown>, 'db' | 'services'>;
+type EndingCall = Pick<Call<unknown>, 'db' | 'services' | 'caller'>;
 
 export async function endSession(call: EndingCall, sessionId: SessionId): Promise<void> {
   announceAfterCommit(call, await revokeSession(call.db, { sessionId }));
@@ -28,7 +31,11 @@ export async function endOtherLogIns(
   return ended.length;
 }
 
-function announceAfterCommit({ db, services }: EndingCall, sessions: readonly { readonly id: SessionId }[]): void {
+function announceAfterCommit(
+  { db, services, caller }: EndingCall,
+  sessions: readonly { readonly id: SessionId }[],
+): void {
+  caller.forgetViewerOf(sessions);
   db.afterCommit(() => {
     for (const { id } of sessions) services.live.announceSessionEnd(id);
   });

@@ -94,7 +94,7 @@ type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
 /** Exchanges a refresh token for its successor. An ended session is refused before any defect of the token. */
 async function successorOf(
-  call: Pick<Call<null>, 'db' | 'services'>,
+  call: Pick<Call<null>, 'db' | 'services' | 'caller'>,
   token: string,
   usedToken: FoundToken,
 ): Promise<CurrentRefreshToken> {
@@ -132,11 +132,10 @@ export const logOut = operation({
   needsSession: true,
   input: nothing,
   async run(call): Promise<{ sessionId: SessionId; session: ActiveSession | null }> {
-    const { db, viewer, caller } = call;
+    const { db, viewer } = call;
     const { sessionId } = viewer;
     const [row] = await selectSession(db, { id: sessionId, currentId: sessionId });
     await endSession(call, sessionId);
-    caller.forgetViewer();
     return { sessionId, session: row?.session ?? null };
   },
 });

@@ -97,7 +97,7 @@ export const resetPassword = operation({
       await setPasswordHash(tx, { userId, passwordHash });
       // Whoever has the link reads mail at this address.
       await setEmail(tx, { userId, email });
-      await endAllSessions({ db: tx, services }, userId);
+      await endAllSessions({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
       await expireLinks(tx, { userId, email, undosSince: null });
       await writeMail(services.mail, tx, { kind: 'password_changed', email, userId });

@@ -33,14 +33,14 @@ export const suspendUser = operation({
       .describe('When the suspension ends by itself; by default it lasts until the person is restored.'),
   }),
   async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
-    const { services, viewer } = call;
+    const { services, viewer, caller } = call;
     await call.db.inTransaction(async (tx) => {
       const { person, locked } = await lockPerson(tx, id, viewer.userId);
       assertMaySuspend(viewer.userId, person, locked);
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
       await tx.commitWith(
         suspendPerson(tx, id, until),
-        endAllSessions({ db: tx, services }, id),
+        endAllSessions({ db: tx, services, caller }, id),
         expireEmailChanges(tx, { userId: id }),
         recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
       );
