@@ -20,6 +20,8 @@ export interface Metrics extends ShareEvents {
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
   recordWaiting(events: number): void;
+  /** The instance has heard itself through the database's notifications. */
+  recordHeartbeat(): void;
   /** A batch was read for the streams of this instance. */
   recordBatch(events: number): void;
   /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
@@ -193,6 +195,11 @@ export function createMetrics(): Metrics {
     help: 'When this instance last looked for events, and was answered.',
     registers,
   });
+  const lastHeartbeat = new Gauge({
+    name: 'notifications_last_heard_timestamp_seconds',
+    help: 'When this instance last received the notification that it sends itself through the database every second.',
+    registers,
+  });
   const batches = new Histogram({
     name: 'event_batch_events',
     help: 'How many events each batch had that this instance read for its streams.',
@@ -280,6 +287,7 @@ export function createMetrics(): Metrics {
       waitingEvents.set(events);
       lastLook.setToCurrentTime();
     },
+    recordHeartbeat: () => lastHeartbeat.setToCurrentTime(),
     recordBatch: (events) => batches.observe(events),
     gauge(name, help, read) {
       const collect = async (): Promise<void> => newGauge.set(await read());

@@ -45,7 +45,7 @@ export interface Live {
 interface LiveParts {
   /** Not a pooler's, which passes on no notifications. */
   readonly connection: Connection;
-  readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch'>;
+  readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch' | 'recordHeartbeat'>;
   readonly log: Logger;
   readonly hooks: DatabaseHooks;
 }
@@ -80,6 +80,8 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   let isLooking = false;
   let lookedAtMs = 0;
   let answeredAtMs = performance.now();
+  let heardAtMs = performance.now();
+  let isSilent = false;
 
   async function look(): Promise<void> {
     if (isLooking) return;
@@ -98,15 +100,28 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const lookUnlessProblem = () => {
     if (!hasProblem()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
+  function onHeartbeat(heartbeat: string): void {
+    if (!hearing.onHeartbeat(heartbeat)) return;
+    metrics.recordHeartbeat();
+    if (isSilent) log.info('notifications arrive again');
+    isSilent = false;
+  }
+
   /**
    * Where calls go through a pooler, the watch of the database sees nothing of a silence on this way. A look may itself
-   * be what waits in vain, or have no place while others do.
+   * be what waits in vain, or have no place while others do. While looks are answered and their heartbeats do not come
+   * back, only the connection that listens is lost.
    */
   function reconnectIfSilent(): void {
-    if (hasProblem()) answeredAtMs = performance.now();
-    if (performance.now() - answeredAtMs < LIVE.answerWithinMs) return;
-    answeredAtMs = performance.now();
-    void reconnectPool?.();
+    const now = performance.now();
+    if (hasProblem()) answeredAtMs = heardAtMs = now;
+    if (hearing.isHearing()) heardAtMs = now;
+    const isUnanswered = now - answeredAtMs >= LIVE.answerWithinMs;
+    if (!isUnanswered && now - heardAtMs < LIVE.answerWithinMs) return;
+    if (isUnanswered) void reconnectPool?.();
+    if (!isSilent) log.warn('notifications do not arrive; listening on a new connection');
+    isSilent = true;
+    answeredAtMs = heardAtMs = now;
     void listening.reconnect();
   }
 
@@ -128,7 +143,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     },
     [SESSIONS_CHANNEL]: {
       onNotification: (payload) =>
-        isId('session', payload) ? announceSessionEnd(payload) : hearing.onHeartbeat(payload),
+        isId('session', payload) ? announceSessionEnd(payload) : onHeartbeat(payload),
       onListening: () => {
         activeSessions.forgetAll();
         hearing.restart();

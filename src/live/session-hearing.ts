@@ -12,8 +12,11 @@ export interface SessionHearing {
   isHearing(): boolean;
   /** What is to be sent on the channel now. */
   heartbeat(): string;
-  /** Called with whatever comes on the channel and is no session: the heartbeats of all instances. */
-  onHeartbeat(heartbeat: string): void;
+  /**
+   * Called with whatever comes on the channel and is no session: the heartbeats of all instances. Returns whether this
+   * one is the instance's own.
+   */
+  onHeartbeat(heartbeat: string): boolean;
   /** Called when the instance listens anew: what was announced before that is lost. */
   restart(): void;
 }
@@ -27,7 +30,9 @@ export function openSessionHearing(now: () => number = () => performance.now()):
     isHearing: () => now() - lastHeartbeatSentAtMs < heartbeatAgeMsMax,
     onHeartbeat: (heartbeat) => {
       const [sender, sentAtMs] = heartbeat.split(' ');
-      if (sender === instance) lastHeartbeatSentAtMs = Number(sentAtMs);
+      if (sender !== instance) return false;
+      lastHeartbeatSentAtMs = Number(sentAtMs);
+      return true;
     },
     restart: () => void (lastHeartbeatSentAtMs = Number.NEGATIVE_INFINITY),
   };

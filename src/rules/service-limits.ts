@@ -88,7 +88,10 @@ export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as
 /** Events that one statement numbers, which is one short transaction, and that are counted as waiting for a number. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
-/** Longer than a statement may take: where no look for events is answered for so long, the connections are lost. */
+/**
+ * Longer than a statement or a connection may take: where no look for events is answered for so long, or no heartbeat
+ * comes back, the connections are lost.
+ */
 export const LIVE = { answerWithinMs: 11_000 } as const;
 
 /** Of each part of a call. */

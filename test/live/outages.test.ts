@@ -17,7 +17,13 @@ afterEach(async () => {
 });
 
 const ADMIN = viewerOf({ userId: 'usr_ada', profileId: '' }, 'admin');
-const metrics = { statement: () => {}, recordNumbering: () => {}, recordWaiting: () => {}, recordBatch: () => {} };
+const metrics = {
+  statement: () => {},
+  recordNumbering: () => {},
+  recordWaiting: () => {},
+  recordBatch: () => {},
+  recordHeartbeat: () => {},
+};
 
 async function openInstance(url: string): Promise<{ live: Live; stream: EventStream }> {
   const connection = { url };
