@@ -85,6 +85,11 @@ export const VARIABLES = {
       'the address that emails come from, such as no-reply@example.com or Job Marketplace <no-reply@example.com>; ' +
         'needed with SMTP_URL',
     ),
+  MAILBOX_SECRET: z
+    .string()
+    .regex(/^[\w-]{16,200}$/, 'must be 16 to 200 letters, digits, - and _')
+    .optional()
+    .describe('the secret in the link to /mailbox; if unset, one is made and kept in DATA_DIR'),
   APP_RESET_URL: link().describe('the page of your own that sets a new password; `{token}` stands for the token'),
   APP_VERIFY_URL: link().describe('the page of your own that confirms an email; `{token}` stands for the token'),
   REQUIRE_VERIFIED_EMAIL: onOff
@@ -134,8 +139,8 @@ export const VARIABLES = {
     .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
     .optional()
     .describe(
-      'the bearer token that a client needs to read /metrics; if unset, only this machine may read it; ' +
-        'at least 16 characters',
+      'the bearer token that a client needs to read /metrics; if unset, only this machine may read it, and in ' +
+        'production nobody; at least 16 characters',
     ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
@@ -148,7 +153,7 @@ export const VARIABLES = {
     .default('off')
     .describe(
       'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in ' +
-        '`extensions.persistedQuery.sha256Hash`',
+        '`extensions.persistedQuery.sha256Hash`, or sent whole',
     ),
   PERSISTED_DOCUMENTS_FILE: z
     .string()

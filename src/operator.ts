@@ -1,10 +1,10 @@
 /** The addresses for operators: liveness, readiness and metrics. */
-import { timingSafeEqual } from 'node:crypto';
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
 import { isLocal } from './http/local.js';
 import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
+import { isSecret } from './security/secrets.js';
 import { FULL, UNREACHABLE, unreadinessOf } from './store/readiness.js';
 import { BUSY_AFTER_REFUSAL_MS } from './rules/service-limits.js';
 import { VERSION } from './version.js';
@@ -91,20 +91,16 @@ export function openOperatorAddresses(
 }
 
 /**
- * With METRICS_TOKEN set, local requests need it too: a proxy on the same machine may forward requests of any client
- * without a header that shows it.
+ * In production, and with METRICS_TOKEN set, local requests need the token too: a proxy on the same machine may forward
+ * requests of any client without a header that shows it.
  */
-function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token }: Config): void {
-  if (token === undefined) {
-    if (isLocal(exchange)) return;
-    throw refuse('FORBIDDEN', { message: 'Metrics are for this machine alone, as no METRICS_TOKEN is set.' });
+function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
+  if (token !== undefined) {
+    if (isSecret(bearerOf(exchange.header('authorization')), token)) return;
+    throw refuse('FORBIDDEN', { message: 'Send METRICS_TOKEN as a bearer token to read the metrics.' });
   }
-  if (isToken(bearerOf(exchange.header('authorization')), token)) return;
-  throw refuse('FORBIDDEN', { message: 'Metrics are for bearers of METRICS_TOKEN.' });
-}
-
-function isToken(candidate: string | undefined, token: string): boolean {
-  if (candidate === undefined) return false;
-  const [a, b] = [Buffer.from(candidate), Buffer.from(token)];
-  return a.length === b.length && timingSafeEqual(a, b);
+  if (NODE_ENV === 'production')
+    throw refuse('FORBIDDEN', { message: 'This server shows no metrics: its METRICS_TOKEN is not set.' });
+  if (!isLocal(exchange))
+    throw refuse('FORBIDDEN', { message: 'Only this machine can read the metrics, since METRICS_TOKEN is not set.' });
 }

@@ -91,6 +91,8 @@ async function start(
       log.info('an admin was made, with the address of ADMIN_EMAIL');
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
+  if (config.NODE_ENV === 'production' && config.METRICS_TOKEN === undefined)
+    log.warn('METRICS_TOKEN is not set: /metrics is refused to everybody');
   if (!services.mail.isOn)
     log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
   // Not awaited: emails wait for their server, and nothing else does.

@@ -2,9 +2,7 @@
  * Opens the services by the configuration, and closes them again. The server, the admin's commands and the tests share
  * this.
  */
-import { createHmac, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { SESSION } from './rules/limits.js';
 import { API_KEY_USES, POOLS } from './rules/service-limits.js';
@@ -20,6 +18,7 @@ import { createAddressRules } from './security/public-addresses.js';
 import { createRateLimits } from './security/rate-limit.js';
 import { createRefreshTokens } from './security/refresh-token.js';
 import { createSealer } from './security/sealing.js';
+import { keptSecret } from './security/secrets.js';
 import { openFilesMax, withinOpenFiles } from './shares/open-files.js';
 import { createShares } from './shares/shares.js';
 import { connect, directly, type Connection, type DatabaseHooks, type DatabaseTimeouts } from './store/database.js';
@@ -96,7 +95,7 @@ export async function openServices(
   });
   // Calls before this settles would be counted in memory, apart from those that other instances count in Redis.
   await rateLimits.ready();
-  const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
+  const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
   const { onOpen, onOverload, problem } = observedHooks;
@@ -146,14 +145,4 @@ export async function openServices(
       await Promise.all([db.close(), databaseWatch.close(), rateLimits.close()]);
     },
   };
-}
-
-/** Outside production the server makes the secret itself, and keeps it, so that log-ins outlive a restart. */
-function keptSecret(dataFolder: string): string {
-  const file = join(dataFolder, 'jwt-secret');
-  if (!existsSync(file)) {
-    mkdirSync(dataFolder, { recursive: true });
-    writeFileSync(file, randomBytes(48).toString('base64url'), { mode: 0o600, flag: 'wx' });
-  }
-  return readFileSync(file, 'utf8');
 }

@@ -1,7 +1,7 @@
 /** The lines at start: what it is doing and a welcome at a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { hasMailbox } from './mail/settings.js';
+import { mailboxLink } from './mail/settings.js';
 
 /** What a start is doing, so that nobody looks at an empty terminal meanwhile. */
 export function tellStep(step: string, config: Config, log: Logger): void {
@@ -15,6 +15,7 @@ export function welcome(url: string, config: Config, log: Logger): void {
     return log
       .child({}, { level: 'info' })
       .info(`Job Marketplace is open at ${url} for GraphQL (/graphql) and REST (/v1)`);
+  const mailbox = mailboxLink(url, config);
   const lines = [
     '',
     `  Job Marketplace is open at ${url}`,
@@ -24,7 +25,7 @@ export function welcome(url: string, config: Config, log: Logger): void {
       : []),
     `    GraphQL         ${url}/graphql`,
     `    REST            ${url}/v1        (reference at ${url}/v1/docs)`,
-    ...(hasMailbox(config) ? [`    Mailbox         ${url}/mailbox   (mails, since no mail server is set)`] : []),
+    ...(mailbox ? [`    Mailbox         ${mailbox}`, '                    (emails, since no mail server is set)'] : []),
     `    Health          ${url}/healthz, ${url}/readyz`,
     '',
   ];

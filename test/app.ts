@@ -95,13 +95,22 @@ function withShares(table: ShareTable, changes: ShareChanges): ShareTable {
 }
 
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
+export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
 export async function openTestApp(
   env: Record<string, string> = {},
   { sameDatabaseAs, settings, shares = {}, tokensLast = false, through = (straight) => straight }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
-  const read = readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env });
+  const read = readConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    BCRYPT_COST: '4',
+    RATE_LIMITS: 'off',
+    JWT_SECRET,
+    MAILBOX_SECRET,
+    ...env,
+  });
   const config = { ...read, shares: withShares(read.shares, shares), ...settings };
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];

@@ -1,4 +1,7 @@
-/** Requests of programs on this machine, and not of clients elsewhere through a proxy on it. */
+/**
+ * Requests of programs on this machine, and not of clients elsewhere through a proxy on it: proxies name the client in a
+ * header, or speak HTTP/1.0 as nginx does by default.
+ */
 import { isLoopback } from '../security/address.js';
 import type { Exchange } from './exchange.js';
 
@@ -14,6 +17,7 @@ const HEADERS_OF_PROXIES = [
 export function isLocal({ request }: Exchange): boolean {
   return (
     isLoopback(request.socket.remoteAddress ?? '') &&
+    request.httpVersion !== '1.0' &&
     HEADERS_OF_PROXIES.every((name) => request.headers[name] === undefined)
   );
 }

@@ -142,8 +142,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
       onListening: lookUnlessProblem,
     },
     [SESSIONS_CHANNEL]: {
-      onNotification: (payload) =>
-        isId('session', payload) ? announceSessionEnd(payload) : onHeartbeat(payload),
+      onNotification: (payload) => (isId('session', payload) ? announceSessionEnd(payload) : onHeartbeat(payload)),
       onListening: () => {
         activeSessions.forgetAll();
         hearing.restart();

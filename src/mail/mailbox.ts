@@ -1,19 +1,23 @@
 /**
  * The page at /mailbox: the mails that went out while there is no mail server, for whoever develops on this machine.
- * Their links let anybody into an account, so that the page is for browsers of this machine alone, which came by a name
- * of this machine: a page of another site could lead its own name here.
+ * Their links let anybody into an account, so the page opens only with a secret link, which the server prints when it
+ * starts; a cookie remembers it. A proxy on this machine may look like a browser on it, and the name of another site may
+ * lead here: both are refused where they can be told, and have no secret.
  */
 import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../http/look.js';
 import type { Exchange } from '../http/exchange.js';
 import { isLocal } from '../http/local.js';
 import { allowStyles } from '../http/policy.js';
 import { isLoopback } from '../security/address.js';
+import { isSecret } from '../security/secrets.js';
 import { selectNewestMails, type Mail } from '../store/mails.js';
 import type { Db } from '../store/database.js';
 import { compose, type ComposedMail } from './compose.js';
 import type { MailSettings } from './settings.js';
 
 const PATH = '/mailbox';
+const COOKIE = 'mailbox';
+const COOKIE_SECONDS = 30 * 24 * 60 * 60;
 
 export interface Mailbox {
   /** False for whoever it is not for: they get what any unknown address answers. */
@@ -21,20 +25,36 @@ export interface Mailbox {
   send(exchange: Exchange): Promise<void>;
 }
 
-export function openMailbox(db: Db, { hasMailbox, tokens, addresses }: MailSettings): Mailbox {
+export function openMailbox(db: Db, { mailboxSecret: secret, tokens, addresses }: MailSettings): Mailbox {
   return {
-    handles: (exchange) => hasMailbox && exchange.path === PATH && isRead(exchange) && isOpenedHere(exchange),
+    handles: (exchange) => secret !== undefined && exchange.path === PATH && isRead(exchange) && isOpenedHere(exchange),
     async send(exchange) {
       exchange.route = `GET ${PATH}`;
+      if (secret === undefined) return;
+      if (isSecret(new URLSearchParams(exchange.search).get('secret'), secret)) return remember(exchange, secret);
+      allowStyles(exchange);
+      if (!isSecret(cookieIn(exchange.header('cookie')), secret)) return exchange.send(403, HTML, CLOSED_PAGE);
       const mails = await selectNewestMails(db, {});
       const entries = mails.flatMap((mail) => {
         const composed = compose(mail, tokens, addresses);
         return typeof composed === 'string' ? [] : [entryOf(mail, composed)];
       });
-      allowStyles(exchange);
       exchange.send(200, HTML, mailboxPage(entries));
     },
   };
+}
+
+/** The address that the browser then shows, and keeps in its history, has no secret. */
+function remember(exchange: Exchange, secret: string): void {
+  const cookie = `${COOKIE}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
+  exchange.response.setHeader('Set-Cookie', cookie);
+  exchange.response.setHeader('Location', PATH);
+  exchange.send(303, HTML, '');
+}
+
+function cookieIn(header = ''): string | undefined {
+  const pairs = header.split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
 }
 
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
@@ -60,6 +80,19 @@ function entryOf({ id, email, createdAt }: Mail, { subject, text, html }: Compos
 function withLinks(text: string): string {
   return text.replaceAll(/^https?:\/\/\S+$/gm, (address) => `<a href="${address}">${address}</a>`);
 }
+
+const CLOSED_PAGE = htmlPage({
+  title: 'Mailbox',
+  styles: TEXT_STYLES,
+  body: `
+    <main>
+      <h1>${ICON} Mailbox</h1>
+      <p>This page shows every email, and with them the links into every account. Open it with the secret link that the
+        server prints when it starts: look for “Mailbox” in its terminal. This browser then remembers it for 30 days.</p>
+      <p>The secret is also in <code>MAILBOX_SECRET</code>, or in the file <code>mailbox-secret</code> of the folder
+        <code>DATA_DIR</code>: open <code>/mailbox?secret=…</code>.</p>
+    </main>`,
+});
 
 function mailboxPage(entries: readonly string[]): string {
   const body = `

@@ -2,13 +2,15 @@
 import type { Config } from '../config.js';
 import { isLoopback } from '../security/address.js';
 import { createLinkTokens, type LinkTokens } from '../security/link-tokens.js';
+import { keptSecret } from '../security/secrets.js';
 import type { LinkAddresses } from './compose.js';
 import { createSender, keepForMailbox, type Sender } from './send.js';
 
 export interface MailSettings extends Sender {
   /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
   readonly isOn: boolean;
-  readonly hasMailbox: boolean;
+  /** The secret of the link to /mailbox; undefined where there is no mailbox. */
+  readonly mailboxSecret: string | undefined;
   readonly tokens: LinkTokens;
   readonly addresses: LinkAddresses;
 }
@@ -18,8 +20,8 @@ export function mailSettings(config: Config, secret: string): MailSettings {
   const server = url !== undefined && from !== undefined ? { url, from } : undefined;
   return {
     isOn: server !== undefined || hasMailbox(config),
-    hasMailbox: hasMailbox(config),
     ...(server ? createSender(server) : keepForMailbox),
+    mailboxSecret: mailboxSecretOf(config),
     tokens: createLinkTokens(secret, config.JWT_PREVIOUS_SECRET),
     addresses: {
       origin: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
@@ -28,7 +30,17 @@ export function mailSettings(config: Config, secret: string): MailSettings {
   };
 }
 
+/** The address that opens the mailbox, if there is one. */
+export function mailboxLink(url: string, config: Config): string | undefined {
+  const secret = mailboxSecretOf(config);
+  return secret && `${url}/mailbox?secret=${secret}`;
+}
+
+function mailboxSecretOf(config: Config): string | undefined {
+  return hasMailbox(config) ? (config.MAILBOX_SECRET ?? keptSecret(config.DATA_DIR, 'mailbox-secret')) : undefined;
+}
+
 /** Whether browsers of this machine see mails at /mailbox, since there is no mail server. */
-export function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
+function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
   return SMTP_URL === undefined && NODE_ENV !== 'production' && isLoopback(HOST) && TRUST_PROXY_HOPS === 0;
 }

@@ -1,5 +1,5 @@
 /** Mails as a person reads them on the page at /mailbox. */
-import type { TestApp } from '../app.js';
+import { MAILBOX_SECRET, type TestApp } from '../app.js';
 import { until } from '../security/until.js';
 
 export interface ReadMail {
@@ -14,7 +14,7 @@ export interface ReadMail {
 
 /** The newest first. */
 export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> {
-  const page = await (await fetch(`${app.url}/mailbox`)).text();
+  const page = await (await fetch(`${app.url}/mailbox`, { headers: { cookie: `mailbox=${MAILBOX_SECRET}` } })).text();
   const mails = [...page.matchAll(/<article id="(\w+)">([^]*?)<\/article>/g)].map(
     ([, id = '', html = '']): ReadMail => {
       const [, link = ''] = /<a href="([^"]+)"/.exec(html) ?? [];

@@ -1,6 +1,8 @@
 /** Who has forgotten a password gets in again, and who has lost an account takes it back: by both APIs. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openTestApp, type TestApp } from '../app.js';
+import { MAILBOX_SECRET, openTestApp, type TestApp } from '../app.js';
 import { admin, contractor, homeowner, programOf, type Person } from '../cast.js';
 import { DRAFT } from '../journey.js';
 import { until } from '../security/until.js';
@@ -470,12 +472,58 @@ describe('mails that strangers ask for', () => {
   });
 });
 
+/** What the server answers to these very bytes, until it closes the connection. */
+function spokenTo(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
+
 describe('the page at /mailbox', () => {
+  const cookie = `mailbox=${MAILBOX_SECRET}`;
   const statusFor = async (headers: Record<string, string>) =>
-    (await app.rest('GET', '/mailbox', { headers: { accept: 'application/json', ...headers } })).status;
+    (await app.rest('GET', '/mailbox', { headers: { accept: 'application/json', cookie, ...headers } })).status;
+  const open = (at: string, headers: Record<string, string> = {}) =>
+    fetch(`${app.url}${at}`, { headers, redirect: 'manual' });
+
+  it('opens with the secret link, which a cookie remembers for 30 days', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    await mailTo(app, hanna.email, CONFIRM);
+    const linked = await open(`/mailbox?secret=${MAILBOX_SECRET}`);
+    expect([linked.status, linked.headers.get('location'), await linked.text()]).toEqual([303, '/mailbox', '']);
+    const given = linked.headers.get('set-cookie') ?? '';
+    expect(given).toBe(`${cookie}; Path=/mailbox; Max-Age=2592000; HttpOnly; SameSite=Strict`);
+    const page = await open('/mailbox', { cookie: `theme=dark; ${given.split(';')[0]}` });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(hanna.email)]);
+  });
+
+  it.each<[who: string, at: string, headers: Record<string, string>]>([
+    ['nothing', '/mailbox', {}],
+    ['a wrong secret', '/mailbox?secret=the_mailbox_of_the_test', {}],
+    ['no secret in the link', '/mailbox?secret=', {}],
+    ['another cookie', '/mailbox', { cookie: 'mailbox=; mailbox2=x; theme=dark' }],
+    ['the beginning of the cookie', '/mailbox', { cookie: cookie.slice(0, -1) }],
+  ])('says where the link is printed, and shows no mail, to a browser with %s', async (_who, at, headers) => {
+    const answer = await open(at, headers);
+    const text = await answer.text();
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+    expect(text).toMatch(/the secret link that the\s+server prints when it starts/);
+    expect(text).not.toMatch(/@example\.test|#token=|the_mailbox_of_the_tests/);
+  });
+
+  it('shows nothing through a plain proxy, even with the cookie', async () => {
+    const raw = (path: string, ...headers: string[]) =>
+      spokenTo(app.url, [`GET ${path} HTTP/1.0`, 'Host: 127.0.0.1', ...headers, '', ''].join('\r\n'));
+    for (const headers of [[], [`Cookie: ${cookie}`]]) {
+      const answer = await raw('/mailbox', ...headers);
+      expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+      expect(answer).not.toContain('@example.test');
+    }
+    expect(await raw('/metrics')).toMatch(/^HTTP\/1\.1 403 /);
+  });
 
   it('is there for this machine by its own name, and for no other', async () => {
-    expect((await fetch(`${app.url}/mailbox`)).status).toBe(200);
+    expect((await fetch(`${app.url}/mailbox`, { headers: { cookie } })).status).toBe(200);
     for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'x'])
       expect(await statusFor({ host })).toBe(404);
     expect(await statusFor({ origin: 'https://evil.example' })).toBe(404);
@@ -491,7 +539,9 @@ describe('the page at /mailbox', () => {
     ['where there is a mail server', { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }],
   ])('is not there %s', async (_where, env) => {
     const other = await openTestApp(env);
-    expect((await fetch(`http://127.0.0.1:${new URL(other.url).port}/mailbox`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${new URL(other.url).port}/mailbox?secret=${MAILBOX_SECRET}`)).status).toBe(
+      404,
+    );
     await other.close();
   });
 });

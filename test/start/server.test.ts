@@ -1,6 +1,8 @@
 /** The server on its own database: it starts, drains, survives being killed, and keeps its folder to itself. */
 import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
 import { Agent, get, request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { postmasterOf, processesOf } from '../embedded/processes.js';
 import { until } from '../security/until.js';
@@ -52,6 +54,15 @@ it('npm start builds, makes the database, says where everything is, and a signal
   expect(first).toMatchObject({ readiness: 200, code: 0 });
   expect(first.databaseProcesses).toBeGreaterThan(0);
   await untilGone(first.dataFolder);
+});
+
+it('prints the link that opens the mailbox, whose secret lies beside the database for its owner alone', async () => {
+  const file = join(dataFolder, 'mailbox-secret');
+  const link = `${url}/mailbox?secret=${readFileSync(file, 'utf8')}`;
+  expect(server.output()).toContain(`    Mailbox         ${link}\n`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(303);
+  expect((await fetch(`${url}/mailbox`)).status).toBe(403);
 });
 
 it('the places of jobs are there before the first job is, which would wait for them', async () => {

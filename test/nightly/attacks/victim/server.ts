@@ -42,6 +42,7 @@ export interface AttackedServer {
   close(): Promise<void>;
 }
 
+const METRICS_TOKEN = 'the-token-of-the-metrics';
 const SIZE = { jobs: 10_000, bids: 20_000, people: 4_000 };
 const BCRYPT_COST = 12;
 const HEAP_MB = 512;
@@ -79,6 +80,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
     PORT: String(port),
     TRUST_PROXY_HOPS: behindProxy ? '1' : '0',
     JWT_SECRET,
+    METRICS_TOKEN,
     LOG_LEVEL: 'error',
     // So that webhooks can be made to lead back to the server, whose public address it cannot know.
     WEBHOOKS_ALLOW_PRIVATE: 'on',
@@ -147,7 +149,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
   async function holdsLittle(): Promise<boolean> {
     if (residentMb() <= RESIDENT_MB_MAX) return isRunning();
     await collectGarbage(await openDebugger(), 'and end the debugger');
-    const { text } = await httpCall({ port, path: '/metrics' });
+    const { text } = await httpCall({ port, path: '/metrics', token: METRICS_TOKEN });
     const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN) / 2 ** 20;
     return figure('nodejs_heap_size_used_bytes') + figure('nodejs_external_memory_bytes') <= IN_USE_MB_MAX;
   }
