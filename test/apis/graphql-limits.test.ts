@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
+import { createClient as createSseClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { openPersistedDocuments } from '../../src/graphql/limits/persisted.js';
@@ -14,7 +15,7 @@ import { readSteps } from '../../src/graphql/playground/steps.js';
 import { JOB_ACTION_LIST } from '../../src/rules/lifecycle.js';
 import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../src/rules/limits.js';
 import { homeowner, type Person } from '../cast.js';
-import { connectAs, hear, MY_EVENTS, refusalOf, untilOpen } from '../streams/clients.js';
+import { connectAs, hear, MY_EVENTS, untilOpen } from '../streams/clients.js';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
 import {
   ATTACKS,
@@ -546,19 +547,52 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     ['documentId', { documentId: hash(WHO) }],
     ['documentId as the GraphQL-over-HTTP draft writes it', { documentId: `sha256:${hash(WHO)}` }],
     ['Apollo’s extension', persisted(WHO)],
+    ['documentId beside an empty query', { query: '', documentId: hash(WHO) }],
+    ['its text', { query: WHO }],
+    ['its text with its own hash', { query: WHO, ...persisted(WHO) }],
   ])('a listed document runs by %s', async (_, body) => {
     const { status, data, extensions } = await post(body);
     expect([status, data, extensions.cost.requested]).toEqual([200, { viewer: { user: { id: hanna.userId } } }, 2]);
   });
 
-  it('a listed subscription opens by its hash, and no document is taken as text', async () => {
+  const BY_EVERY_NAME: readonly (readonly [string, object])[] = [
+    ['documentId', { query: '', documentId: `sha256:${hash(MY_EVENTS)}` }],
+    ['Apollo’s extension', { query: '', ...persisted(MY_EVENTS) }],
+    ['its text, as graphql-ws sends it', { query: MY_EVENTS }],
+    ['its text with its own hash', { query: MY_EVENTS, ...persisted(MY_EVENTS) }],
+  ];
+
+  it.each(BY_EVERY_NAME)('a listed subscription opens over a WebSocket by %s', async (_, payload) => {
     const { client } = connectAs(listed.url, hanna);
-    const subscribe = (query: string, extensions = {}) => hear((sink) => client.subscribe({ query, extensions }, sink));
-    expect(await refusalOf(subscribe(MY_EVENTS))).toEqual(['VALIDATION_FAILED']);
-    const heard = subscribe('', persisted(MY_EVENTS).extensions);
+    const heard = hear((sink) => client.subscribe(payload as { query: string }, sink));
     await untilOpen(listed.services, 1);
     heard.stop();
     await untilOpen(listed.services, 0);
+    await client.dispose();
+  });
+
+  it.each(BY_EVERY_NAME)('a listed subscription opens as server-sent events by %s', async (_, payload) => {
+    const client = createSseClient({
+      url: `${listed.url}/graphql/stream`,
+      headers: { authorization: `Bearer ${hanna.token}` },
+      retryAttempts: 0,
+    });
+    const heard = hear((sink) => client.subscribe(payload as { query: string }, sink));
+    await untilOpen(listed.services, 1);
+    heard.stop();
+    await untilOpen(listed.services, 0);
+    client.dispose();
+  });
+
+  it('a subscription that is not listed is refused over a WebSocket, in words', async () => {
+    const { client } = connectAs(listed.url, hanna);
+    for (const payload of [{ query: `${MY_EVENTS} ` }, { query: MY_EVENTS, ...persisted(WHO) }, { query: '' }]) {
+      const refused = (await hear((sink) => client.subscribe(payload, sink)).ended) as Json;
+      expect(refused[0]).toMatchObject({
+        message: expect.stringContaining('listed documents alone'),
+        extensions: { code: 'VALIDATION_FAILED' },
+      });
+    }
     await client.dispose();
   });
 
@@ -583,7 +617,8 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
         body: { errors: [{ extensions: { limit: 'cost' } }] },
       });
     }
-    expect((await ask({ query: WHO })).status).toBe(400);
+    expect((await ask({ query: WHO })).body).toMatchObject({ data: { viewer: { user: { id: hanna.userId } } } });
+    expect((await ask({ query: '{ __typename }' })).status).toBe(400);
     expect((await ask({ extensions: '{' })).status).toBe(400);
   });
 
@@ -595,10 +630,12 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
   });
 
   it.each([
-    ['a query', { query: WHO }],
+    ['a query', { query: '{ __typename }' }],
+    ['a listed query in another print', { query: `${WHO}\n` }],
+    ['an object as a query', { query: { [WHO]: WHO } }],
     ['a query that is not even one', { query: '{{{' }],
     ['a query together with a listed hash', { query: '{ __typename }', documentId: hash(WHO) }],
-    ['a listed query with its own hash', { query: WHO, ...persisted(WHO) }],
+    ['a listed query with the hash of another one', { query: WHO, ...persisted(JOBS) }],
     ['a hash that is not listed', { documentId: hash('{ __typename }') }],
     ['a property of every object', { documentId: '__proto__' }],
     ['a hash that is no text', { documentId: [hash(WHO)] }],
@@ -618,7 +655,9 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     }
     const { errors } = await post({ documentId: 'a'.repeat(10_000) });
     expect(errors?.[0]?.message.length).toBeLessThan(400);
-    expect((await post({ query: WHO })).errors?.[0]?.message).toContain('and no `query`.');
+    expect((await post({ query: `${WHO} ` })).errors?.[0]?.message).toContain(
+      'no document with this text. Send the hash',
+    );
   });
 
   it.each([

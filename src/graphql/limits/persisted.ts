@@ -1,8 +1,8 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents of a list may run, each named by its SHA-256: as `documentId`, with or
- * without `sha256:` before it, or as Apollo's clients send it, in `extensions.persistedQuery.sha256Hash`. Any other
- * request is refused before it is parsed, even one with the `query` of a listed document. The list is a file as
- * graphql-codegen or Apollo's tools write it.
+ * With PERSISTED_DOCUMENTS=only, only documents of a list run, on every channel. A request names one by its SHA-256: as
+ * `documentId`, with or without `sha256:` before it, or as Apollo's clients send it, in
+ * `extensions.persistedQuery.sha256Hash`; or it sends the document itself, character by character. Anything else is
+ * refused before it is parsed. The list is a file as graphql-codegen or Apollo's tools write it.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -23,10 +23,7 @@ export function openPersistedDocuments(file: string): FindDocument {
   const documents = readList(file);
   return (request) => {
     const parameters = request.method === 'GET' ? inAddress(request.search) : inBody.safeParse(request.body).data;
-    const name = parameters?.query == null ? nameOf(parameters) : undefined;
-    if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
-    const query = documents.get(name);
-    if (query === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(name) });
+    const query = listedDocument(parameters, documents);
     const { documentId, extensions, ...rest } = parameters ?? {};
     return request.method === 'GET'
       ? { ...request, search: asAddress({ ...rest, query }) }
@@ -34,13 +31,32 @@ export function openPersistedDocuments(file: string): FindDocument {
   };
 }
 
+function listedDocument(parameters: RequestParameters | undefined, documents: ReadonlyMap<string, string>): string {
+  const { query, ...names } = parameters ?? {};
+  const name = nameOf(names);
+  if (query == null || query === '') {
+    if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
+    const document = documents.get(name);
+    if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(`named ${cut(name, 100)}`) });
+    return document;
+  }
+  const hash = typeof query === 'string' ? sha256(query) : undefined;
+  const document = hash === undefined ? undefined : documents.get(hash);
+  if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed('with this text') });
+  if (name !== undefined && name !== hash) throw refuse('VALIDATION_FAILED', { message: TWO_DOCUMENTS });
+  return document;
+}
+
 const LISTED_ALONE =
   'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in ' +
-  '`extensions.persistedQuery.sha256Hash`, and no `query`.';
+  '`extensions.persistedQuery.sha256Hash`, or the whole document as `query`.';
 
-/** Clients print a document differently, so that a hash that they compute may not be the listed one. */
-const notListed = (name: string) =>
-  `This server runs listed documents alone, and its list has no document named ${cut(name, 100)}. ` +
+const TWO_DOCUMENTS =
+  'This server runs listed documents alone, and the hash is not that of the `query`. Send one of the two.';
+
+/** Clients print a document differently, so that neither their text nor a hash that they compute may be the listed one. */
+const notListed = (what: string) =>
+  `This server runs listed documents alone, and its list has no document ${what}. ` +
   'Send the hash as the list has it, and give the server the list of the build that is served.';
 
 const inBody = z.object({

@@ -14,6 +14,8 @@ import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 interface Stories {
   whoByHash(api: string, first?: () => void): Promise<unknown>;
+  firstEvent(api: string): Promise<unknown>;
+  firstEventOfJob(api: string, jobId: string): Promise<unknown>;
 }
 
 interface Session {
@@ -105,10 +107,37 @@ describe('A session', () => {
   });
 });
 
-describe.each([
+const CLIENTS: [name: string, stories: () => Stories][] = [
   ['Apollo Client', () => apollo],
   ['urql', () => urql],
-])('A session with %s', (_, stories) => {
+];
+
+describe.each(CLIENTS)('A subscription with %s', (_, stories) => {
+  const jobOf = async ({ token }: Person): Promise<string> =>
+    (await app.rest('POST', '/v1/jobs', { token, body: { title: 'A roof', description: 'It leaks.' } })).body.id;
+
+  it('opens by its hash at a server that runs listed documents alone', async () => {
+    const olga = await homeowner(app, 'Olga');
+    await jobOf(olga);
+    signIn(olga);
+    expect(await stories().firstEvent(api)).toMatchObject({ actorId: olga.userId });
+  });
+
+  it('is followed no further where its text is not on the list, and the app is told so', async () => {
+    await expect(stories().firstEventOfJob(api, await jobOf(hanna))).rejects.toThrow('VALIDATION_FAILED');
+  });
+
+  it('opens by its text elsewhere, and the app is told of a job that it may not see', async () => {
+    const anywhere = `${app.url}/graphql`;
+    expect(await stories().firstEventOfJob(anywhere, await jobOf(hanna))).toMatchObject({
+      position: expect.stringMatching(/^\d+$/),
+    });
+    const olgas = await jobOf(await homeowner(app, 'Olga'));
+    await expect(stories().firstEventOfJob(anywhere, olgas)).rejects.toThrow(/FORBIDDEN|NOT_FOUND/);
+  });
+});
+
+describe.each(CLIENTS)('A session with %s', (_, stories) => {
   it('is over at the first call after the server has ended it', async () => {
     const olga = await homeowner(app, 'Olga');
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });

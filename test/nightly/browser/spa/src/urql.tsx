@@ -18,7 +18,7 @@ const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
     return { data: data as never, error: error?.message, again };
   },
   useStream() {
-    return (document, variables) => openOn(socket, print(document), variables);
+    return (document, variables) => openOn(socket, { query: print(document) }, variables);
   },
   useWrite() {
     return sendWith(useClient());

@@ -2,9 +2,11 @@
 import type { ApolloClient } from '@apollo/client';
 import { filter, firstValueFrom } from 'rxjs';
 import { createClient } from '../apollo-client';
-import { listed } from '../apollo-listed';
-import { WHO } from '../documents';
+import { listed, listedSocket } from '../apollo-listed';
+import { openWith } from '../apollo-live';
+import { JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
 import { BID, BIDS, CREATE, DELETE, LISTS, READS, type Step } from './documents';
+import { firstOf } from './streams';
 
 export { typePolicies } from '../apollo-cache';
 
@@ -76,6 +78,16 @@ export async function whoByHash(api: string, first = () => {}): Promise<unknown>
   const client = createClient(api, listed);
   first();
   return (await client.query({ query: WHO })).data?.viewer?.user;
+}
+
+/** The first event of one's own since the beginning, over a WebSocket, with the hash of the subscription alone. */
+export function firstEvent(api: string): Promise<unknown> {
+  return firstOf(openWith(createClient(api, listed, listedSocket(api)), MY_EVENTS, {}));
+}
+
+/** The same of a job, with the text of the subscription. */
+export function firstEventOfJob(api: string, jobId: string): Promise<unknown> {
+  return firstOf(openWith(createClient(api), JOB_EVENTS, { jobId }));
 }
 
 async function asked(client: ApolloClient, query: typeof LISTS): Promise<unknown> {

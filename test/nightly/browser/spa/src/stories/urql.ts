@@ -1,8 +1,13 @@
 /** What urql with graphcache, set up as documented, makes of a list that is read in several ways. */
+import { print } from 'graphql';
 import { createClient } from '../urql-client';
 import { listed } from '../urql-listed';
-import { WHO } from '../documents';
+import { openOn } from '../urql-live';
+import { JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
+import { byHash } from '../listed';
+import { createSocket } from '../live';
 import { READS, WITHOUT_ARGUMENTS, type Step } from './documents';
+import { firstOf } from './streams';
 
 export { graphcache } from '../urql-client';
 
@@ -37,4 +42,14 @@ export async function whoByHash(api: string, first = () => {}): Promise<unknown>
   const { data, error } = await client.query(WHO, {}).toPromise();
   if (error) throw error;
   return data?.viewer?.user;
+}
+
+/** The first event of one's own since the beginning, over a WebSocket, with the hash of the subscription alone. */
+export function firstEvent(api: string): Promise<unknown> {
+  return firstOf(openOn(createSocket(api), { query: '', extensions: byHash(MY_EVENTS) }, {}));
+}
+
+/** The same of a job, with the text of the subscription. */
+export function firstEventOfJob(api: string, jobId: string): Promise<unknown> {
+  return firstOf(openOn(createSocket(api), { query: print(JOB_EVENTS) }, { jobId }));
 }
