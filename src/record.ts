@@ -33,6 +33,8 @@ export class RequestRecord {
   reason: UnauthorizedReason | 'issued_in_future' | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
+  /** The trace that the caller's program has begun (W3C Trace Context). */
+  traceId: string | undefined;
   /** What PostgreSQL answered, where that is the cause. */
   sqlstate: string | undefined;
   /** Which limit was reached first. */
@@ -82,9 +84,10 @@ interface Explanation {
 
 /** The operation of a request, as far as it is known. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
-  const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document } = record;
+  const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document, traceId } = record;
   return {
     address,
+    ...(traceId && { traceId }),
     ...(api && { api }),
     ...(operations.size > 0 && { operation: [...operations].join(' ') }),
     ...(codes.size > 0 && { codes: [...codes] }),

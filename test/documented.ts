@@ -31,6 +31,7 @@ const TRACKED_HEADERS = [
   'ratelimit',
   'ratelimit-policy',
   'idempotency-replayed',
+  'dry-run',
   'dry-run-effects',
 ];
 

@@ -235,7 +235,7 @@ function bodyInAddress(search: string): unknown {
 }
 
 async function readGraphql(exchange: Exchange): Promise<unknown> {
-  const body = await exchange.body(BODY_BYTES_MAX.graphql);
+  const body = await exchange.body(BODY_BYTES_MAX);
   await exchange.turnToParse(body);
   // Apollo's error is the best one for a request without a body: it lacks a preflight, or a query.
   if (body.length === 0) return undefined;

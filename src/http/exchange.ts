@@ -8,7 +8,7 @@ import type { Holder } from '../shares/share.js';
 import { turnOf, type Shares } from '../shares/shares.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';
 import type { Draining } from './draining.js';
-import { newRequestId } from './request-id.js';
+import { newRequestId, traceIdIn } from './request-id.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -42,6 +42,7 @@ export class Exchange {
     const question = target.indexOf('?');
     this.holder = new Requester(addressIdentity(address), response);
     this.requestId = newRequestId(request.headers['x-request-id']);
+    this.record.traceId = traceIdIn(request.headers['traceparent']);
     this.method = request.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
     this.search = question < 0 ? '' : target.slice(question + 1);

@@ -4,3 +4,11 @@ import { randomUUID } from 'node:crypto';
 export function newRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{8,128}$/.test(header) ? header : randomUUID();
 }
+
+/** Of a `traceparent` header (W3C Trace Context): undefined where it is malformed, or names no trace or no span. */
+export function traceIdIn(header: string | string[] | undefined): string | undefined {
+  const [, version, traceId, spanId] =
+    /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(String(header)) ?? [];
+  const isNamed = [traceId, spanId].every((id) => id !== undefined && /[^0]/.test(id));
+  return version !== 'ff' && isNamed ? traceId : undefined;
+}

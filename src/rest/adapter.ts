@@ -41,7 +41,7 @@ export function openRestApi(): RestApi {
 async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promise<void> {
   const { route } = match;
   exchange.route = `${route.method} /v1${route.path}`;
-  const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX.rest) : undefined;
+  const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
   // A function, so that the input is parsed after authentication and rate limit.
   const read = async () => {

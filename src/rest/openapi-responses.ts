@@ -26,7 +26,7 @@ export function responsesOf(route: Route) {
 
 const NOT_MODIFIED = {
   description: 'The job is still as the caller has it. There is no body.',
-  headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'),
+  headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
 /** The components that paths refer to. */
@@ -89,7 +89,7 @@ function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   };
   return {
     description: codes.map((code) => `\`${code}\`: ${REFUSALS[code][1]}`).join('\n\n'),
-    headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(HEADERS_OF_STATUS[status] ?? [])),
+    headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Dry-Run', ...(HEADERS_OF_STATUS[status] ?? [])),
     content: {
       'application/json': {
         schema: { allOf: [{ $ref: refTo('schemas', PROBLEM.name) }, ofTheseCodes] },
@@ -148,7 +148,7 @@ const HEADERS = {
     false,
   ),
   'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
-  'Dry-Run': header('That nothing was kept.', 'true', false),
+  'Dry-Run': header('That the call was a dry run, of which nothing was kept.', 'true', false),
   'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
 };
 

@@ -18,6 +18,7 @@ import { WEBHOOKS_SENT } from './openapi-webhooks.js';
 import { ROUTES } from './routes.js';
 import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
+import { BODY_BYTES_MAX } from '../rules/limits.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 
 /** The document at both its addresses, and the index that leads to it. The server's own is known once it listens. */
@@ -76,12 +77,14 @@ export function openapi(serverUrl = USUAL_SERVER) {
 }
 
 const ABOUT = [
-  'Bodies are JSON in `snake_case`, sent with `Content-Type: application/json` and at most 64 KB. An empty ' +
+  'Bodies are JSON in `snake_case`, sent with `Content-Type: application/json` and at most ' +
+    `${BODY_BYTES_MAX / 1024} KB. An empty ` +
     'body counts as `{}`.',
   '',
   '- **Input.** A name that an operation does not know is refused, in a body or in a query. White space around ' +
     'a text is removed, but for passwords and phone numbers; an optional text that is then empty counts as null. ' +
-    'No text may hold NUL or half a character. Money has at most two decimals, tokens are whole.',
+    'No text may hold NUL or half a character. Names and other single lines hold no control characters, line ' +
+    'breaks or characters that change the direction of text. Money has at most two decimals, tokens are whole.',
   '- **Answers.** Every field of a resource is always there: null where it is unset or not for the reader. ' +
     'Timestamps are ISO 8601 in UTC with milliseconds, dates are `YYYY-MM-DD`.',
   '- **Identifiers** are a prefix and 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. In a ' +

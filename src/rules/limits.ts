@@ -123,7 +123,7 @@ export const STREAM = {
 export const HEAD = { bytesMax: 16 * 1024, headersMax: 200 } as const;
 
 /** What one request may send. */
-export const BODY_BYTES_MAX = { rest: 64 * 1024, graphql: 128 * 1024 } as const;
+export const BODY_BYTES_MAX = 128 * 1024;
 
 /** Of a body, and of a message of a WebSocket. */
 export const JSON_DEPTH_MAX = 32;

@@ -27,14 +27,27 @@ declare module 'zod' {
   }
 }
 
+/**
+ * Control characters, line breaks, and characters that change the direction of the text around them: with these a name
+ * could forge a line of a log or an email, or read as another one. The marks U+200E and U+200F stay allowed, since names
+ * that mix scripts need them and they hide nothing.
+ */
+const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+/** A shorter text is a name or another single line. */
+const isProse = (max: number) => max >= TEXT.note;
+
 /** Trimmed text of at most `max` characters, counted as a reader counts them. */
 export function text(max: number) {
   return untrimmedText(max, z.string().trim());
 }
 
+const ONE_LINE = 'must be one line without control characters or characters that change the direction of text';
+
 export function untrimmedText(max: number, string = z.string()) {
   return string
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+    .refine((value) => isProse(max) || !NOT_IN_ONE_LINE.test(value), ONE_LINE)
     .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
     .meta({ maxLength: max });
 }

@@ -1,4 +1,4 @@
-/** The audit of the GraphQL-over-HTTP specification: whatever it says a server MUST do, this one does. */
+/** The audit of the GraphQL-over-HTTP specification: this server does whatever it MUST, and all but three of what it SHOULD. */
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
@@ -10,11 +10,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+/**
+ * Status 200 for documents that cannot be parsed, are invalid, or have wrong variables: this server answers 400, since
+ * nothing was run (schema/README.md, "Decisions").
+ */
+const DECIDED_OTHERWISE = ['572B', 'FDE2', '7B9B'];
+
 describe('GraphQL over HTTP', () => {
   for (const audit of serverAudits({ url: () => `${app.url}/graphql`, fetchFn: withPreflight })) {
     it(`${audit.id} ${audit.name}`, async () => {
       const result = await audit.fn();
-      if (result.status !== 'error') return;
+      if (DECIDED_OTHERWISE.includes(audit.id))
+        return expect(result).toMatchObject({ status: 'warn', response: { status: 400 } });
+      if (result.status === 'ok') return;
       expect.fail(`${result.reason} (${result.response.status} ${await result.response.clone().text()})`);
     });
   }

@@ -35,7 +35,7 @@ const BUSINESS = {
   insurance_provider: 'Safe; Sound',
   insurance_policy_number: 'P-1',
   years_in_business: 12,
-  service_areas: ['Austin', 'Round Rock, TX', '{"quoted"}', 'back\\slash', 'NULL', "d'Or", 'two\nlines'],
+  service_areas: ['Austin', 'Round Rock, TX', '{"quoted"}', 'back\\slash', 'NULL', "d'Or", 'two  words'],
   specialties: ['roofs 🏠'],
   bio: 'A long story.\n\nIn two parts.',
   website: 'http://carl.example.test/',

@@ -49,6 +49,30 @@ async function openJob(): Promise<{ job: string; bid: string }> {
   return { job, bid };
 }
 
+describe('a traceparent', () => {
+  const TRACE = '0af7651916cd43dd8448eb211c80319c';
+  const traceOf = async (traceparent: string, path = '/v1/jobs') => {
+    const id = `trace.${Math.random().toString(36).slice(2)}`;
+    await app.rest('GET', path, { token: hanna.token, headers: { traceparent, 'x-request-id': id } });
+    const line = () => app.logged.find((each) => each.includes(id));
+    await until(() => line() !== undefined);
+    return (JSON.parse(line() ?? '{}') as { traceId?: string }).traceId;
+  };
+
+  it('has its trace in the line of the request, and nothing of one that is malformed', async () => {
+    expect(await traceOf(`00-${TRACE}-b7ad6b7169203331-01`)).toBe(TRACE);
+    for (const malformed of [
+      `00-${TRACE}-b7ad6b7169203331`,
+      `00-${TRACE.toUpperCase()}-b7ad6b7169203331-01`,
+      `ff-${TRACE}-b7ad6b7169203331-01`,
+      `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+      `00-${TRACE}-${'0'.repeat(16)}-01`,
+      `00-${TRACE}-b7ad6b7169203331-01-"}`,
+    ])
+      expect(await traceOf(malformed), malformed).toBeUndefined();
+  });
+});
+
 describe('the line of a request', () => {
   it('says which operation it was, through which API, whose, and how it ended', async () => {
     const { job, bid } = await openJob();
@@ -360,6 +384,16 @@ describe('the metrics', () => {
     expect(await read(app)).toBe(200);
     for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'via'])
       expect(await read(app, { [header]: '203.0.113.9' }), header).toBe(403);
+  });
+
+  it('are refused in production where no token is set', async () => {
+    const open = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' });
+    const answer = await fetch(`${open.url}/metrics`, { headers: { authorization: 'Bearer undefined' } });
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
+      403,
+      'This server shows no metrics: its METRICS_TOKEN is not set.',
+    ]);
+    await open.close();
   });
 
   it('hold nothing that a caller chose, however much they send', async () => {
