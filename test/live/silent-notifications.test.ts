@@ -13,16 +13,6 @@ import { connectAs, MY_EVENTS } from '../streams/clients.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import type { FreshDatabase } from '../postgres.js';
 
-/** So short that the test does not have to wait for long. */
-vi.mock('../../src/rules/service-limits.js', async (original) => {
-  const limits = await original<typeof import('../../src/rules/service-limits.js')>();
-  return {
-    ...limits,
-    LIVE: { answerWithinMs: 3_000 },
-    SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, heartbeatAgeMsMax: 2_000 },
-  };
-});
-
 let app: TestApp;
 let twin: TestApp;
 let wire: Wire;
@@ -87,16 +77,17 @@ it('is replaced, and a log-out elsewhere then closes a WebSocket here', async ()
   const hanna = await homeowner(app, 'Hanna');
   await until(async () => (await lastHeardAt()) > 0);
   const before = await listeners();
-  expect(before.length).toBe(2);
   expect(wire.silence()).toBe(1);
   const silentAt = Date.now() / 1_000;
 
-  await until(() => logged('notifications arrive again').length === 1);
+  await until(() => logged('notifications arrive again').length > 0);
   expect(await lastHeardAt()).toBeGreaterThan(silentAt);
-  // The twin listens on as before, and the connection that was lost is closed.
-  await until(async () => (await listeners()).length === 2);
-  expect((await listeners()).filter((pid) => before.includes(pid)).length).toBe(1);
-  expect(logged('notifications do not arrive; listening on a new connection').length).toBe(1);
+  expect(logged('notifications do not arrive; listening on a new connection').length).toBeGreaterThan(0);
+  // The connection that was lost is closed, and a new one listens.
+  await until(async () => {
+    const now = await listeners();
+    return now.length === 2 && now.some((pid) => !before.includes(pid));
+  });
   expect((await metricsOf(app.url)).value('database_up')).toBe(1);
 
   const { connected, closed, subscribe } = connectAs(app.url, hanna);
