@@ -1,6 +1,6 @@
 /**
- * Requests of programs on this machine, and not of clients elsewhere through a proxy on it: proxies name the client in a
- * header, or speak HTTP/1.0 as nginx does by default.
+ * Requests of programs on this machine, and not of clients elsewhere through a proxy on it. Proxies name the client in
+ * a header, or speak HTTP/1.0 as nginx does by default.
  */
 import { isLoopback } from '../security/address.js';
 import type { Exchange } from './exchange.js';

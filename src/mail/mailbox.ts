@@ -1,8 +1,8 @@
 /**
  * The page at /mailbox: the mails that went out while there is no mail server, for whoever develops on this machine.
  * Their links let anybody into an account, so the page opens only with a secret link, which the server prints when it
- * starts; a cookie remembers it. A proxy on this machine may look like a browser on it, and the name of another site may
- * lead here: both are refused where they can be told, and have no secret.
+ * starts; a cookie remembers it. Proxies on this machine and names of other sites that lead here are refused where they
+ * can be recognized, and have no secret.
  */
 import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../http/look.js';
 import type { Exchange } from '../http/exchange.js';
@@ -88,7 +88,7 @@ const CLOSED_PAGE = htmlPage({
     <main>
       <h1>${ICON} Mailbox</h1>
       <p>This page shows every email, and with them the links into every account. Open it with the secret link that the
-        server prints when it starts: look for “Mailbox” in its terminal. This browser then remembers it for 30 days.</p>
+        server prints when it starts: look for “Mailbox” in its terminal. This browser remembers it for 30 days.</p>
       <p>The secret is also in <code>MAILBOX_SECRET</code>, or in the file <code>mailbox-secret</code> of the folder
         <code>DATA_DIR</code>: open <code>/mailbox?secret=…</code>.</p>
     </main>`,

@@ -29,8 +29,8 @@ declare module 'zod' {
 
 /**
  * Control characters, line breaks, and characters that change the direction of the text around them: with these a name
- * could forge a line of a log or an email, or read as another one. The marks U+200E and U+200F stay allowed, since names
- * that mix scripts need them and they hide nothing.
+ * could forge a line of a log or an email, or read as another one. The marks U+200E and U+200F stay allowed, since
+ * names that mix scripts need them and they hide nothing.
  */
 const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 

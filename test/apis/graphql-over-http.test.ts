@@ -1,4 +1,4 @@
-/** The audit of the GraphQL-over-HTTP specification: this server does whatever it MUST, and all but three of what it SHOULD. */
+/** The audit of GraphQL over HTTP: this server does whatever it MUST, and all but three of what it SHOULD. */
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';

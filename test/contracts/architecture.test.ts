@@ -31,7 +31,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   mail: ['rules', 'config', 'security', 'http', 'store', 'queue', 'metrics'],
   webhooks: ['rules', 'security', 'store', 'live', 'rest', 'queue', 'metrics'],
   services: ['config', 'security', 'mail', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
-  operator: ['rules', 'config', 'http', 'store', 'operations', 'version'],
+  operator: ['rules', 'config', 'http', 'security', 'store', 'operations', 'version'],
   server: [
     'rules',
     'config',

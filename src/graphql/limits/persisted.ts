@@ -54,7 +54,7 @@ const LISTED_ALONE =
 const TWO_DOCUMENTS =
   'This server runs listed documents alone, and the hash is not that of the `query`. Send one of the two.';
 
-/** Clients print a document differently, so that neither their text nor a hash that they compute may be the listed one. */
+/** Clients print a document differently, so their text or a hash that they compute may not be the listed one. */
 const notListed = (what: string) =>
   `This server runs listed documents alone, and its list has no document ${what}. ` +
   'Send the hash as the list has it, and give the server the list of the build that is served.';
