@@ -45,9 +45,11 @@ export function text(max: number) {
 const ONE_LINE = 'must be one line without control characters or characters that change the direction of text';
 
 export function untrimmedText(max: number, string = z.string()) {
-  return string
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
-    .refine((value) => isProse(max) || !NOT_IN_ONE_LINE.test(value), ONE_LINE)
+  const wellFormed = string.refine(
+    (value) => value.isWellFormed() && !value.includes('\0'),
+    'must be well-formed text without NUL',
+  );
+  return (isProse(max) ? wellFormed : wellFormed.refine((value) => !NOT_IN_ONE_LINE.test(value), ONE_LINE))
     .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
     .meta({ maxLength: max });
 }

@@ -50,7 +50,8 @@ const INPUT_TYPES: Readonly<Record<string, string>> = {
   changePassword: 'ChangePasswordInput',
 };
 
-async function sendBetweenTwoJobs(person: Person, { mutation, input, token = person.token, first }: Ending, headers = {}) {
+async function sendBetweenTwoJobs(person: Person, ending: Ending, headers = {}) {
+  const { mutation, input, token = person.token, first } = ending;
   const type = INPUT_TYPES[mutation.split('(')[0] ?? ''];
   const job = (title: string) => `createJob(input: { title: "${title}", description: "It leaks." }) { job { id } }`;
   const { data, errors } = await app.graphql(
