@@ -81,11 +81,10 @@ export const endUserSessions = operation({
       // No session begins until they have all ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
-        endOtherLogIns({ db: tx, services }, { userId: id, sessionId: null }),
+        endOtherLogIns({ db: tx, services, caller }, { userId: id, sessionId: null }),
         recordAdminAction(tx, viewer, { action: 'endUserSessions', subjectId: id, reason }),
       );
     });
-    if (id === viewer.userId) caller.forgetViewer();
     return { endedCount: ended };
   },
 });
