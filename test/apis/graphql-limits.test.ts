@@ -566,6 +566,9 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     const { client } = connectAs(listed.url, hanna);
     const heard = hear((sink) => client.subscribe(payload as { query: string }, sink));
     await untilOpen(listed.services, 1);
+    await listed.rest('POST', '/v1/jobs', { token: hanna.token, body: { title: 'A roof', description: 'It leaks.' } });
+    await heard.count(1);
+    expect(heard.events[0]).toHaveProperty('position');
     heard.stop();
     await untilOpen(listed.services, 0);
     await client.dispose();
@@ -579,6 +582,9 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     });
     const heard = hear((sink) => client.subscribe(payload as { query: string }, sink));
     await untilOpen(listed.services, 1);
+    await listed.rest('POST', '/v1/jobs', { token: hanna.token, body: { title: 'A roof', description: 'It leaks.' } });
+    await heard.count(1);
+    expect(heard.events[0]).toHaveProperty('position');
     heard.stop();
     await untilOpen(listed.services, 0);
     client.dispose();
