@@ -86,12 +86,17 @@ describe('Every address answers as documented', () => {
     const follow = async (path: string, to: string, subject: string, more = {}) =>
       ok(undefined, 'POST', path, { token: (await mailTo(app, to, subject)).token, ...more });
     await ok(heidi, 'POST', '/me/email/verification');
+    const { token } = await mailTo(app, heidi.email, 'Confirm your email address', 2);
+    await ok(undefined, 'POST', '/auth/verify-email', { token });
     await ok(heidi, 'POST', '/me/email', { email, current_password: heidi.password });
     await follow('/auth/verify-email', email, 'Confirm your new email address');
     await follow('/auth/undo-email-change', heidi.email, 'The email address of your account was changed');
     await follow('/auth/password-reset/confirm', heidi.email, 'Set a new password', { new_password: 'a new one' });
     await ok(undefined, 'POST', '/auth/password-reset', { email });
     await ok(ada, 'POST', `/users/${heidi.userId}/password-reset`);
+    await app.sql`update users set email_undo = 'pending', email_undo_address = 'heidi.before@example.test'
+      where id = ${heidi.userId}`;
+    await ok(ada, 'POST', `/users/${heidi.userId}/email-undo`, { keep: 'current', reason: 'Knows the first job.' });
   });
 
   it('about a job that ends well', async () => {

@@ -297,6 +297,7 @@ it('a new password by mail, and an undo, pause the webhooks that somebody else m
 
 it('an undo of an address that somebody has taken at that moment is refused, and can be tried again', async () => {
   const rune = await homeowner(app, 'Rune');
+  await confirm(rune);
   await post('/me/email', { email: 'rune.new@example.test', current_password: rune.password }, rune.token);
   await post('/auth/verify-email', { token: (await mailTo(app, 'rune.new@example.test', NEW_ADDRESS)).token });
   const undo = await mailTo(app, rune.email, CHANGED);

@@ -26,6 +26,13 @@ async function scan(link: string): Promise<void> {
     for (const method of ['HEAD', 'GET']) expect((await fetch(link, { method })).status).toBe(200);
 }
 
+async function lookAtBoth({ page, picture }: Visit, name: string): Promise<void> {
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await picture(`${name}-${width}`);
+  }
+}
+
 async function outcomeOf({ page }: Visit, text: string): Promise<void> {
   await page.locator('#outcome').filter({ hasText: text }).waitFor();
 }
@@ -73,6 +80,12 @@ browser.describe('A link in a mail', () => {
     'confirms an address and takes an account back; one that is cut says so, and offers no new password',
     async () => {
       const olga = await homeowner(app, 'Olga');
+      reader = await visit((await mailTo(app, olga.email, 'Confirm your email address')).link);
+      await reader.page.getByRole('button', { name: 'Confirm' }).click();
+      await outcomeOf(reader, `${olga.email} is confirmed`);
+      await lookAtBoth(reader, 'verify-email-done');
+      await reader.page.getByRole('link', { name: 'Continue to Job Marketplace' }).waitFor();
+      await reader.close();
       const body = { email: 'olga.new@example.test', current_password: olga.password };
       await app.rest('POST', '/v1/me/email', { token: olga.token, body });
       reader = await visit((await mailTo(app, body.email, 'Confirm your new email address')).link);
@@ -82,13 +95,24 @@ browser.describe('A link in a mail', () => {
       const { link } = await mailTo(app, olga.email, 'The email address of your account was changed');
       await scan(link);
       reader = await visit(link);
+      await lookAtBoth(reader, 'undo-email-change');
       await reader.page.getByRole('button', { name: 'Take my account back' }).click();
       await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
+      await lookAtBoth(reader, 'undo-email-change-done');
+      await reader.page.getByRole('link', { name: 'Set a new password' }).waitFor();
       expect((await app.sql`select email from users where id = ${olga.userId}`)[0]?.email).toBe(olga.email);
+      await reader.close();
+      reader = await visit(link);
+      await reader.page.getByRole('button', { name: 'Take my account back' }).click();
+      await outcomeOf(reader, 'This link was used before');
+      await lookAtBoth(reader, 'undo-email-change-used');
+      await reader.page.getByRole('link', { name: 'Set a new password' }).click();
+      await reader.page.getByRole('button', { name: 'Send me a link' }).waitFor();
       await reader.close();
       reader = await visit(`${app.url}/verify-email`);
       await outcomeOf(reader, 'This link is not complete');
       expect(await reader.page.getByRole('button').count()).toBe(0);
+      await reader.page.getByRole('link', { name: 'Continue to Job Marketplace' }).waitFor();
       expect(reader.complaints).toEqual([]);
     },
     MINUTE,
