@@ -30,7 +30,7 @@ const address = (...protocols: string[]) =>
       `must be an address that begins with ${protocols.join('// or ')}//`,
     );
 
-/** An email address, with the name to show beside it or without one. */
+/** An email address, with or without a display name. */
 const mailbox = z.string().transform((text, context) => {
   const [first, ...others] = addressparser(text, { flatten: true });
   if (first && others.length === 0 && z.email().safeParse(first.address).success) return first;
@@ -89,7 +89,7 @@ export const VARIABLES = {
     .string()
     .regex(/^[\w-]{16,200}$/, 'must be 16 to 200 letters, digits, - and _')
     .optional()
-    .describe('the secret in the link to /mailbox; if unset, one is made and kept in DATA_DIR'),
+    .describe('the secret in the link to /mailbox; if unset, the server generates one and stores it in DATA_DIR'),
   APP_RESET_URL: link().describe('the page of your own that sets a new password; `{token}` stands for the token'),
   APP_VERIFY_URL: link().describe('the page of your own that confirms an email; `{token}` stands for the token'),
   REQUIRE_VERIFIED_EMAIL: onOff
@@ -139,8 +139,8 @@ export const VARIABLES = {
     .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
     .optional()
     .describe(
-      'the bearer token that a client needs to read /metrics; if unset, only this machine may read it, and in ' +
-        'production nobody; at least 16 characters',
+      'the bearer token for /metrics, at least 16 characters; if unset, only this machine can read /metrics, and ' +
+        'nobody can in production',
     ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
@@ -152,8 +152,8 @@ export const VARIABLES = {
     .enum(['off', 'only'], 'must be off or only')
     .default('off')
     .describe(
-      'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in ' +
-        '`extensions.persistedQuery.sha256Hash`, or sent whole',
+      'off or only: whether GraphQL runs only listed documents, sent as `documentId`, in ' +
+        '`extensions.persistedQuery.sha256Hash`, or in full',
     ),
   PERSISTED_DOCUMENTS_FILE: z
     .string()

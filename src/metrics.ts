@@ -14,13 +14,13 @@ export interface Metrics extends ShareEvents {
   webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
   /** Sending a mail ended; `failed` where it is to be tried again. */
   recordMail(outcome: MailOutcome | 'failed', seconds: number): void;
-  /** A rate limit kept an email from being sent. */
+  /** An email was dropped by a rate limit. */
   recordDroppedMail(limit: MailBudget): void;
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
   recordWaiting(events: number): void;
-  /** The instance has heard itself through the database's notifications. */
+  /** The instance received its own notification through the database. */
   recordHeartbeat(): void;
   /** A batch was read for the streams of this instance. */
   recordBatch(events: number): void;
@@ -231,7 +231,7 @@ export function createMetrics(): Metrics {
   });
   const droppedMails = new Counter({
     name: 'mails_dropped_total',
-    help: 'Emails that were not sent because a rate limit was reached, by limit.',
+    help: 'Emails that were dropped by a rate limit, by limit.',
     labelNames: ['limit'],
     registers,
   });

@@ -91,8 +91,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * In production, and with METRICS_TOKEN set, local requests need the token too: a proxy on the same machine may forward
- * requests of any client without a header that shows it.
+ * In production, or if METRICS_TOKEN is set, local requests need the token too: a proxy on the same machine may forward
+ * any client's requests without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
   if (token !== undefined) {
@@ -100,7 +100,7 @@ function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_E
     throw refuse('FORBIDDEN', { message: 'Send METRICS_TOKEN as a bearer token to read the metrics.' });
   }
   if (NODE_ENV === 'production')
-    throw refuse('FORBIDDEN', { message: 'This server shows no metrics: its METRICS_TOKEN is not set.' });
+    throw refuse('FORBIDDEN', { message: 'This server does not serve metrics, because METRICS_TOKEN is not set.' });
   if (!isLocal(exchange))
-    throw refuse('FORBIDDEN', { message: 'Only this machine can read the metrics, since METRICS_TOKEN is not set.' });
+    throw refuse('FORBIDDEN', { message: 'Only this machine can read the metrics, because METRICS_TOKEN is not set.' });
 }

@@ -33,7 +33,7 @@ export class RequestRecord {
   reason: UnauthorizedReason | 'issued_in_future' | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
-  /** The trace that the caller's program has begun (W3C Trace Context). */
+  /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
   /** What PostgreSQL answered, where that is the cause. */
   sqlstate: string | undefined;

@@ -92,10 +92,10 @@ async function start(
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
   if (config.NODE_ENV === 'production' && config.METRICS_TOKEN === undefined)
-    log.warn('METRICS_TOKEN is not set: /metrics is refused to everybody');
+    log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)
     log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
-  // Not awaited: emails wait for their server, and nothing else does.
+  // Not awaited: only emails depend on the mail server.
   void tellWhetherMailGoesOut(services.mail, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
@@ -114,7 +114,7 @@ async function start(
 async function tellWhetherMailGoesOut(mail: MailSettings, log: Logger): Promise<void> {
   const failure = await mail.check();
   if (failure)
-    log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait for it');
+    log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait until it can');
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {

@@ -245,13 +245,13 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Once it listens. */
-/** Where people log in: in the app whose pages the links of mails lead to, if there is one. */
+/** Where people log in: in the app whose pages the email links open, if there is one. */
 function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
   const page = APP_RESET_URL ?? APP_VERIFY_URL;
   return page === undefined ? undefined : new URL(page).origin;
 }
 
+/** Once it listens. */
 function urlOf(server: Server, host: string): string {
   return `http://${hostInUrl(host)}:${portOf(server)}`;
 }

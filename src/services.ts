@@ -43,7 +43,7 @@ const DATABASE_LOG = {
 } as const;
 
 export interface ServiceTimeouts extends DatabaseTimeouts {
-  /** How long the database may take to answer the watch that decides whether it is away. */
+  /** How long the database can take to respond to the check that decides whether it's down. */
   probeTimeoutMs: number;
 }
 

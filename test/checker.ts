@@ -10,7 +10,7 @@ const listed = (states: readonly string[]) => `(${states.map((state) => `'${stat
 /** In which states triggers of the migrations keep what is searched in `open_job_search`. */
 const SEARCHED_APART = statesAllowing('submitBid');
 
-/** What was said of each approved job: a rating may follow the approval, and a text that comes with it counts. */
+/** The rating and review of each approved job. They may come after the approval, and a later review replaces it. */
 const SAID = `
   select coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.id end, a.id) as id,
     coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.occurred_at end, a.occurred_at)
@@ -191,7 +191,7 @@ const PROMISES: Readonly<Record<string, string>> = {
     from contractors c join users u on u.id = c.user_id
     where (c.person_name, c.created_at) is distinct from (u.first_name || ' ' || u.last_name, u.created_at)`,
 
-  'a review is what its approval says, or the rating that followed, of the contractor who did the job': `
+  'a review matches the approval or the later rating, and its contractor did the job': `
     select coalesce(r.id, e.id) as who, concat(r.contractor_id, ' ', r.rating, ', event ', e.contractor_id, ' ',
       e.rating) as how
     from reviews r full join (
@@ -202,12 +202,12 @@ const PROMISES: Readonly<Record<string, string>> = {
     where (r.id, r.job_id, r.contractor_id, r.author_id, r.rating, r.review, r.created_at)
       is distinct from (e.id, e.job_id, e.contractor_id, e.actor_id, e.rating, e.review, e.occurred_at)`,
 
-  'a job has the rating and the review of its approval, or those that followed': `
+  'a job has the rating and review from its approval, or those given later': `
     select j.id as who, concat(j.rating, ' ', j.review, ', event ', e.rating, ' ', e.review) as how
     from jobs j left join (${SAID}) e on e.job_id = j.id
     where (j.rating, j.review) is distinct from (e.rating, e.review)`,
 
-  'a rating follows an approval without one, and once': `
+  'a later rating follows an approval without one, and only once': `
     select l.job_id as who, concat(count(*), ' ratings after ', min(a.data->>'rating')) as how
     from events l left join events a on a.job_id = l.job_id and a.type = 'job.approved'
     where l.type = 'job.reviewed' group by l.job_id

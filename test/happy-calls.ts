@@ -31,7 +31,7 @@ function happyOnJob(key: JobActionKey): HappyCall {
 
 export const OPERATION_KEYS = Object.keys(HAPPY_CALLS) as OperationKey[];
 
-/** A job on which the call succeeds. */
+/** A job that the call succeeds on. */
 export async function givenHappyJob(
   app: TestApp,
   key: OperationKey,

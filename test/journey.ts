@@ -34,13 +34,13 @@ export interface GivenJob {
   state: JobState;
   /** The bids of the awardee and of the bidder; null on a job that was never open. */
   bids: Record<'awardee' | 'bidder', string | null>;
-  /** What the awardee has proposed, if they were asked to. */
+  /** The awardee's proposal, if one was requested. */
   proposal?: Proposal;
 }
 
 export interface Proposal {
   readonly id: string;
-  /** Of its event. */
+  /** The sequence number of its event. */
   readonly sequence: number;
 }
 

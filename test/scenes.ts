@@ -55,7 +55,7 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
   return copies;
 }
 
-/** The identifier of the proposal is made of that of its event, as the copies below make it. */
+/** The proposal's ID is derived from its event's ID, in the same way as in the copies below. */
 function withItsProposal(copy: GivenJob): GivenJob {
   if (!copy.proposal) return copy;
   const { sequence } = copy.proposal;

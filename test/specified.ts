@@ -124,7 +124,7 @@ function row<Operation extends string, To extends SpecifiedRow['to']>(
   return { operation, path, by, from, to, event };
 }
 
-/** The texts that a transition is called with, as GraphQL spells them. A bid, a rating and a proposal are no texts. */
+/** The text inputs of a transition, as GraphQL spells them. Bids, ratings, and proposals aren't text inputs. */
 export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: string[]; readonly optional?: string[] }>> =
   {
     publish: {},

@@ -1,4 +1,4 @@
--- A rating may follow the approval. It then joins the review of the approval, if there is one; a text that comes with it replaces that one.
+-- A rating can come after the approval. It's added to the approval's review, if there is one. A new review text replaces the old one.
 CREATE OR REPLACE FUNCTION copy_review() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO reviews (id, job_id, contractor_id, author_id, rating, review, created_at)
@@ -13,7 +13,7 @@ $$;
 CREATE TRIGGER late_ratings_are_reviews AFTER INSERT ON events FOR EACH ROW
   WHEN (NEW.type = 'job.reviewed') EXECUTE FUNCTION copy_review();
 --> statement-breakpoint
--- A review gains the rating that it lacks, once; nothing else of it changes.
+-- A review without a rating can gain one, and can change its text with it. Nothing else can change.
 CREATE OR REPLACE TRIGGER reviews_are_append_only BEFORE DELETE OR TRUNCATE ON reviews
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 --> statement-breakpoint

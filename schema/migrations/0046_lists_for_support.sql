@@ -1,4 +1,4 @@
--- Outside a transaction. All are run again after a failure, which leaves an index that is not valid.
+-- Outside a transaction. A failure leaves an invalid index, so all of these can run again.
 DO $$
 DECLARE
   behind text := '';

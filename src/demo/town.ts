@@ -149,7 +149,7 @@ export const reviewed = (review: object): readonly Step[] => [CHECK_IN, SUBMIT, 
 const ACCEPT: Step = ['contractor', 'accept-decision', {}];
 const RATE_LATER: Step = ['owner', 'review', { rating: 4, review: 'Still tight after the first storm.' }];
 
-/** Other ways to an end: the admin's last word, a decision that the contractor accepts, and a rating given later. */
+/** Other endings: an admin's final ruling, a decision that the contractor accepts, and a rating given later. */
 export const OTHER_ENDS: readonly (readonly Step[])[] = [
   [...WAYS.appealed, RULE],
   [...WAYS.decision_reached, ACCEPT],

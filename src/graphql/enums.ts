@@ -49,15 +49,15 @@ export const UserType = choice('UserType', 'The three kinds of account.', ROLES,
   admin: 'Decides disputes and verifies contractors.',
 });
 
-export const EmailUndo = choice('EmailUndo', 'What became of an undo of an email change.', EMAIL_UNDO_STATES, {
-  pending: 'The account was used after the change, so support decides by `settleEmailUndo`.',
-  undone: 'The account returned to its former address.',
-  settled: 'Support decided.',
+export const EmailUndo = choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
+  pending: 'The account was used after the change, so support has to decide with `settleEmailUndo`.',
+  undone: 'The account has its former address again.',
+  settled: 'Support has decided.',
 });
 
 export const EmailUndoDecision = choice('EmailUndoDecision', 'Which address keeps the account.', EMAIL_UNDO_DECISIONS, {
-  current: 'The address that the account has now.',
-  former: 'The address that asked for the undo.',
+  current: 'The account’s current address.',
+  former: 'The former address, whose owner requested the undo.',
 });
 
 export const TokenTransferReason = choice(
@@ -128,11 +128,11 @@ export const JobActionEnum = choice(
   ),
 );
 
-export const JobWarningCode = choice('JobWarningCode', 'What a warning is about.', WARNING_CODES, {
+export const JobWarningCode = choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
   UNKNOWN_CATEGORY: 'The category is not in the catalog.',
-  UNKNOWN_PLACE: 'The ZIP code is not one that we know, or the city is not one of its state.',
+  UNKNOWN_PLACE: 'We don’t know the ZIP code, or we don’t know a city of that name in the state.',
   PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
-  DATE_IN_PAST: 'A date is in the past, in every time zone.',
+  DATE_IN_PAST: 'A date is in the past in every time zone.',
 });
 
 export const BidActionEnum = choice(
@@ -162,8 +162,8 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors 
 });
 
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
-  agreement: 'Both parties named the same resolution, or one accepted the proposal of the other.',
-  decision_accepted: 'The contractor accepted the decision of an admin.',
+  agreement: 'Both parties sent the same resolution, or one accepted the other’s proposal.',
+  decision_accepted: 'The contractor accepted an admin’s decision.',
   final_decision: 'An admin gave the final ruling on an appeal.',
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });

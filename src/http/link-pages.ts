@@ -13,7 +13,7 @@ interface Form {
   readonly text: string;
   readonly fields?: string;
   readonly button: string;
-  /** What to do next, as HTML with a link: after it is done, and where the link does not work. */
+  /** What to do next, as HTML with a link: after success, and if the link doesn't work. */
   readonly whenDone?: string;
   readonly whenRefused?: string;
 }
@@ -41,17 +41,17 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
     text: 'This address is then the address of your account.',
     button: 'Confirm',
     whenDone: `${logIn}.`,
-    whenRefused: `${logIn}, log in, and ask for a new link in your account.`,
+    whenRefused: `${logIn}, log in, and request a new link from your account.`,
   },
   '/undo-email-change': {
     title: 'Take your account back',
     path: '/v1/auth/undo-email-change',
     text:
-      'Your account gets this address again. All devices are logged out, the old password no longer works, and we ' +
-      'send you a link to set a new one. If the account was used after the change, our support team decides first.',
+      'This changes your account back to this address. All devices are logged out, the old password no longer works, ' +
+      'and we send you a link to set a new one. If the account was used after the change, support decides first.',
     button: 'Take my account back',
-    whenDone: `Did the email not arrive? ${RESET}: you get another link.`,
-    whenRefused: `Does the account have this address again? ${RESET}. If not, contact our support team.`,
+    whenDone: `Didn’t get the email? ${RESET} to get another link.`,
+    whenRefused: `If the account already has this address again: ${RESET}. Otherwise, contact our support team.`,
   },
 });
 
@@ -64,7 +64,7 @@ const REQUEST_LINK: Form = {
   button: 'Send me a link',
 };
 
-/** `appOrigin` is where people log in, if not here. */
+/** `appOrigin` is where people log in, if not on this server. */
 export function openLinkPages(appOrigin = '/'): Pages {
   const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
   const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [
@@ -122,7 +122,7 @@ const [withLink, withoutLink, outcome, done, refused] =
 const asksForPassword = withLink.dataset.path.includes('password');
 if (token) withLink.hidden = false;
 else if (asksForPassword) withoutLink.hidden = false;
-else refuse('This link is not complete: open it from the email again.');
+else refuse('This link is not complete. Open it from the email again.');
 
 async function send(form) {
   const input = Object.fromEntries(new FormData(form));

@@ -1,6 +1,6 @@
 /**
- * Requests of programs on this machine, and not of clients elsewhere through a proxy on it. Proxies name the client in
- * a header, or speak HTTP/1.0 as nginx does by default.
+ * Recognizes requests from programs on this machine, not from other clients through a proxy on it. Proxies name the
+ * client in a header, or use HTTP/1.0, nginx's default.
  */
 import { isLoopback } from '../security/address.js';
 import type { Exchange } from './exchange.js';

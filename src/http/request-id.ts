@@ -5,7 +5,7 @@ export function newRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{8,128}$/.test(header) ? header : randomUUID();
 }
 
-/** Of a `traceparent` header (W3C Trace Context): undefined where it is malformed, or names no trace or no span. */
+/** The trace ID in a `traceparent` header (W3C Trace Context). Undefined if it's malformed or has a zero ID. */
 export function traceIdIn(header: string | string[] | undefined): string | undefined {
   const [, version, traceId, spanId] =
     /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(String(header)) ?? [];

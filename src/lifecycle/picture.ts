@@ -31,7 +31,7 @@ export function drawPicture(): string {
 /** The label of a step is a node like a state: a line leads to it from each state that the step leaves. */
 function arrange(): Graph {
   const graph = new Graph();
-  // All of it fits in a window of 400 by 800 pixels.
+  // The whole picture fits in a 400 by 800 pixel window.
   graph.setGraph({ nodesep: 8, edgesep: 8, ranksep: 8, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
@@ -39,8 +39,8 @@ function arrange(): Graph {
     if (!leadsTo) continue;
     graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
     graph.setEdge(labelOf(id), leadsTo, {});
-    // Labels are close to the state that they leave, and below one another if they lead to the same one: the picture
-    // would be too wide if all of them were side by side above the last state.
+    // Each label is close to the state that it leaves. Labels that lead to the same state are stacked: the picture
+    // would be too wide with all of them side by side above the last state.
     for (const state of leaves) {
       const above = STEPS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
       graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });

@@ -28,7 +28,7 @@ for (const link of all('svg a'))
     link.addEventListener(type, (event) => {
       event.preventDefault();
       show(link);
-      // Under a mouse nothing moves.
+      // Don't scroll the page under a mouse pointer.
       if (type !== 'pointerenter') link.scrollIntoView({ block: 'nearest' });
     });
 
@@ -78,7 +78,7 @@ async function call(path, init, role) {
 
 let queue = Promise.resolve();
 
-/** One at a time, so that what was asked for last is shown in the end: after a refusal, no earlier job. */
+/** Runs one request at a time, so the last one decides what is shown. If it fails, no earlier job is shown. */
 function attempt(work) {
   queue = queue.then(work).then(() => '', ({ message }) => message).then((problem) => {
     at('#problem').textContent = problem;
@@ -111,9 +111,9 @@ async function showJob(id) {
   const listOf = (rows) => element('ul', ...rows.map((row) => itemFor(row, id)));
   at('#where').replaceChildren(
     element('p', element('b', job.title), ' is ', element('b', plain(job.status)), '.'),
-    element('h3', may.length > 0 ? 'You may now' : 'You may do nothing now: ' + wait),
+    element('h3', may.length > 0 ? 'You can now' : 'You can’t do anything now: ' + wait),
     listOf(may),
-    element('h3', 'You may not'),
+    element('h3', 'You can’t'),
     listOf(actions.filter(({ allowed }) => !allowed)),
   );
 }

@@ -58,7 +58,7 @@ export const STYLES = `
         main, .side { display: contents; }
         .picture svg { margin: 0 auto; }
         #words { height: auto; max-height: 40vh; }
-        /* What is said of a state or a step stays in sight, and what is pointed at is never below it. */
+        /* The text about a state or a step stays in view, and never covers the element it describes. */
         #words:has(table) { position: sticky; bottom: 8px; }
         html:has(#words table) { scroll-padding-bottom: calc(40vh + 16px); }
         #words, #yours, .text { margin: 12px 16px; }

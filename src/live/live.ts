@@ -56,7 +56,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  // One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other.
+  // One connection numbers events and another reads them. They aren't part of the APIs' pool: neither delays the other.
   const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
@@ -108,9 +108,9 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   }
 
   /**
-   * Where calls go through a pooler, the watch of the database sees nothing of a silence on this way. A look may itself
-   * be what waits in vain, or have no place while others do. While looks are answered and their heartbeats do not come
-   * back, only the connection that listens is lost.
+   * If calls go through a pooler, the database check can't see that this connection is silent. The query for events may
+   * be the one that hangs, or may have to wait behind others that do. If queries return but their heartbeats don't come
+   * back, only the listening connection is lost.
    */
   function reconnectIfSilent(): void {
     const now = performance.now();

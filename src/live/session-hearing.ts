@@ -13,8 +13,8 @@ export interface SessionHearing {
   /** What is to be sent on the channel now. */
   heartbeat(): string;
   /**
-   * Called with whatever comes on the channel and is no session: the heartbeats of all instances. Returns whether this
-   * one is the instance's own.
+   * Called for messages on the channel that aren't sessions: the heartbeats of all instances. Returns whether this one
+   * is the instance's own.
    */
   onHeartbeat(heartbeat: string): boolean;
   /** Called when the instance listens anew: what was announced before that is lost. */

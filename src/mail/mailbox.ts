@@ -1,8 +1,8 @@
 /**
  * The page at /mailbox: the mails that went out while there is no mail server, for whoever develops on this machine.
- * Their links let anybody into an account, so the page opens only with a secret link, which the server prints when it
- * starts; a cookie remembers it. Proxies on this machine and names of other sites that lead here are refused where they
- * can be recognized, and have no secret.
+ * Their links let anyone into an account, so the page opens only with a secret link, which the server prints at
+ * startup. A cookie remembers it. Requests through proxies on this machine or with other host names are rejected if
+ * they can be recognized, and don't have the secret anyway.
  */
 import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../http/look.js';
 import type { Exchange } from '../http/exchange.js';
@@ -44,7 +44,7 @@ export function openMailbox(db: Db, { mailboxSecret: secret, tokens, addresses }
   };
 }
 
-/** The address that the browser then shows, and keeps in its history, has no secret. */
+/** Redirects, so that the browser's address bar and history don't contain the secret. */
 function remember(exchange: Exchange, secret: string): void {
   const cookie = `${COOKIE}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
   exchange.response.setHeader('Set-Cookie', cookie);
@@ -87,10 +87,10 @@ const CLOSED_PAGE = htmlPage({
   body: `
     <main>
       <h1>${ICON} Mailbox</h1>
-      <p>This page shows every email, and with them the links into every account. Open it with the secret link that the
-        server prints when it starts: look for “Mailbox” in its terminal. This browser remembers it for 30 days.</p>
-      <p>The secret is also in <code>MAILBOX_SECRET</code>, or in the file <code>mailbox-secret</code> of the folder
-        <code>DATA_DIR</code>: open <code>/mailbox?secret=…</code>.</p>
+      <p>This page shows every email, including links into every account. Open it with the secret link that the
+        server prints at startup: look for “Mailbox” in its terminal. This browser remembers it for 30 days.</p>
+      <p>You can also open <code>/mailbox?secret=…</code> with the secret from <code>MAILBOX_SECRET</code>, or from the
+        file <code>mailbox-secret</code> in the folder <code>DATA_DIR</code>.</p>
     </main>`,
 });
 

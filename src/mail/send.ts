@@ -25,7 +25,7 @@ export interface MailServer {
 
 export interface Sender {
   readonly send: SendMail;
-  /** Connects and logs in, and sends nothing. Returns why that fails. */
+  /** Connects and logs in without sending anything. Returns the failure, if any. */
   check(): Promise<SendFailure | undefined>;
 }
 

@@ -9,7 +9,7 @@ import { createSender, keepForMailbox, type Sender } from './send.js';
 export interface MailSettings extends Sender {
   /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
   readonly isOn: boolean;
-  /** The secret of the link to /mailbox; undefined where there is no mailbox. */
+  /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
   readonly mailboxSecret: string | undefined;
   readonly tokens: LinkTokens;
   readonly addresses: LinkAddresses;
@@ -30,7 +30,7 @@ export function mailSettings(config: Config, secret: string): MailSettings {
   };
 }
 
-/** The address that opens the mailbox, if there is one. */
+/** The link that opens the mailbox, if there is one. */
 export function mailboxLink(url: string, config: Config): string | undefined {
   const secret = mailboxSecretOf(config);
   return secret && `${url}/mailbox?secret=${secret}`;

@@ -103,8 +103,8 @@ export class Caller {
   }
 
   /**
-   * Called when sessions end. If the caller's own is among them, the database is asked before the next operation of the
-   * request: in a dry run, the session has ended only there.
+   * Called when sessions end. If the caller's own is among them, the request's next operation checks the session in the
+   * database, because a dry run ends it only there.
    */
   forgetViewerOf(endedSessions: readonly { readonly id: SessionId }[]): void {
     if (!endedSessions.some(({ id }) => id === this.#sessionId)) return;

@@ -56,11 +56,11 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
    */
   readonly answersSecret?: boolean;
   /**
-   * True for operations that an API key can't use: email, password, sessions and keys need a session, and one that the
-   * database finds active at this moment.
+   * True for operations that an API key can't use, such as those on email, password, sessions, and keys. They need a
+   * session, and the database must confirm that it's still active.
    */
   readonly needsSession?: boolean;
-  /** True for operations that a key can use as well, if the database finds it or the session active at this moment. */
+  /** True for operations that need the database to confirm that the API key or the session is still active. */
   readonly asksDatabase?: boolean;
   /** True where null clears a field, and so differs from leaving it out. */
   readonly nullClears?: boolean;
@@ -179,7 +179,7 @@ export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'
 
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };
 const NOT_BY_KEY = 'An API key can’t do this. Log in to manage the email address, password, sessions and API keys.';
-const NOT_BY_READ_KEY = 'This API key only reads. To do this, create a key with full access.';
+const NOT_BY_READ_KEY = 'This API key is read-only. To do this, create a key with full access.';
 
 async function parseInput<Input>(
   operation: Pick<Operation<Input, unknown>, 'input'>,

@@ -44,7 +44,7 @@ export const LISTED_USER = entity('ListedUser', 'A person with an account, and w
   ...OWN_USER.fields,
   ...PROFILES,
 });
-/** One job. A list has no warnings, which each take a look at the set of places. */
+/** A single job. Lists omit warnings, which each need a lookup in the places data set. */
 export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
 export const LISTED_JOB = entity('ListedJob', 'A job, and how far away it is.', {
   ...JOB.fields,
@@ -205,17 +205,17 @@ export const DONE = entity('Done', 'That it is done.', {
   data: { type: entity('Nothing', 'Empty.', {}).schema, description: 'Empty.' },
 });
 
-export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'An address that was confirmed.', {
+export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'A confirmed email address.', {
   ...DONE.fields,
-  email: { ...USER.fields.email, description: 'The address that the account has now.' },
+  email: { ...USER.fields.email, description: 'The account’s current address.' },
 });
 
-export const CHANGED_PASSWORD = entity('ChangedPassword', 'A password that was changed.', {
+export const CHANGED_PASSWORD = entity('ChangedPassword', 'The result of changing a password.', {
   ...DONE.fields,
   noticeSent: PASSWORD.fields.noticeSent,
 });
 
-export const UNDONE_EMAIL_CHANGE = entity('UndoneEmailChange', 'What became of the undo of an email change.', {
+export const UNDONE_EMAIL_CHANGE = entity('UndoneEmailChange', 'The result of undoing an email change.', {
   ...DONE.fields,
   ...UNDO.fields,
 });

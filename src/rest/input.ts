@@ -81,7 +81,7 @@ function readBodyFields(
   return Object.fromEntries(values);
 }
 
-/** An unknown name is refused as the client spelled it, together with the other bad fields. */
+/** Reports unknown names as the client spelled them, along with the other invalid fields. */
 function readQuery(route: Route, shape: Shape, search: string, problems: Map<string, string>): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();
@@ -95,7 +95,7 @@ function readQuery(route: Route, shape: Shape, search: string, problems: Map<str
   return Object.fromEntries(query);
 }
 
-const NO_PARAMETER = 'is not a query parameter: this operation takes ';
+const NO_PARAMETER = 'is not a query parameter of this operation, which accepts ';
 
 function parametersOf({ query = [] }: Route): string {
   return query.length > 0 ? query.map(wireName).join(', ') : 'none';

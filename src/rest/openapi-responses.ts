@@ -148,7 +148,7 @@ const HEADERS = {
     false,
   ),
   'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
-  'Dry-Run': header('That the call was a dry run, of which nothing was kept.', 'true', false),
+  'Dry-Run': header('The call was a dry run. Nothing was kept.', 'true', false),
   'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
 };
 

@@ -83,8 +83,9 @@ const ABOUT = [
   '',
   '- **Input.** A name that an operation does not know is refused, in a body or in a query. White space around ' +
     'a text is removed, but for passwords and phone numbers; an optional text that is then empty counts as null. ' +
-    'No text may hold NUL or half a character. Names and other single lines hold no control characters, line ' +
-    'breaks or characters that change the direction of text. Money has at most two decimals, tokens are whole.',
+    'Text can’t contain NUL or lone surrogates. Names and other single-line strings can’t contain control ' +
+    'characters, line breaks, or characters that change the text direction. Money has at most two ' +
+    'decimals, tokens are whole.',
   '- **Answers.** Every field of a resource is always there: null where it is unset or not for the reader. ' +
     'Timestamps are ISO 8601 in UTC with milliseconds, dates are `YYYY-MM-DD`.',
   '- **Identifiers** are a prefix and 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. In a ' +

@@ -61,7 +61,7 @@ export function route<Input, Output, Body>(
   const { answer }: Answers<never, unknown> = extras;
   const writeBody = wireWriter(extras.shows.schema);
   const write = (row: unknown, caller?: Caller) => {
-    // Only examples, which show no job of anybody, are written without a caller.
+    // Only examples, which contain nobody's job, are written without a caller.
     const body = answer ? answer(row as never, caller as Caller) : row;
     return body instanceof Promise ? body.then(writeBody) : writeBody(body);
   };

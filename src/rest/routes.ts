@@ -121,8 +121,8 @@ const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
 const UNDO_PENDING =
-  'The account was used after the change, so our support team decides who keeps it. Contact them, and say that the ' +
-  'account was yours.';
+  'The account was used after the change, so our support team will decide who keeps it. Contact them and tell them ' +
+  'that the account was yours.';
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
 
@@ -168,7 +168,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route('POST', '/auth/verify-email', verifyEmail, {
     shows: CONFIRMED_EMAIL,
-    answer: ({ email }) => ({ ...doneBody(`${email} is confirmed. It is the email address of your account.`), email }),
+    answer: ({ email }) => ({ ...doneBody(`Your account’s email address, ${email}, is confirmed.`), email }),
   }),
   route('POST', '/auth/undo-email-change', undoEmailChange, {
     shows: UNDONE_EMAIL_CHANGE,
@@ -179,7 +179,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/me/password', changePassword, {
     shows: CHANGED_PASSWORD,
     answer: ({ noticeSent }) => ({
-      ...doneBody('The password is changed; other sessions and all API keys have ended.'),
+      ...doneBody('The password is changed. Other sessions and all API keys have ended.'),
       noticeSent,
     }),
   }),
@@ -237,7 +237,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/users/{id}/restore', restoreUser, { shows: SEEN_USER }),
   route('POST', '/users/{id}/end-sessions', endUserSessions, {
     shows: DONE,
-    answer: () => doneBody('All of their sessions have ended.'),
+    answer: () => doneBody('All of the user’s sessions have ended.'),
   }),
   route('GET', '/admin-actions', listAdminActions, {
     query: [...PAGE_QUERY, 'adminId', 'userId', 'jobId', 'action'],

@@ -25,7 +25,7 @@ export interface ActionFacts extends Pick<JobFacts, 'standingProposal' | 'review
   /** The states of the viewer's own bids on this job, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
-  /** Whether support has to decide whose the viewer's account is. */
+  /** Whether support has to decide who owns the viewer's account. */
   readonly isEmailDisputed: boolean;
   /** How many bids on this job, anyone's, could be awarded. */
   readonly bidsToAward: number;

@@ -21,7 +21,7 @@ export const DISPUTE_EVENT_TYPES = [
   JOB_TRANSITIONS.complete.event,
 ];
 
-/** Each makes the proposal that stands until the next one, or until the dispute leaves the parties' hands. */
+/** Each of these events makes a proposal. It stands until the next one, or until the parties can no longer agree. */
 export const PROPOSAL_EVENT = JOB_TRANSITIONS.resolveDispute.mayKeepState.event;
 
 /** What of an event a dispute is computed from; `data` holds the operation's own input, in camelCase. */

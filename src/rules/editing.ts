@@ -79,7 +79,7 @@ type Budget = 'budgetMin' | 'budgetMax';
 
 export type JobBeforeEdit = JobWithBases &
   Readonly<JobReadOnlyFields> & {
-    /** How many bids there are that are not withdrawn, and whose contractors are not suspended. */
+    /** The number of bids, not counting withdrawn ones and those of suspended contractors. */
     readonly bidsLimitingEdits: number;
   };
 
@@ -186,8 +186,8 @@ function lowestCents(highest: number): number {
 }
 
 /**
- * Withdrawn bids and those of suspended contractors do not count. Removing the urgency is no lowering: it is refused
- * with bids or without, among the cleared fields.
+ * Withdrawn bids and those of suspended contractors don't count. Removing the urgency isn't lowering it: it's always
+ * rejected, with or without bids, along with the other cleared fields.
  */
 function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
   if (!isIn('bidding', job.status) || job.bidsLimitingEdits === 0 || !urgency || !job.urgency) return {};

@@ -197,7 +197,7 @@ const OTHER_REASONS = {
   },
   FORBIDDEN: {
     email_unverified: 'the email must be confirmed first',
-    email_disputed: 'an email change was undone, and support has to decide who keeps the account',
+    email_disputed: 'someone asked to undo an email change, and support has to decide who keeps the account',
   },
 } as const satisfies { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> };
 

@@ -152,7 +152,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'parties',
     event: 'job.resolution_accepted',
-    description: 'The party that did not make the standing proposal accepts it, which completes the job.',
+    description: 'The party that didn’t make the standing proposal accepts it, which completes the job.',
     effects: ['releaseHolds'],
   },
   reachDecision: {
@@ -174,7 +174,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'awardee',
     event: 'job.decision_accepted',
-    description: 'The awarded contractor accepts the decision, which completes the job without credit for it.',
+    description: 'The awarded contractor accepts the decision, which completes the job without credit.',
     effects: ['releaseHolds'],
   },
   fileAppeal: {
@@ -209,8 +209,8 @@ export const JOB_TRANSITIONS = {
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
     description:
-      'An admin ends the job outside the normal flow. The contractor gets credit only if the admin gives it, for ' +
-      'work in review. On a completed job this changes nothing.',
+      'An admin completes the job outside the normal flow. The contractor gets credit only if the job is in review ' +
+      'and the admin gives it. On a completed job, this changes nothing.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal', 'creditOnRequest'],
   },
   cancel: {

@@ -25,7 +25,7 @@ export const BID_DURATION_DAYS_MAX = 36_500;
 /** How far an edit may go from the highest budget since publication, and from the completion date at check-in. */
 export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 } as const;
 
-/** How long after its completion a job can be rated that was approved without a rating. */
+/** How many days after completion a job that was approved without a rating can still be rated. */
 export const REVIEW_DAYS_MAX = 30;
 
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
@@ -198,15 +198,15 @@ export const BUDGETS = {
   invalidToken: { max: 120, per: 'address' },
   /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
   expiredToken: { max: 600, per: 'address' },
-  /** Emails that somebody asks for, by where they go. */
+  /** Emails that someone requests, per recipient. */
   mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },
-  /** By who asks: a user, */
+  /** Per signed-in caller. */
   mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
-  /** or somebody without a session. */
+  /** Per IP address, for callers without a session. */
   mailPerAddress: { max: 200, per: 'address', windowSeconds: 3_600 },
 } as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
 
-/** What keeps an email from being sent. */
+/** The limits that can drop an email. */
 export const MAIL_BUDGETS = ['mailPerRecipient', 'mailPerCaller', 'mailPerAddress'] as const;
 export type MailBudget = (typeof MAIL_BUDGETS)[number];
 

@@ -31,7 +31,7 @@ export interface JobFacts {
   readonly ownBids: readonly BidState[];
   /** The version that the caller has read; null if they don't say. */
   readonly expectedVersion?: number | null;
-  /** Whether support has to decide whose the viewer's account is, after an undo of an email change. */
+  /** Whether support has to decide who owns the viewer's account, because an email undo is pending. */
   readonly isEmailDisputed?: boolean;
   /** The viewer's own balance less what is held. */
   readonly availableTokens?: number;
@@ -39,9 +39,9 @@ export interface JobFacts {
   readonly cost?: number;
   /** How many live bids of contractors who are not suspended there are: of those that the call names, or of all. */
   readonly bidsToAward?: number;
-  /** The event of the proposal that stands in the dispute, and who made it; null where the parties have none. */
+  /** The event and the author of the standing proposal in the dispute. Null if there is no proposal. */
   readonly standingProposal?: StandingProposal | null;
-  /** The proposal that the call names. */
+  /** The proposal ID in the call. */
   readonly proposalId?: ProposalId | undefined;
   readonly reviewWindow?: ReviewWindow | null;
   /** Whether the call gives the contractor credit for the work. */
@@ -53,7 +53,7 @@ export interface StandingProposal {
   readonly by: UserId;
 }
 
-/** Whether an approved job can be rated later: it has a rating already, or too much time has passed, or it can. */
+/** Whether an approved job can still be rated: it already has a rating, it's too late, or it can. */
 export type ReviewWindow = 'used' | 'over' | 'open';
 
 export interface BidFacts {
@@ -79,8 +79,8 @@ export function assertAllowed(denial: Denial | undefined): void {
 }
 
 /**
- * In this order: may this caller do this to this job and to the proposal in it, is their email confirmed and
- * undisputed, do they know the job's version, does its state allow it, and what else there is.
+ * Checks in this order: whether the caller may do this to the job and its proposal, whether their email is confirmed
+ * and undisputed, whether they have the job's current version, whether its state allows it, and everything else.
  */
 export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
   const row: JobAction = JOB_ACTIONS[key];
@@ -171,7 +171,7 @@ const OWN_PROPOSAL: Denial = {
 /** What somebody whose email is not confirmed may not do, where the operator asks for that. */
 const NEEDS_VERIFIED_EMAIL: readonly JobActionKey[] = ['publish', 'submitBid'];
 
-/** What nobody may do while support has to decide whose the account is: what spends tokens, or binds somebody else. */
+/** What is blocked while support decides who owns the account: anything that spends tokens or binds someone else. */
 const NEEDS_UNDISPUTED_EMAIL: readonly JobActionKey[] = [...NEEDS_VERIFIED_EMAIL, 'award'];
 
 function emailDenial(key: JobActionKey, { viewer, isEmailDisputed = false }: JobFacts): Denial | undefined {
@@ -187,8 +187,7 @@ const EMAIL_UNVERIFIED: Denial = {
 
 export const EMAIL_DISPUTED: Denial = {
   code: 'FORBIDDEN',
-  message:
-    'Somebody asked to undo a change of your email address. Contact support: until they decide, this is blocked.',
+  message: 'Someone asked to undo your email address change. You can’t do this until support decides. Contact support.',
   details: () => ({ reason: 'email_disputed' }),
 };
 
@@ -292,17 +291,17 @@ function duplicateBidDenial({ ownBids }: JobFacts): Explanation | undefined {
 function noProposalDenial(facts: JobFacts): Explanation | undefined {
   if (facts.standingProposal != null) return undefined;
   return {
-    message: 'Nobody has made a proposal that you can accept. Propose a resolution yourself.',
+    message: 'There is no proposal to accept. Propose a resolution yourself.',
     details: () => alternativesTo('acceptResolution', facts),
   };
 }
 
-/** Nobody accepts a text that they have not read. */
+/** Nobody can accept a proposal that they haven't read. */
 function replacedProposalDenial({ standingProposal, proposalId }: JobFacts): Explanation | undefined {
   if (proposalId === undefined || standingProposal == null) return undefined;
   if (proposalId === siblingOf('proposal', standingProposal.eventId)) return undefined;
   return {
-    message: 'This proposal no longer stands: another one has replaced it. Read the dispute again.',
+    message: 'Another proposal has replaced this one. Read the dispute again.',
     fields: { proposalId: 'is not the standing proposal' },
   };
 }
@@ -316,7 +315,7 @@ function reviewDenial(facts: JobFacts): Explanation | undefined {
 const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string>> = {
   never: 'Only a job that you approved can be rated.',
   used: 'You have already rated this job. A rating is final.',
-  over: `A job can be rated within ${REVIEW_DAYS_MAX} days of its completion.`,
+  over: `You can rate a job only within ${REVIEW_DAYS_MAX} days of its completion.`,
 };
 
 /** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */

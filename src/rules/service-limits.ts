@@ -89,7 +89,7 @@ export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
 /**
- * Longer than a statement or a connection may take: where no look for events is answered for so long, or no heartbeat
+ * Longer than a statement or a connection can take. If no query for events returns within this time, or no heartbeat
  * comes back, the connections are lost.
  */
 export const LIVE = { answerWithinMs: 11_000 } as const;

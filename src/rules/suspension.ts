@@ -9,7 +9,7 @@ import { refuse, unauthorized, type Refusal } from './errors.js';
 import type { UserId } from './ids.js';
 import type { Role } from './viewer.js';
 
-/** Answers the right password of a suspended person. The reason is for admins. */
+/** The error when a suspended user logs in with the right password. Only admins see the reason. */
 export function suspended(until: Date | null): Refusal {
   const end = until && ` until ${DAY.format(until)}`;
   const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;

@@ -28,13 +28,13 @@ declare module 'zod' {
 }
 
 /**
- * Control characters, line breaks, and characters that change the direction of the text around them: with these a name
- * could forge a line of a log or an email, or read as another one. The marks U+200E and U+200F stay allowed, since
- * names that mix scripts need them and they hide nothing.
+ * Control characters, line breaks, and characters that change the direction of surrounding text. With these, a name
+ * could forge a line in a log or an email, or look like another name. U+200E and U+200F are allowed, because names in
+ * mixed scripts need them and they don't hide anything.
  */
 const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** A shorter text is a name or another single line. */
+/** Shorter strings are names or other single lines. */
 const isProse = (max: number) => max >= TEXT.note;
 
 /** Trimmed text of at most `max` characters, counted as a reader counts them. */
@@ -42,7 +42,7 @@ export function text(max: number) {
   return untrimmedText(max, z.string().trim());
 }
 
-const ONE_LINE = 'must be one line without control characters or characters that change the direction of text';
+const ONE_LINE = 'must be a single line without control characters or characters that change the text direction';
 
 export function untrimmedText(max: number, string = z.string()) {
   const wellFormed = string.refine(

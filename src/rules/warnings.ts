@@ -1,4 +1,4 @@
-/** What in a job may keep contractors from finding it. People write what they like: this warns and never refuses. */
+/** Warns about what may keep contractors from finding a job. The fields are free text, so nothing is rejected. */
 import { CATALOG } from './catalog.js';
 import type { JOB_WARNING } from './entities/job.js';
 import type { JobFields } from './editing.js';
@@ -7,11 +7,11 @@ import { isIn, type JobState } from './states.js';
 
 export type JobWarning = ShownRow<typeof JOB_WARNING>;
 
-/** What is known of a job's place, from its ZIP code and from its city and state. */
+/** What we know about a job's place, from its ZIP code and from its city and state. */
 export interface KnownPlaces {
   readonly byZip: { readonly city: string; readonly state: string } | undefined;
   readonly byCity: object | undefined;
-  /** How far apart the two are; null unless they contradict each other. */
+  /** The distance between the two. Null unless they contradict each other. */
   readonly milesApart: number | null;
 }
 
@@ -45,7 +45,7 @@ function nearestCategory(category: string): string | undefined {
   return nearest && nearest.typos <= Math.max(1, Math.floor(word.length / 3)) ? nearest.known : undefined;
 }
 
-/** How many characters must be added, removed or replaced to make one text of the other (Levenshtein). */
+/** The Levenshtein distance: how many characters to add, remove, or replace to turn one string into the other. */
 function editDistance(one: string, other: string): number {
   let row = [...other, ''].map((_, at) => at);
   for (const [line, letter] of [...one].entries()) {
@@ -69,7 +69,7 @@ function placeWarnings({ zipCode, city, state }: WarnedJob, { byZip, byCity, mil
   }
   if (byZip && milesApart !== null) {
     const there = `${byZip.city}, ${byZip.state}, ${milesApart} miles from ${city}, ${state}`;
-    const advice = 'We use the city; correct whichever is wrong.';
+    const advice = 'We use the city. Correct whichever is wrong.';
     warn('PLACE_MISMATCH', 'zipCode', `ZIP code ${zipCode} is in ${there}. ${advice}`);
   }
   return warnings;
@@ -91,7 +91,7 @@ function dateWarnings(job: WarnedJob, now: Date): JobWarning[] {
 
 const HOURS_BEHIND_UTC_MAX = 12;
 
-/** The date where the day begins last: no time zone calls an earlier one today. */
+/** Today's date in the last time zone to reach it. An earlier date is in the past everywhere. */
 function earliestDate(now: Date): string {
   return new Date(now.getTime() - HOURS_BEHIND_UTC_MAX * 3_600_000).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

@@ -1,9 +1,9 @@
-/** Secrets that operators set, or that the server makes and keeps beside its data so that they outlive a restart. */
+/** Secrets that operators set, or that the server generates and stores next to its data so they survive restarts. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The secret in this file of the folder; the first call makes it. */
+/** The secret in this file in the folder. The first call generates it. */
 export function keptSecret(dataFolder: string, name: 'jwt-secret' | 'mailbox-secret'): string {
   const file = join(dataFolder, name);
   if (!existsSync(file)) {

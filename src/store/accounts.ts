@@ -72,7 +72,7 @@ export const insertContractor = statement(
       .returning(fields),
 );
 
-/** Who has this address, or had it and may still take it back, or waits for support to decide about it. */
+/** Who has this address, can still undo a change away from it, or is waiting for support to decide about it. */
 export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
@@ -88,7 +88,7 @@ export const selectIdByEmail = statement(
       .limit(1),
 );
 
-/** A suspended user's code is as unknown as one that belongs to nobody. */
+/** A suspended user's code is treated like one that doesn't exist. */
 export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
@@ -230,7 +230,7 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $('id'))),
 );
 
-/** An undo of an email change hands nothing over after that. */
+/** After an edit, an email undo no longer returns the account without a decision by support. */
 export const markProfileEdited = statement('markProfileEdited', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
     .update(users)

@@ -64,7 +64,7 @@ export const selectSession = statement(
       .where(and(eq(sessions.id, $('id')), isLogIn)),
 );
 
-/** All of them if no session is named. */
+/** Revokes all of them if no session is given. */
 export const revokeOtherLogIns = statement(
   'revokeOtherLogIns',
   ANNOUNCEMENT,

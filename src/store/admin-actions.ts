@@ -25,7 +25,7 @@ interface NewAction {
   readonly decision?: string | undefined;
 }
 
-/** Records what an admin does to somebody, among the last statements of the transaction that does it. */
+/** Records an admin's action on someone, among the last statements of the transaction that carries it out. */
 export async function recordAdminAction(tx: Db, { userId }: Pick<Viewer, 'userId'>, action: NewAction): Promise<void> {
   const { reason = null, until, amount = null, decision = null, ...what } = action;
   const details = { reason, until: until?.toISOString() ?? null, amount, decision };
@@ -89,7 +89,7 @@ function listOf(names: readonly (keyof typeof FILTERS)[], isByUser: boolean): Li
   });
 }
 
-/** The actions that concern a person: a decision about a job concerns both of its parties, each by its own index. */
+/** The actions that concern a user. A decision about a job concerns both parties, and each has its own index. */
 function toEitherParty($: Placeholders<FilterValues>, isEach: SQL | undefined, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
   const order = sql.raw(`order by created_at ${direction}, id ${direction} limit ${atMost}`);

@@ -132,8 +132,8 @@ export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<vo
 }
 
 /**
- * How many bids on a row of `jobs` are not of suspended contractors: of those that `count` counts, which are in one of
- * these states. Where nobody is suspended, none is read.
+ * The number of bids on a row of `jobs`, not counting those of suspended contractors. `count` is the column that counts
+ * the bids in these states. If nobody is suspended, no bids are read.
  */
 function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly BidState[]): SQL<number> {
   const counted = sql.raw(`"jobs"."${count}"`);
@@ -144,7 +144,7 @@ function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly Bi
 
 export const bidsToAwardOfJob = bidsOfOthers('live_bid_count', LIVE_BID_STATES);
 
-/** The bids that limit what an edit may change. */
+/** The number of bids that limit what an edit can change. */
 export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
 
 /** The live bids of a row of `jobs` with their contractors, the oldest first. */

@@ -141,7 +141,7 @@ async function takesWrites(probe: Db, answerWithinMs: number): Promise<boolean> 
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new NoAnswer('The database did not answer in time.'));
-    // After a stall of the event loop, timers run before the sockets are read: the answer may be there.
+    // After an event loop stall, timers run before sockets are read, so the response may already be there.
     timer = setTimeout(() => setImmediate(giveUp), answerWithinMs);
   });
   try {

@@ -234,7 +234,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     statement_timeout: `${settings.statementTimeoutMs}`,
     lock_timeout: `${settings.lockTimeoutMs}`,
     idle_in_transaction_session_timeout: `${settings.idleInTransactionTimeoutMs}`,
-    // Just-in-time compilation costs more than these short queries take.
+    // Just-in-time compilation costs more time than these short queries take.
     jit: 'off',
   };
   const options = {
@@ -249,7 +249,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connection: {
       application_name: settings.applicationName,
       TimeZone: 'UTC',
-      // A pooler passes these on to nobody: time-outs are those of the role (`pooler.ts`), and `deploy/pgbouncer.ini`
+      // A pooler doesn't pass these on. Timeouts come from the role (`pooler.ts`), and `deploy/pgbouncer.ini`
       // turns JIT off.
       ...(connection.direct === undefined && session),
     },

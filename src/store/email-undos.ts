@@ -1,4 +1,4 @@
-/** Undos of email changes: what was done with the account after the change, and what became of the undo. */
+/** Email undos: whether the account was used after the change, and the state of the undo. */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import type { EmailUndoState } from '../rules/email-undo.js';
 import type { MailId, UserId } from '../rules/ids.js';
@@ -6,7 +6,7 @@ import { builder, statement, type Placeholders } from './statement.js';
 import { users } from './tables/accounts.js';
 import { mails } from './tables/mails.js';
 
-/** What shows that somebody used the account after the change. The row of `mails` was written with the change. */
+/** What counts as use of the account after the change. The row in `mails` was written with the change. */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,
   job: sql`exists (select from jobs j join homeowners h on h.id = j.homeowner_id
@@ -28,7 +28,7 @@ export const selectUseAfterChange = statement(
 interface NewUndoState {
   readonly userId: UserId;
   readonly state: EmailUndoState;
-  /** The address that the account does not have. */
+  /** The address that the account doesn't have. */
   readonly address: string;
 }
 

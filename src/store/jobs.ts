@@ -102,7 +102,7 @@ export interface StoredFacts extends ViewerFacts {
   /** Empty unless they are asked for. */
   readonly liveBids: readonly LiveBid[];
   readonly disputeEvents: readonly DisputeEvent[];
-  /** How many bids limit what an edit may change; zero unless it is asked for. */
+  /** The number of bids that limit what an edit can change. Zero unless requested. */
   readonly bidsLimitingEdits: number;
 }
 

@@ -115,7 +115,7 @@ export const selectUndo = statement(
       .limit(1),
 );
 
-/** Changes of email that were requested and not confirmed yet. */
+/** Email changes that were requested but aren't confirmed yet. */
 export const expireEmailChanges = statement(
   'expireEmailChanges',
   {},
@@ -123,7 +123,7 @@ export const expireEmailChanges = statement(
     where user_id = ${$('userId')} and kind = 'email_change' and used_at is null and expires_at > now()`,
 );
 
-/** Undos of the changes that came after the one that this undo is for. */
+/** Undo links for email changes made after the one that this link undoes. */
 export const expireLaterUndos = statement(
   'expireLaterUndos',
   {},

@@ -51,12 +51,12 @@ function isPooled(connection: Connection): Promise<boolean> {
 }
 
 const NO_TIMEOUTS =
-  'With DATABASE_DIRECT_URL, DATABASE_URL is taken for a pooler, which passes no time-outs on. In PostgreSQL, set ' +
+  "With DATABASE_DIRECT_URL, DATABASE_URL is treated as a pooler, which doesn't pass timeouts on. In PostgreSQL, set " +
   'them for the role:';
 
 const RECONNECT =
-  'The pooler keeps connections that lack them. Let it open new ones, and start this server again. For PgBouncer, ' +
-  'its admin user runs:';
+  "The pooler's open connections don't have them yet. Have it reconnect, then start this server again. For " +
+  'PgBouncer, run this as its admin user:';
 
 function reconnectCommand(connection: Connection): string {
   const { hostname, port } =

@@ -37,7 +37,7 @@ interface ListKind {
   readonly flags: readonly (readonly [Flag, boolean])[];
 }
 
-/** What an account is or is not. Each has an index in the order of the list, of the accounts that may be few. */
+/** Yes-or-no filters. Each has an index in list order, on the accounts that may be few. */
 const FLAGS = {
   suspended: sql`"users"."suspended_at" is not null`,
   emailVerified: sql`"users"."email_verified"`,
@@ -91,7 +91,7 @@ function listOf(kind: ListKind): List<FilterValues, ListedUser> {
   );
   const fits = ($: Placeholders<FilterValues>) =>
     and(hasSearch ? matchesWords($) : undefined, verified === null ? undefined : isVerified(verified));
-  // Few accounts have one: an index finds them, and all else is asked of each.
+  // Few accounts have one: an index finds them, and the other filters are checked on each.
   if (emailUndo !== null)
     return pagedList({
       name: 'listUsers',

@@ -17,7 +17,7 @@ export interface ViewerFacts {
   /** The states of the viewer's own bids, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
-  /** Whether support has to decide whose the viewer's account is. */
+  /** Whether support has to decide who owns the viewer's account. */
   readonly isEmailDisputed: boolean;
   /** How many bids, anyone’s, could be awarded. */
   readonly bidsToAward: number;
@@ -39,12 +39,12 @@ export function viewerFacts(role: Role, $: Placeholders<ViewerIds>) {
   };
 }
 
-/** The latest proposal, while the parties may still agree. Other jobs are not asked for their events. */
+/** The latest proposal, while the parties can still agree. The events of other jobs aren't read. */
 const standingProposal = sql<StandingProposal | null>`case when "jobs"."status" = '${inState('acceptResolution')}'
   then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
   where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
 
-/** No state follows completion, so a completed job has been so since its last change of state. */
+/** No state follows completion, so the last status change of a completed job is its completion. */
 const reviewWindow = sql<ReviewWindow | null>`case when "jobs"."status" = '${inState('review')}' and exists (
   select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}')
   then case when "jobs"."rating" is not null then 'used'

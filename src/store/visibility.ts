@@ -42,7 +42,7 @@ export const isContractorSuspended = sql<boolean | null>`exists (select from use
 export const isBidderSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
 
-/** The directory doesn't list suspended contractors. They are read once in a statement, as `HIDDEN_JOBS` are. */
+/** The directory doesn't list suspended contractors. They are read once per statement, like `HIDDEN_JOBS`. */
 export const isInDirectory = sql`"contractors"."id" not in (select c.id from users u
   join contractors c on c.user_id = u.id where u.suspended_at is not null)`;
 

@@ -124,7 +124,7 @@ describe('what an admin does to others', () => {
     expect(await rows()).toHaveLength(before.length + 1);
   });
 
-  it('is recorded by a transaction that ends by itself, and is gone with one that fails', async () => {
+  it('is recorded by a transaction that succeeds, and not by one that fails', async () => {
     const { admin, bidder } = people;
     const act = (action: string, fails = false) =>
       app.services.db.inTransaction(async (tx) => {
@@ -192,7 +192,7 @@ describe('the list', () => {
     expect(byRest(await read(people.admin, '?admin_id=x'))).toEqual(invalid('admin_id'));
   });
 
-  it('finds a decision under either party, and by its job, page by page', async () => {
+  it('lists a decision under either party and under its job, page by page', async () => {
     const job = await givenJob(app, 'escalated', people);
     expect((await callRest(app, 'reachDecision', happyCall('reachDecision', people, job))).status).toBe(200);
     const [decided] = await app.sql`select id from admin_actions where job_id = ${job.id}`;
@@ -202,7 +202,7 @@ describe('the list', () => {
     for (const { userId } of [owner, awardee]) {
       expect((await ids(`?user_id=${userId}`))[0]).toBe(decided?.id);
       expect(await ids(`?user_id=${userId}&job_id=${job.id}`)).toEqual([decided?.id]);
-      // Each page by itself gives the whole list.
+      // The pages add up to the whole list.
       const whole = await ids(`?user_id=${userId}`);
       const pages = await Promise.all(
         whole.map((_: string, at: number) => ids(`?user_id=${userId}&per_page=1&page=${at + 1}`)),

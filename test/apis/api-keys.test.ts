@@ -155,7 +155,7 @@ describe('an API key', () => {
     expect(both.data.viewer).toEqual({ referralCode: hanna.referralCode, apiKeys: null });
   });
 
-  it('may manage webhooks if its access is full, in both APIs, and only read them otherwise', async () => {
+  it('can manage webhooks through both APIs with full access, and otherwise only read them', async () => {
     const { token } = await programOf(app, hanna);
     const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: 'https://hooks.example.com/' } });
     expect([made.status, made.body.secret]).toEqual([201, expect.stringMatching(/^whsec_/)]);
@@ -169,7 +169,7 @@ describe('an API key', () => {
     const body = { status: 'paused' };
     expect((await app.rest('PUT', `/v1/webhooks/${id}`, { token, body })).body.status).toBe('paused');
     expect((await app.rest('DELETE', `/v1/webhooks/${id}`, { token })).status).toBe(200);
-    // A secret is kept nowhere, so that a key for repeats is ignored: the second call makes another endpoint.
+    // Secrets are never stored, so the idempotency key is ignored: the second call creates another endpoint.
     const headers = { 'Idempotency-Key': 'webhook' };
     const twice = async () =>
       (await app.rest('POST', '/v1/webhooks', { token, headers, body: { url: 'https://hooks.example.com/' } })).body;
@@ -208,7 +208,7 @@ describe('an API key', () => {
         const { status, body } = await app.rest(method, address, { token, ...(method !== 'GET' && { body: {} }) });
         const refused = [status, body.details?.code];
         if (isWrite(operation)) expect(refused, `${method} ${path}`).toEqual([403, 'FORBIDDEN']);
-        else expect(String(body.error), `${method} ${path}`).not.toMatch(/^This API key only reads/);
+        else expect(String(body.error), `${method} ${path}`).not.toMatch(/^This API key is read-only/);
       }
       for (const at of [app, twin]) expect((await me(token, at)).body.user.id).toBe(person.userId);
     }
@@ -217,7 +217,7 @@ describe('an API key', () => {
     const token = made.secret as string;
     const before = await app.sql`select count(*)::int as jobs from jobs`;
     const write = await app.rest('POST', '/v1/jobs', { token, body });
-    expect([byRest(write), write.body.error]).toEqual([FORBIDDEN, expect.stringMatching(/^This API key only reads/)]);
+    expect([byRest(write), write.body.error]).toEqual([FORBIDDEN, expect.stringMatching(/^This API key is read-only/)]);
     const dry = await app.rest('POST', '/v1/jobs', { token, body, headers: { 'dry-run': 'true' } });
     expect(byRest(dry)).toEqual(FORBIDDEN);
     const mutation = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }';

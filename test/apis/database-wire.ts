@@ -1,9 +1,9 @@
 /**
- * A wire between a server and its database. It counts round trips: how often the server waits for the database. It can
- * also hold back what the database sends on some connections, as a network that swallows packets does.
+ * A proxy between a server and its database. It counts round trips: how often the server waits for the database. It can
+ * also hold back what the database sends on some connections, like a network that drops packets.
  *
- * The speed of the machine has no part in the count. The wire collects what the server sends until the server has
- * nothing more to send without an answer, forwards all of it, and delivers the answers only when all have arrived.
+ * The count doesn't depend on the machine's speed. The proxy collects what the server sends until the server can't send
+ * more without a response, forwards all of it, and delivers the responses only when all have arrived.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -16,7 +16,7 @@ type Connection = FreshDatabase['connection'];
 
 export interface DatabaseWire {
   readonly connection: Connection;
-  /** The round trips of calls since the last look. The connections of the queue, the probe, and events don't count. */
+  /** The round trips of calls since the last check. Connections for the queue, the probe, and events don't count. */
   roundTrips(): number;
   /** Holds back what comes on each connection that has sent this text last, or sends it from now on. */
   hold(text: string): void;
@@ -27,10 +27,10 @@ export interface DatabaseWire {
   close(): void;
 }
 
-/** How a connection that serves calls introduces itself to Postgres. */
+/** Identifies a connection that serves calls in its startup message to Postgres. */
 const IS_FOR_CALLS = `application_name\0${DATABASE_DEFAULTS.applicationName}\0`;
 
-/** A server that has sent nothing for so many turns of the event loop waits for answers. */
+/** A server that has sent nothing for this many event loop turns is waiting for responses. */
 const QUIET_TURNS = 20;
 
 export async function databaseWire(to: Connection): Promise<DatabaseWire> {
@@ -118,7 +118,7 @@ export async function databaseWire(to: Connection): Promise<DatabaseWire> {
   };
 }
 
-/** Counts the messages of these types in a stream of the protocol: a letter, four bytes of length, and the content. */
+/** Counts messages of these types in a protocol stream. Each has a letter, a four-byte length, and the content. */
 function messageCounter(types: readonly string[]): (piece: Buffer) => number {
   let rest: Buffer = Buffer.alloc(0);
   return (piece) => {

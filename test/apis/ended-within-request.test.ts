@@ -1,4 +1,4 @@
-/** A request that ends its own session: the fields that follow are refused, and nothing of them happens. */
+/** A request that ends its own session: later fields are rejected and change nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../app.js';
 import { homeowner, programOf, type Person } from '../cast.js';
@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A mutation that ends sessions, and who sends it if not the person by their session. */
+/** A mutation that ends sessions, and who sends it, unless it's the person with their session. */
 interface Ending {
   readonly mutation: string;
   readonly input?: object;
   readonly token?: string;
-  /** What comes before it, if not a job. */
+  /** The field before it, unless it's a job. */
   readonly first?: string;
 }
 
@@ -68,7 +68,7 @@ async function sendBetweenTwoJobs(person: Person, ending: Ending, headers = {}) 
 
 const REFUSED_AFTERWARDS = [['c', 'UNAUTHENTICATED', 'session_ended']];
 
-describe('a document in which one field ends the session of its caller', () => {
+describe('a document with a field that ends its caller’s session', () => {
   const ENDINGS: readonly [name: string, end: (hanna: Person) => Ending | Promise<Ending>][] = [
     ['logOut', () => ({ mutation: 'logOut { sessionId }' })],
     ['endSession', async (hanna) => ({ mutation: `endSession(id: "${await sessionOf(hanna)}") { session { id } }` })],
@@ -78,7 +78,7 @@ describe('a document in which one field ends the session of its caller', () => {
       async (hanna) => ({
         mutation: 'undoEmailChange(input: $input) { email }',
         input: { token: await undoLinkOf(hanna) },
-        // A job since the change would leave the undo to support.
+        // If a job came after the change, support would have to decide about the undo.
         first: 'endOtherSessions { endedCount }',
       }),
     ],
@@ -94,14 +94,14 @@ describe('a document in which one field ends the session of its caller', () => {
   it.each(ENDINGS)('creates no job after %s', async (_name, end) => {
     const hanna = await homeowner(app, 'Hanna');
     const ending = await end(hanna);
-    // The server knows the session from memory.
+    // The server has the session in memory.
     expect((await app.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(200);
     const { created, refusals, ended } = await sendBetweenTwoJobs(hanna, ending);
     expect(ended).not.toBeNull();
     expect({ created, refusals }).toEqual({ created: ending.first ? [] : ['Before'], refusals: REFUSED_AFTERWARDS });
   });
 
-  it('creates no job after refreshSession has found a stolen token, and so ended the session', async () => {
+  it('creates no job after refreshSession detects a stolen token and ends the session', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await app.rest('POST', '/v1/auth/refresh', { body: { refresh_token: hanna.refreshToken } });
     await app.sql`update refresh_tokens set used_at = used_at - interval '1 hour' where used_at is not null`;
@@ -115,7 +115,7 @@ describe('a document in which one field ends the session of its caller', () => {
     });
   });
 
-  it('refuses what follows in a dry run as in a real call, and the session goes on', async () => {
+  it('rejects later fields in a dry run as in a real call, and the session stays active', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const mutation = `endSession(id: "${await sessionOf(hanna)}") { session { id } }`;
     const { created, refusals } = await sendBetweenTwoJobs(hanna, { mutation }, { 'dry-run': 'true' });
@@ -124,7 +124,7 @@ describe('a document in which one field ends the session of its caller', () => {
   });
 });
 
-describe('a document in which one field ends other sessions', () => {
+describe('a document with a field that ends other sessions', () => {
   const ENDINGS: readonly [name: string, end: (hanna: Person, other: Person) => Ending | Promise<Ending>][] = [
     ['endOtherSessions', () => ({ mutation: 'endOtherSessions { endedCount }' })],
     [
@@ -142,17 +142,17 @@ describe('a document in which one field ends other sessions', () => {
         return { mutation: `revokeApiKey(id: "${key?.id}") { apiKey { id } }` };
       },
     ],
-    ['resetPassword of somebody else', async (_, other) => ({ mutation: RESET, input: await resetInput(other) })],
+    ['resetPassword for someone else', async (_, other) => ({ mutation: RESET, input: await resetInput(other) })],
   ];
 
-  it.each(ENDINGS)('goes on after %s', async (_name, end) => {
+  it.each(ENDINGS)('continues after %s', async (_name, end) => {
     const [hanna, other] = [await homeowner(app, 'Hanna'), await homeowner(app, 'Olaf')];
     const { created, refusals } = await sendBetweenTwoJobs(hanna, await end(hanna, other));
     expect({ created, refusals }).toEqual({ created: ['After', 'Before'], refusals: [] });
   });
 });
 
-it('a WebSocket runs no such document, and closes once a link has ended the session it was opened with', async () => {
+it('a WebSocket does not run such a document, and closes when a link ends its session', async () => {
   const hanna = await homeowner(app, 'Hanna');
   const { id } = (await app.rest('POST', '/v1/jobs', { token: hanna.token, body: { title: 'A', description: 'B' } }))
     .body;

@@ -1,4 +1,4 @@
-/** The audit of GraphQL over HTTP: this server does whatever it MUST, and all but three of what it SHOULD. */
+/** The GraphQL over HTTP audit: this server meets every MUST and all but three SHOULDs. */
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /**
- * Status 200 for documents that cannot be parsed, are invalid, or have wrong variables: this server answers 400, since
- * nothing was run (schema/README.md, "Decisions").
+ * Status 200 for documents that can't be parsed, are invalid, or have wrong variables. This server returns 400, because
+ * nothing was executed (schema/README.md, "Decisions").
  */
 const DECIDED_OTHERWISE = ['572B', 'FDE2', '7B9B'];
 

@@ -1,4 +1,4 @@
-/** Olive approves work without a rating and gives it later: once, within 30 days, through both APIs. */
+/** Olive approves work without a rating and rates it later: once, within 30 days, through both APIs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { APIS, callRest, outcomeOf, restOutcome } from '../calls.js';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A contractor of their own for each test, so that the average is that of this job alone. */
+/** Each test has its own contractor, so the average reflects only this job. */
 async function approved(body: object = {}): Promise<{ job: GivenJob; ava: Person }> {
   const ava = await contractor(app, 'Ava');
   const job = await givenJob(app, 'in_review', { ...people, awardee: ava });
@@ -29,8 +29,8 @@ const reviewsOf = async ({ profileId, token }: Person): Promise<Json[]> =>
   (await app.rest('GET', `/v1/contractors/${profileId}/reviews`, { token })).body.data;
 const rate = (job: GivenJob, body: object, by = people.owner) => callRest(app, 'review', { by, job: job.id, body });
 
-describe('a rating that follows the approval', () => {
-  test.each(APIS)('counts by %s as one that came with it', async (api) => {
+describe('a rating given after the approval', () => {
+  test.each(APIS)('counts the same through %s as one given with it', async (api) => {
     const { job, ava } = await approved();
     expect([await recordOf(ava), await reviewsOf(ava)]).toEqual([[1, null, 0], []]);
     const before = (await app.rest('GET', `/v1/jobs/${job.id}`, { token: people.owner.token })).body;
@@ -61,7 +61,7 @@ describe('a rating that follows the approval', () => {
     expect(await recordOf(ava)).toEqual([1, 4, 1]);
   });
 
-  test('joins the review that the approval had: its place stays, and a new text replaces the old one', async () => {
+  test('joins the review from the approval: it keeps its place, and new text replaces the old', async () => {
     const [kept, replaced] = [await approved({ review: 'Tidy.' }), await approved({ review: 'Tidy.' })];
     const [before] = await reviewsOf(kept.ava);
     expect((await rate(kept.job, { rating: 5 })).body).toMatchObject({ rating: 5, review: 'Tidy.' });
@@ -70,7 +70,7 @@ describe('a rating that follows the approval', () => {
     expect(await reviewsOf(replaced.ava)).toMatchObject([{ rating: 2, review: 'It leaks.' }]);
   });
 
-  test('of two at once one wins, and counts once', async () => {
+  test('two concurrent ratings: one wins and counts once', async () => {
     const { job, ava } = await approved();
     const answers = await Promise.all([rate(job, { rating: 1 }), rate(job, { rating: 5 })]);
     expect(answers.map((answer) => restOutcome(answer).code).toSorted()).toEqual(['INVALID_TRANSITION', null]);
@@ -78,7 +78,7 @@ describe('a rating that follows the approval', () => {
     expect(await recordOf(ava)).toEqual([1, won, 1]);
   });
 
-  test('is taken on the thirtieth day, and refused on the thirty-first', async () => {
+  test('is accepted on the 30th day and rejected on the 31st', async () => {
     const [soon, late] = [await approved(), await approved()];
     for (const [{ job }, days] of [
       [soon, '29 days 23 hours'],
@@ -89,15 +89,15 @@ describe('a rating that follows the approval', () => {
     const refused = await rate(late.job, { rating: 5 });
     expect(refused.body).toMatchObject({
       status: 400,
-      error: 'A job can be rated within 30 days of its completion.',
+      error: 'You can rate a job only within 30 days of its completion.',
       details: { code: 'INVALID_TRANSITION', from_state: 'completed', allowed_operations: [] },
     });
     expect(await recordOf(late.ava)).toEqual([1, null, 0]);
   });
 });
 
-describe('whoever may not rate is told why', () => {
-  test('a rating that came with the approval is final, and another end has none', async () => {
+describe('anyone who cannot rate is told why', () => {
+  test('a rating given with the approval is final, and a job that ended another way cannot be rated', async () => {
     const { job } = await approved({ rating: 3 });
     expect((await rate(job, { rating: 5 })).body.error).toBe('You have already rated this job. A rating is final.');
     const ended = await givenJob(app, 'in_review', people);
@@ -108,7 +108,7 @@ describe('whoever may not rate is told why', () => {
     expect(restOutcome(await rate(open, { rating: 5 }))).toMatchObject({ code: 'INVALID_TRANSITION' });
   });
 
-  test.each(APIS)('by %s: a rating from 1 to 5 is required, and only the owner gives it', async (api) => {
+  test.each(APIS)('through %s, a rating from 1 to 5 is required, and only the owner can give it', async (api) => {
     const { job, ava } = await approved();
     const ask = (by: Person, body: object) => outcomeOf(app, api, 'review', { by, job: job.id, body });
     for (const body of [{}, { review: 'Nice.' }, { rating: null }])
@@ -136,7 +136,7 @@ describe('whoever may not rate is told why', () => {
   });
 });
 
-test('the database lets a review gain its rating, and nothing else', async () => {
+test('the database lets a review gain a rating and nothing else', async () => {
   const { job } = await approved({ rating: 3, review: 'Tidy.' });
   await expect(app.sql`update reviews set rating = 5 where job_id = ${job.id}`).rejects.toThrow(/never changed/);
   await expect(app.sql`delete from reviews where job_id = ${job.id}`).rejects.toThrow(/never changed/);

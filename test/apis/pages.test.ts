@@ -132,10 +132,10 @@ describe('/', () => {
   });
 });
 
-it('/lifecycle draws a picture that is legible in a window of 400 by 800 pixels', async () => {
+it('/lifecycle shows a picture that is legible in a 400 by 800 pixel window', async () => {
   const page = await (await fetch(`${app.url}/lifecycle`)).text();
   const [, width, height] = /<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(page) ?? [];
-  // It is 368 pixels wide there, below a head of 80, and its letters are of 12 where it is not made smaller.
+  // There it is 368 pixels wide, below an 80 pixel header. Unscaled, its letters are 12 pixels.
   expect((12 * 368) / Number(width)).toBeGreaterThanOrEqual(9);
   expect(80 + Number(height)).toBeLessThanOrEqual(800);
 });
@@ -157,7 +157,7 @@ describe('A refusal', () => {
     expect((await fetch(`${app.url}/v1/me`, { headers: HTML })).headers.get('www-authenticate')).toContain('Bearer');
   });
 
-  it('shows code as code on its page, and as text to programs', async () => {
+  it('shows code as code on the page, and as plain text to programs', async () => {
     const page = await (await fetch(`${app.url}/v1/jobs`, { headers: HTML })).text();
     expect(page).toContain('send it as <code>Authorization: Bearer &lt;token&gt;</code>.');
     expect(page).not.toContain('`');

@@ -514,7 +514,7 @@ describe('somebody who tries the back ways', () => {
         address_line1: 'Hidden Lane',
         city: 'Austin',
         state: 'TX',
-        // Near enough that the job is placed there, and not in Austin.
+        // Close enough that the job gets this location, not that of Austin.
         zip_code: '78130',
       },
     });

@@ -307,7 +307,7 @@ describe('a log-out', () => {
     expect((await refresh(other.refreshToken)).status).toBe(200);
   });
 
-  it('through GraphQL returns the session that it ended, as `endSession` does', async () => {
+  it('through GraphQL returns the session that it ended, like `endSession`', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { data } = await app.graphql('mutation { logOut { sessionId session { id isCurrent } } }', {
       token: hanna.token,

@@ -1,4 +1,4 @@
-/** Hanna's dispute with Carl ends by a word of one of them: a proposal or a decision is accepted, through both APIs. */
+/** Hanna's dispute with Carl ends when one of them accepts a proposal or a decision, through both APIs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
@@ -26,7 +26,7 @@ const say = (by: Who, job: GivenJob, resolution: string) =>
 const accept = (by: Who, { id }: GivenJob, proposalId: string) =>
   callRest(app, 'acceptResolution', { by: people[by], job: id, body: { proposal_id: proposalId } });
 
-/** A disputed job whose awardee, who has a stake on it, has made a proposal. */
+/** A disputed job whose awardee has a stake on it and has made a proposal. */
 async function withProposal(): Promise<{ job: GivenJob; ava: People['awardee']; proposalId: string }> {
   const ava = await contractor(app, 'Ava');
   const cast = { ...people, awardee: ava };
@@ -35,7 +35,7 @@ async function withProposal(): Promise<{ job: GivenJob; ava: People['awardee']; 
 }
 
 describe('the owner accepts what the contractor proposed', () => {
-  test.each(APIS)('by %s: the job is completed without credit, and the stake is free', async (api) => {
+  test.each(APIS)('through %s: the job is completed without credit, and the stake is released', async (api) => {
     const { job, ava, proposalId } = await withProposal();
     const tokens = async () => (await app.rest('GET', '/v1/tokens', { token: ava.token })).body;
     expect(await tokens()).toMatchObject({ held: 5 });
@@ -59,7 +59,7 @@ describe('the owner accepts what the contractor proposed', () => {
     expect(await outcomeOf(app, api, 'acceptResolution', asked)).toMatchObject({ code: 'INVALID_TRANSITION' });
   });
 
-  test('and reads its identifier where they read its text; both name the same event', async () => {
+  test('and can read its ID next to its text; both belong to the same event', async () => {
     const { job, proposalId } = await withProposal();
     const query = `query($id: ID!, $proposal: ID!) { job(id: $id) { dispute { proposal { id resolution } } }
       node(id: $proposal) { __typename id ... on DisputeProposal { resolution proposedBy } } }`;
@@ -76,23 +76,26 @@ describe('the owner accepts what the contractor proposed', () => {
   });
 });
 
-describe('a proposal is accepted as it stands', () => {
-  test.each(APIS)('one that was replaced by a period is refused by %s, and the job stays disputed', async (api) => {
-    const job = await givenJob(app, 'disputed', people);
-    const first = (await propose(app, people, job)).id;
-    expect((await say('awardee', job, `${PROPOSED}.`)).status).toBe(200);
-    const asked = { by: people.owner, job: job.id, body: { proposal_id: first } };
-    expect(await outcomeOf(app, api, 'acceptResolution', asked)).toMatchObject({
-      status: 412,
-      code: 'STALE_VERSION',
-      fields: ['proposal_id'],
-    });
-    const { proposal } = await disputeOf(job.id);
-    expect(proposal.resolution).toBe(`${PROPOSED}.`);
-    expect((await accept('owner', job, proposal.id)).body.status).toBe('completed');
-  });
+describe('a proposal can be accepted only as it stands', () => {
+  test.each(APIS)(
+    'a proposal that changed by one period is rejected through %s, and the job stays disputed',
+    async (api) => {
+      const job = await givenJob(app, 'disputed', people);
+      const first = (await propose(app, people, job)).id;
+      expect((await say('awardee', job, `${PROPOSED}.`)).status).toBe(200);
+      const asked = { by: people.owner, job: job.id, body: { proposal_id: first } };
+      expect(await outcomeOf(app, api, 'acceptResolution', asked)).toMatchObject({
+        status: 412,
+        code: 'STALE_VERSION',
+        fields: ['proposal_id'],
+      });
+      const { proposal } = await disputeOf(job.id);
+      expect(proposal.resolution).toBe(`${PROPOSED}.`);
+      expect((await accept('owner', job, proposal.id)).body.status).toBe('completed');
+    },
+  );
 
-  test('of two who accept and counter at once one is first: an old text is never agreed to', async () => {
+  test('if one accepts while the other counters, one comes first, and the old text is never accepted', async () => {
     const [job] = await copiesOf(app, await givenJob(app, 'disputed', people), 1);
     const { id } = await propose(app, people, job!);
     const [accepted, countered] = await Promise.all([
@@ -111,7 +114,7 @@ describe('a proposal is accepted as it stands', () => {
   });
 });
 
-describe('who accepts, and when, is said in one order', () => {
+describe('who can accept, and when, is checked in a fixed order', () => {
   test.each(APIS)('by %s', async (api) => {
     const job = await givenJob(app, 'disputed', people);
     const ask = (by: keyof People, body: object, version?: number) =>
@@ -127,7 +130,7 @@ describe('who accepts, and when, is said in one order', () => {
     expect(await ask('owner', { proposal_id: newId('event') })).toMatchObject({ status: 400, fields: ['proposal_id'] });
     expect(await ask('admin', standing)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     expect(await ask('bidder', standing)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
-    // It is their own, whatever version or proposal they name.
+    // It's their own proposal, whatever version or proposal they send.
     expect(await ask('awardee', standing)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     expect(await ask('awardee', unknown, 99)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     expect(await ask('owner', unknown)).toMatchObject({ status: 412, code: 'STALE_VERSION', fields: ['proposal_id'] });
@@ -138,7 +141,7 @@ describe('who accepts, and when, is said in one order', () => {
     ).toBe('completed');
   });
 
-  test('and foretold: the proposer waits, the other may accept, nobody may without a proposal', async () => {
+  test('availableActions agrees: the proposer waits, the other can accept, nobody can without a proposal', async () => {
     const job = await givenJob(app, 'disputed', people);
     const foretold = async (by: Who) => {
       const { body } = await app.rest('GET', `/v1/jobs/${job.id}/actions`, { token: people[by].token });
@@ -162,7 +165,7 @@ describe('who accepts, and when, is said in one order', () => {
 });
 
 describe('the contractor accepts the decision', () => {
-  test.each(APIS)('by %s: the job is completed without credit, and cannot be rated', async (api) => {
+  test.each(APIS)('through %s: the job is completed without credit, and cannot be rated', async (api) => {
     const job = await givenJob(app, 'decision_reached', people);
     const ask = (by: keyof People) => outcomeOf(app, api, 'acceptDecision', { by: people[by], job: job.id });
     const credit = async () =>

@@ -1,4 +1,4 @@
-/** Names and other single lines, which forge nothing in a log or an email and read as what they are: by both APIs. */
+/** Names and other single lines can't forge log lines or emails, or look like something else, through both APIs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../app.js';
 import { homeowner, type Person } from '../cast.js';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const PROBLEM = 'must be one line without control characters or characters that change the direction of text';
+const PROBLEM = 'must be a single line without control characters or characters that change the text direction';
 const FORBIDDEN = [
   '\n',
   '\r',
@@ -31,7 +31,7 @@ const codeOf = (sign: string) => `U+${sign.charCodeAt(0).toString(16).padStart(4
 describe.each(FORBIDDEN.map((sign) => [codeOf(sign), sign]))('a line with %s', (_code, sign) => {
   const line = `Han${sign}na`;
 
-  it('is refused as a name, and nobody signs up with it', async () => {
+  it('is rejected as a name, and nobody signs up with it', async () => {
     const before = await app.sql`select count(*) from users`;
     const body = { email: 'nora@example.test', password: 'a password', first_name: line, last_name: 'Hill' };
     const { status, body: answer } = await app.rest('POST', '/v1/auth/signup/homeowner', { body });
@@ -39,7 +39,7 @@ describe.each(FORBIDDEN.map((sign) => [codeOf(sign), sign]))('a line with %s', (
     expect(await app.sql`select count(*) from users`).toEqual(before);
   });
 
-  it('is refused as the title and the city of a job by GraphQL', async () => {
+  it('is rejected by GraphQL as a job’s title and city', async () => {
     const input = { title: line, description: 'It leaks.', city: line };
     const { errors } = await app.graphql(
       'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }',
@@ -52,7 +52,7 @@ describe.each(FORBIDDEN.map((sign) => [codeOf(sign), sign]))('a line with %s', (
   });
 });
 
-it('a name may hold marks that mixed scripts need, and a description keeps its lines and tabs', async () => {
+it('a name can contain marks that mixed scripts need, and a description keeps its lines and tabs', async () => {
   const named = await app.rest('PUT', '/v1/me', {
     token: hanna.token,
     body: { user: { first_name: 'חנה\u200e (Hanna)', last_name: '\n Hill \t' } },
@@ -63,7 +63,7 @@ it('a name may hold marks that mixed scripts need, and a description keeps its l
   expect(body.description).toBe(description);
 });
 
-it('a body may be as long by REST as by GraphQL', async () => {
+it('a body can be as long through REST as through GraphQL', async () => {
   const long = 'x'.repeat(120 * 1024);
   const byRest = await app.rest('POST', '/v1/jobs', {
     token: hanna.token,

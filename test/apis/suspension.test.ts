@@ -207,8 +207,8 @@ describe('a person who is suspended', () => {
   });
 });
 
-describe('a contractor who is suspended', () => {
-  it('is in no list of contractors, near by neither, except for admins, until they are restored', async () => {
+describe('a suspended contractor', () => {
+  it('is missing from all contractor lists, even by location, except for admins, until restored', async () => {
     const { stranger, owner, awardee } = people;
     const body = {
       contractor: { service_areas: ['78704'], specialties: ['moving pianos'], bio: 'Only grand pianos.' },
@@ -234,7 +234,7 @@ describe('a contractor who is suspended', () => {
     people = { ...people, stranger: { ...stranger, token: (await logIn(stranger)).body.token } };
   });
 
-  it('is shown as such, and so are their bids, to those they have bid for and to admins', async () => {
+  it('is shown as suspended, as are their bids, to admins and to homeowners on whose jobs they have bid', async () => {
     const { owner, awardee, bidder } = people;
     const other = await homeowner(app, 'Otto');
     const { id, bids } = await givenJob(app, 'open', people);
@@ -273,7 +273,7 @@ describe('a contractor who is suspended', () => {
     expect([await shown(owner), (await shownOnBids(owner))[awardees]]).toEqual([false, false]);
   });
 
-  it('has bids that do not keep the urgency from being lowered, and a referral code that nobody knows', async () => {
+  it('has bids that do not block lowering the urgency, and a referral code that is treated as unknown', async () => {
     const carl = await contractor(app, 'Carl');
     const owner = await homeowner(app, 'Helga');
     const draft = await givenJob(app, 'draft', { ...people, owner }, { fields: { urgency: 'urgent' } });
@@ -304,7 +304,7 @@ describe('a contractor who is suspended', () => {
     expect((await join('referred.after@example.test')).status).toBe(201);
   });
 
-  it('gets credit for work in review if an admin completes the job and says so, and for nothing else', async () => {
+  it('gets credit only if an admin completes a job in review and asks for it', async () => {
     const recordOf = async () =>
       (
         await app.sql`select completed_jobs as jobs, rating_count as ratings from contractors
@@ -347,7 +347,7 @@ describe('a contractor who is suspended', () => {
 });
 
 describe('support', () => {
-  it('ends all sessions of a person, and leaves their API keys and other people alone', async () => {
+  it('ends all of a user’s sessions, but not their API keys or other users’ sessions', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const program = await programOf(app, hanna);
     const { body: second } = await logIn(hanna);
@@ -375,7 +375,7 @@ describe('support', () => {
     ]);
   });
 
-  it('sends the link of a confirmation again, which confirms the address, and not once it is confirmed', async () => {
+  it('resends the confirmation link, which confirms the address, but not once it is confirmed', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const mails = async () => (await app.sql`select id from mails where user_id = ${hanna.userId}`).length;
     const before = await mails();
@@ -392,10 +392,10 @@ describe('support', () => {
     expect(await acts(hanna.userId)).toEqual([['resendEmailVerification', null]]);
   });
 
-  it('lists accounts that are suspended, unconfirmed or unreachable, together with the other filters', async () => {
+  it('lists suspended, unconfirmed, or undeliverable accounts, combined with the other filters', async () => {
     const hanna = await homeowner(app, 'Uma');
     const carl = await contractor(app, 'Uwe');
-    // The mail of the sign-up has arrived, and changes nothing any more.
+    // Once the signup email has arrived, it can't change anything anymore.
     await mailTo(app, carl.email, 'Confirm your email address');
     await app.sql`update users set email_verified = true, email_undeliverable = true where id = ${carl.userId}`;
     await suspend(hanna.userId);

@@ -1,4 +1,4 @@
-/** A job that nobody would find is accepted as it is, and Hanna is told why nobody would. */
+/** A job that nobody would find is accepted as is, and Hanna is told why nobody would find it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';
@@ -29,7 +29,7 @@ async function asGraphql(id: string, by: keyof People): Promise<Json> {
   return data.job.warnings;
 }
 
-test('every slip of a draft is named with its value, and it is published all the same', async () => {
+test('each mistake in a draft gets a warning with its value, and the job can still be published', async () => {
   const created = await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...TYPOS } });
   expect(created.status).toBe(201);
   expect(codes(created.body.warnings)).toEqual([
@@ -54,7 +54,7 @@ test('every slip of a draft is named with its value, and it is published all the
   expect(await asGraphql(id, 'admin')).toEqual(warnings);
 });
 
-test('they are for the owner and admins: others read null, and no ZIP code in a sentence', async () => {
+test('only the owner and admins see warnings: others read null and see no ZIP code in a message', async () => {
   const job = await givenJob(app, 'open', people, { fields: { zip_code: '10001' } });
   for (const by of ['owner', 'admin'] as const) {
     const { body } = await app.rest('GET', `/v1/jobs/${job.id}`, { token: people[by].token });
@@ -67,14 +67,14 @@ test('they are for the owner and admins: others read null, and no ZIP code in a 
   }
 });
 
-test('a job is where its ZIP code says, and in its city where the two contradict each other', async () => {
+test('a job is located by its ZIP code, or by its city if the two contradict each other', async () => {
   const placed = async (fields: object) => {
     const { body } = await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...fields } });
     return [Math.round(body.latitude), Math.round(body.longitude), codes(body.warnings)];
   };
   expect(await placed({ zip_code: '10001' })).toEqual([30, -98, ['PLACE_MISMATCH zip_code']]);
   expect(await placed({ zip_code: '10001', city: 'New York', state: 'New York' })).toEqual([41, -74, []]);
-  // Nobody lives in the town of that name, and its ZIP code is an hour’s walk away.
+  // The data set has no city of that name, although the ZIP code is close by.
   expect(await placed({ zip_code: '78704', city: 'West Lake Hills' })).toEqual([30, -98, ['UNKNOWN_PLACE city']]);
   expect(await placed({ zip_code: '78704', city: 'Round Rock' })).toEqual([30, -98, []]);
   const { id } = (await callRest(app, 'create', { by: people.owner, body: DRAFT })).body;
@@ -84,7 +84,7 @@ test('a job is where its ZIP code says, and in its city where the two contradict
   expect(mended.body.warnings).toEqual([]);
 });
 
-test('they end with the award, and a list of REST leaves them out', async () => {
+test('warnings end with the award, and REST lists omit them', async () => {
   const job = await givenJob(app, 'awarded', people, { fields: TYPOS });
   const { body } = await app.rest('GET', `/v1/jobs/${job.id}`, { token: people.owner.token });
   expect(body.warnings).toEqual([]);
@@ -95,7 +95,7 @@ test('they end with the award, and a list of REST leaves them out', async () => 
   expect(work.body.data.map(({ warnings }: Json) => warnings)).toEqual([[]]);
 });
 
-test('a job may be sent back as it was read, warnings and all', async () => {
+test('a job can be sent back exactly as read, including warnings', async () => {
   const { body } = await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...TYPOS } });
   const again = await callRest(app, 'update', { by: people.owner, job: body.id, body });
   expect([again.status, again.body.version]).toEqual([200, body.version]);
@@ -103,7 +103,7 @@ test('a job may be sent back as it was read, warnings and all', async () => {
   expect(stale.status).toBe(200);
 });
 
-test('a list that asks for them reads no more of the database than one that does not', async () => {
+test('a list with warnings takes no more database reads than one without', async () => {
   const read = async (fields: string) => {
     app.statements();
     const { data, errors } = await app.graphql(`{ jobs(first: 20) { nodes { id ${fields} } } }`, {
@@ -118,7 +118,7 @@ test('a list that asks for them reads no more of the database than one that does
   expect(warned.nodes.some(({ warnings }) => warnings.length > 0)).toBe(true);
 });
 
-test('everyone who sees a job reads since when it is in its state, which no edit changes', async () => {
+test('everyone who can see a job reads when its status changed, and edits do not affect that', async () => {
   const job = await givenJob(app, 'open', people);
   const since = async (by: keyof People) => {
     const { body } = await app.rest('GET', `/v1/jobs/${job.id}`, { token: people[by].token });

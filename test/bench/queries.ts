@@ -429,7 +429,7 @@ export const QUERIES: readonly Query[] = [
     );
   }),
   graphql(
-    'the transfer of an external reference',
+    'the transfer with an external reference',
     'admin',
     () => '{ tokenTransfers(filter: { externalReference: "none" }) { totalCount nodes { id } } }',
   ),

@@ -91,7 +91,8 @@ const INTEGRATIONS_FROM = 1_000_000_000;
 export const busyEndpoint = (market: Market) => seededId('whk', INTEGRATIONS_FROM + busyHomeowner(market));
 
 /**
- * API keys and endpoints of one person in five, a delivery of each of the busy homeowner's events, and what admins did.
+ * API keys and webhook endpoints for one person in five, a delivery of each of the busy homeowner's events, and admin
+ * actions.
  */
 async function addIntegrations(sql: Sql, market: Market): Promise<void> {
   const busy = busyHomeowner(market);
@@ -120,7 +121,7 @@ async function addIntegrations(sql: Sql, market: Market): Promise<void> {
     `insert into tasks (id, kind, key) select 'dlv_' || substr(id, 5), 'webhook', '${busyEndpoint(market)}'
       from events where homeowner_id <> '${seededId('hmw', busy)}'`,
     `insert into webhook_cursor (position) select max(position) from events`,
-    // One for each person, every other one about a job.
+    // One for each person. Every other one is about a job.
     `insert into admin_actions (id, admin_id, action, user_id, job_id, created_at)
       select ${idOf('act', 'n')}, ${idOf('usr', 'n % 3 + 1')}, 'completeJob', ${idOf('usr', 'n')},
         case when n % 2 = 1 then ${idOf('job', 'n')} end, ${moment} from generate_series(1, ${busy}) n`,

@@ -1,4 +1,4 @@
-/** schema/clients.md prints an app for each client: whatever its files import is printed or installed above them. */
+/** schema/clients.md has an app for each client. Whatever its files import is in the document or installed by npm. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -10,7 +10,7 @@ const FILES = new Map(
 it.each([
   ['Apollo Client', 'urql'],
   ['urql', 'apollo'],
-])('%s: every file’s imports are printed, or named by `npm i`', (client, other) => {
+])('%s: every import is another file in the document or a package in `npm i`', (client, other) => {
   const installed = new Set([...installedIn('Types'), ...installedIn(client)]);
   const files = [...FILES].filter(([name]) => !name.startsWith(other));
   expect(files.length).toBeGreaterThan(8);

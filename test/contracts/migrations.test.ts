@@ -119,7 +119,7 @@ it('triggers keep what is searched of the jobs on which contractors may bid, and
   }
 });
 
-it('events are vacuumed after 5,000 dead rows and a hundredth of the table, not after a fifth of it', async () => {
+it('events are vacuumed after 5,000 dead rows plus 1% of the table, not after 20%', async () => {
   const fresh = await freshDatabase();
   const sql = postgres({ ...fresh.connection, max: 1 });
   const [events] = await sql`select reloptions as options from pg_class where oid = 'events'::regclass`;

@@ -52,7 +52,7 @@ describe('The document', () => {
     }
   });
 
-  it('has the version of the package', () => {
+  it('has the version from package.json', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(printed.info.version).toBe(version);
     expect(openapi().info.version).toBe(version);

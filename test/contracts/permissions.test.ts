@@ -75,7 +75,7 @@ const MAY: Law = {
   'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   ...Object.fromEntries(JOB_ACTION_KEYS.map((key) => [actionName(key), allowedTo(key)])),
-  // Theirs is the standing proposal of the awardee.
+  // The owner can accept, because the standing proposal is the awardee's.
   [actionName('acceptResolution')]: { owner: ['disputed'] },
   'VIEW THE AWARDEE’S BID': { owner: BIDDING },
   'VIEW THE OTHER BID': { owner: BIDDING },
@@ -203,7 +203,7 @@ describe('schema/permissions.txt', () => {
         if (Object.values(states).some((answer) => answer === 'ok') || person === 'anonymous') continue;
         // The bidders of an open job see it for ever, and get the refusal that it is no longer open.
         if (action === 'SUBMIT_BID' && ['awardee', 'bidder'].includes(person)) continue;
-        // A party, whose own proposal it is where there is one.
+        // The awardee is a party, but any proposal is their own.
         if (action === 'ACCEPT_RESOLUTION' && person === 'awardee') continue;
         expect(
           Object.values(states).filter((answer) => answer === 'INVALID_TRANSITION'),

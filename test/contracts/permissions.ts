@@ -554,9 +554,9 @@ const PREFACE = [
   '  stranger contractor  a contractor without a bid',
   '  admin, anonymous     an admin; a caller without a token',
   '',
-  'The completed job was approved without a rating, and never disputed; in the disputed one a proposal of the ' +
-    'awardee’s stands; the',
-  'cancelled one was cancelled while the work was going on. The last column is an open job whose owner is suspended.',
+  'The completed job was approved without a rating and never disputed. The disputed job has a standing proposal by ' +
+    'the awardee. The',
+  'cancelled job was cancelled while in progress. The last column is an open job whose owner is suspended.',
 ].join('\n');
 
 function tableOf(section: Section, cells: Cells): string {

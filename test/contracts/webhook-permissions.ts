@@ -110,7 +110,7 @@ async function outcomes(app: TestApp, others: Others, call: Call): Promise<Colum
   const column: Partial<Record<Caller, string>> = {};
   let ids = await newEndpoint();
   for (const caller of CALLERS) {
-    // The owner's key has done with the first what the owner may do.
+    // The owner's key has already used up the first endpoint.
     if (caller === 'owner') ids = await newEndpoint();
     column[caller] = await call(ids, people[caller]?.token);
   }

@@ -19,7 +19,7 @@ export const STATS = 'pgbouncer_stats';
 
 export interface Bouncer {
   readonly url: string;
-  /** The address of its console, for one of its own users. */
+  /** The URL of its console, for one of PgBouncer's own users. */
   consoleUrl(user: string): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;

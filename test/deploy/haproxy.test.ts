@@ -196,7 +196,7 @@ needs('haproxy').it('a server that is lost before it answers is no answer, and t
   losing.close();
 });
 
-needs('haproxy').it('on a connection that had an answer before, a lost call ends by its close', async () => {
+needs('haproxy').it('a lost call closes a connection that has carried a response before', async () => {
   const losing = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
@@ -283,7 +283,7 @@ needs('haproxy').it('a body that does not come, and a server that does not answe
   });
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  // Each waits long for the other of the two.
+  // Each waits a long time for the other.
   const impatient = await startProxy([address], { REQUEST_WITHIN: '200ms' });
   const proxy = await startProxy([address], { ANSWER_WITHIN: '200ms' });
   for (const path of ['/v1/jobs', '/graphql']) {

@@ -1,4 +1,4 @@
-/** `deploy/kill-if-frozen` on real processes. Instead of systemd, a `systemctl` notes its arguments and kills. */
+/** `deploy/kill-if-frozen` on real processes. A fake `systemctl` records its arguments and kills the process. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function startServer(): Promise<{ server: ChildProcess; port: string; ende
   return { server, port: String(port).trim(), ended };
 }
 
-/** What `systemctl` was told, if it was called. */
+/** The arguments of `systemctl`, if it was called. */
 async function runScript(port: string, pid: number | undefined): Promise<string | undefined> {
   const folder = temporaryFolder('systemctl');
   closing.push(() => folder.remove());
@@ -39,7 +39,7 @@ async function runScript(port: string, pid: number | undefined): Promise<string 
 }
 
 needs('curl').describe('the check for frozen servers', () => {
-  it('kills a server that was stopped in the midst of its work', async () => {
+  it('kills a server that was stopped (SIGSTOP)', async () => {
     const { server, port, ended } = await startServer();
     server.kill('SIGSTOP');
     expect(await runScript(port, server.pid)).toBe(
@@ -48,19 +48,19 @@ needs('curl').describe('the check for frozen servers', () => {
     expect(await ended).toEqual([null, 'SIGKILL']);
   });
 
-  it('leaves a server alone that answers', async () => {
+  it('leaves a responding server alone', async () => {
     const { server, port } = await startServer();
     expect(await runScript(port, server.pid)).toBeUndefined();
     expect(server.exitCode).toBeNull();
   });
 
-  it('leaves a server alone that starts and does not listen yet', async () => {
+  it('leaves a server alone that is starting and does not listen yet', async () => {
     const [, port = ''] = (await freeAddress()).split(':');
     expect(await runScript(port, undefined)).toBeUndefined();
   });
 });
 
-it('its unit runs it in the folder of the release, and its timer is for the same port', () => {
+it('has a unit that runs it from the release folder, and a timer for the same port', () => {
   const read = (name: string) => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
   expect(read('marketplace-watch@.service')).toContain('ExecStart=/srv/marketplace/deploy/kill-if-frozen %i\n');
   expect(read('marketplace@.service')).toContain('WorkingDirectory=/srv/marketplace\n');

@@ -83,7 +83,7 @@ needs('pgbouncer').describe('a start behind PgBouncer', () => {
   });
 });
 
-/** PgBouncer's console knows simple queries alone. */
+/** PgBouncer's console supports only simple queries. */
 async function onConsole(url: string, command: string): Promise<Json[]> {
   const console = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
   return console
@@ -152,7 +152,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     expect(row).toEqual(['10s', '5s']);
   });
 
-  it('have no JIT compilation, neither through PgBouncer nor past it', async () => {
+  it('have JIT compilation off, both through PgBouncer and directly', async () => {
     const jit = { name: 'jit', text: `select current_setting('jit')` };
     expect(await one.services.db.send(jit, [])).toEqual([['off']]);
     const direct = connect(one.database.connection);
@@ -160,7 +160,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     await direct.close();
   });
 
-  it('wait while an operator pauses PgBouncer, and go on; an exporter sees it, and may change nothing', async () => {
+  it('wait while an operator pauses PgBouncer, then continue; an exporter can only watch', async () => {
     const carla = await homeowner(one, 'Carla');
     const list = () => one.rest('GET', '/v1/jobs', { token: carla.token });
     await onConsole(bouncer.consoleUrl(ADMIN), 'pause marketplace');
@@ -169,7 +169,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     await until(async () => (await pools()).some((pool) => pool.database === 'marketplace' && Number(pool.cl_waiting)));
     await expect(onConsole(bouncer.consoleUrl(STATS), 'resume marketplace')).rejects.toThrow(/admin/);
     await onConsole(bouncer.consoleUrl(ADMIN), 'resume marketplace');
-    // Refused, if the pause was long.
+    // Fails if the pause was too long.
     expect([200, 503]).toContain((await waiting).status);
     await until(async () => (await list()).status === 200);
     const stats = await onConsole(bouncer.consoleUrl(STATS), 'show stats');

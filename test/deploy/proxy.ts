@@ -9,7 +9,7 @@ export const CONFIGURATION = join(import.meta.dirname, '../../deploy/haproxy.cfg
 
 export interface Proxy {
   readonly url: string;
-  /** Where its own metrics are. */
+  /** The URL of its own metrics. */
   readonly metricsUrl: string;
   /** What it has logged. */
   readonly output: () => string;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('each alert has a time, a severity, a section of the runbook, and tests that it comes and stays away', () => {
+it('each alert has a duration, a severity, a runbook section, and tests that it fires and stays silent', () => {
   const tests = read('test/deploy/prometheus-rules.test.yml');
   const names = alerts().map(({ name }) => name);
   expect(names.length).toBeGreaterThan(20);

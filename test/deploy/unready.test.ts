@@ -1,4 +1,4 @@
-/** What callers get through HAProxy while no server is ready, or while a server does not answer. */
+/** What callers get through HAProxy while no server is ready, or while a server doesn't respond. */
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
@@ -53,8 +53,8 @@ needs('haproxy').describe('behind HAProxy', () => {
     await sql.end();
   }
 
-  it('a database that takes no changes: Hanna reads and follows, and the server itself refuses to change', async () => {
-    // The second server does not run, and gets nothing.
+  it('on a read-only database, Hanna can read and follow events, and the server itself rejects changes', async () => {
+    // The second server isn't running and gets no requests.
     const proxy = await startProxy([host(), await freeAddress()]);
     await until(async () => (await readySeenBy(proxy)) === 1);
     const refusals = 'overloads_total{cause="database_read_only"}';
@@ -93,7 +93,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     await proxy.stop();
   });
 
-  it('a call that no server answers in time ends by 504, and a stream that is silent as long goes on', async () => {
+  it('a call without a response in time ends with 504, but a stream that is silent as long continues', async () => {
     const proxy = await startProxy([host()], { ANSWER_WITHIN: '1s' });
     const streams = [hearAsEvents, hearOverWebSocket].map((hear) => hear(proxy.url, hanna, MY_EVENTS));
     await until(() => app.services.shares.streams.inUse() === streams.length);

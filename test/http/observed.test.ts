@@ -59,7 +59,7 @@ describe('a traceparent', () => {
     return (JSON.parse(line() ?? '{}') as { traceId?: string }).traceId;
   };
 
-  it('has its trace in the line of the request, and nothing of one that is malformed', async () => {
+  it('has its trace ID in the request’s log line, unless it is malformed', async () => {
     expect(await traceOf(`00-${TRACE}-b7ad6b7169203331-01`)).toBe(TRACE);
     for (const malformed of [
       `00-${TRACE}-b7ad6b7169203331`,
@@ -386,12 +386,12 @@ describe('the metrics', () => {
       expect(await read(app, { [header]: '203.0.113.9' }), header).toBe(403);
   });
 
-  it('are refused in production where no token is set', async () => {
+  it('are rejected in production if no token is set', async () => {
     const open = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' });
     const answer = await fetch(`${open.url}/metrics`, { headers: { authorization: 'Bearer undefined' } });
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
       403,
-      'This server shows no metrics: its METRICS_TOKEN is not set.',
+      'This server does not serve metrics, because METRICS_TOKEN is not set.',
     ]);
     await open.close();
   });

@@ -1,6 +1,6 @@
 /**
- * The one connection that listens to the database goes silent, as behind a network that swallows what is sent, and
- * nobody closes it. Everything else is answered, so that nothing but the missing notifications shows it.
+ * The one connection that listens to the database goes silent without being closed, as in a network that drops packets.
+ * Everything else still works, so only the missing notifications show it.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 interface Wire {
   readonly connection: FreshDatabase['connection'];
-  /** Lets nothing more through on the connections that listen now, and closes none; returns how many. */
+  /** Silences the connections that are listening now, without closing them. Returns how many there are. */
   silence(): number;
   close(): void;
 }
@@ -73,7 +73,7 @@ async function listeners(): Promise<number[]> {
 
 const logged = (message: string) => app.logged.filter((line) => line.includes(message));
 
-it('is replaced, and a log-out elsewhere then closes a WebSocket here', async () => {
+it('is replaced, and a logout on another instance then closes a WebSocket here', async () => {
   const hanna = await homeowner(app, 'Hanna');
   await until(async () => (await lastHeardAt()) > 0);
   const before = await listeners();
@@ -83,7 +83,7 @@ it('is replaced, and a log-out elsewhere then closes a WebSocket here', async ()
   await until(() => logged('notifications arrive again').length > 0);
   expect(await lastHeardAt()).toBeGreaterThan(silentAt);
   expect(logged('notifications do not arrive; listening on a new connection').length).toBeGreaterThan(0);
-  // The connection that was lost is closed, and a new one listens.
+  // The lost connection is closed, and a new one listens.
   await until(async () => {
     const now = await listeners();
     return now.length === 2 && now.some((pid) => !before.includes(pid));

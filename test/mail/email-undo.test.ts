@@ -1,4 +1,4 @@
-/** The undo of an email change: who gets one, what it hands over, and what support decides where it is disputed. */
+/** Undoing an email change: who can, what it hands over, and what support decides if it's disputed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tidy } from '../../src/store/housekeeping.js';
 import { openTestApp, type TestApp } from '../app.js';
@@ -17,10 +17,10 @@ afterAll(() => app.close());
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
 const CHANGED = 'The email address of your account was changed';
-const UNDONE = 'Your account has its former email address again';
-const PENDING = 'Someone asked to undo the change of your email address';
+const UNDONE = "Your account's email address was changed back";
+const PENDING = 'Someone asked to undo your email address change';
 const GRANTED = 'Your account belongs to this email address';
-const DENIED = 'Your request about an account was decided';
+const DENIED = 'We decided on the email address change';
 const RESET = 'Set a new password';
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
@@ -44,7 +44,7 @@ async function move(person: Person, email: string, { token, password } = person)
   expect((await post('/auth/verify-email', { token: link.token })).status).toBe(200);
 }
 
-/** An account that moved from a confirmed address, and the link that undoes it. */
+/** An account that moved away from a confirmed address, and the link to undo that. */
 async function moved(kind: 'homeowner' | 'contractor', name: string) {
   const person = await join(app, kind, name);
   await confirm(person);
@@ -54,13 +54,13 @@ async function moved(kind: 'homeowner' | 'contractor', name: string) {
 }
 
 describe('an address that nobody confirmed', () => {
-  it('gets no way back into the account that left it, and is free at once', async () => {
+  it('cannot take back the account that left it, and is immediately free', async () => {
     const tina = await homeowner(app, 'Tina.Typo');
     const first = await mailTo(app, tina.email, CONFIRM);
     await move(tina, 'tina.right@example.test');
     const kinds = await app.sql`select kind from mails where email = ${tina.email}`;
     expect([...kinds]).toEqual([{ kind: 'email_verification' }]);
-    // The mailbox may be a stranger's: the link that went there for the confirmation works no more either.
+    // The mailbox may be a stranger's, so the confirmation link that went there no longer works either.
     expect((await post('/auth/verify-email', { token: first.token })).body.details.reason).toBe('expired');
     expect((await signUp(tina.email)).status).toBe(201);
     expect((await logIn('tina.right@example.test', tina.password)).body.user.id).toBe(tina.userId);
@@ -73,9 +73,9 @@ describe('a confirmed address', () => {
     expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
   });
 
-  it('gets an account back that nobody used since; the address that loses it is told, and admins see it', async () => {
+  it('gets back an unused account; the address that loses it gets an email, and admins see it', async () => {
     const { person, current, link } = await moved('homeowner', 'Uma');
-    // A thief's new password is no use of the account.
+    // Setting a new password doesn't count as using the account.
     await post('/auth/password-reset', { email: current });
     const stolen = await mailTo(app, current, RESET);
     await post('/auth/password-reset/confirm', { token: stolen.token, new_password: 'mine now' });
@@ -100,9 +100,9 @@ const USES: [use: string, kind: 'homeowner' | 'contractor', act: (person: Person
     'homeowner',
     async ({ token }) => (await app.rest('PUT', '/v1/me', { token, body: profile })).status,
   ],
-  ['made a job', 'homeowner', async ({ token }) => (await post('/jobs', DRAFT, token)).status],
+  ['created a job', 'homeowner', async ({ token }) => (await post('/jobs', DRAFT, token)).status],
   [
-    'made a bid',
+    'submitted a bid',
     'contractor',
     async ({ token }) => {
       const owner = await homeowner(app, 'Olive');
@@ -114,12 +114,12 @@ const USES: [use: string, kind: 'homeowner' | 'contractor', act: (person: Person
 ];
 
 describe('an undo after the account was used', () => {
-  it.each(USES)('hands nothing over where its holder has %s', async (_use, kind, act) => {
+  it.each(USES)('hands nothing over if its holder has %s', async (_use, kind, act) => {
     const { person, current, link } = await moved(kind, 'Vic');
     expect(await act(person)).toBeLessThan(300);
     const { status, body } = await undo(link.token);
     expect([status, body.email, body.pending]).toEqual([200, person.email, true]);
-    // The account keeps working, for whoever has it.
+    // The account keeps working for whoever has it.
     expect((await app.rest('GET', '/v1/me', { token: person.token })).body.user.email).toBe(current);
     expect((await logIn(current, person.password)).status).toBe(200);
     await mailTo(app, current, PENDING);
@@ -129,7 +129,7 @@ describe('an undo after the account was used', () => {
     expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending', email_undo_address: person.email });
   });
 
-  it('does not count what was done before the change', async () => {
+  it('ignores what was done before the change', async () => {
     const nora = await homeowner(app, 'Nora');
     await confirm(nora);
     await app.rest('PUT', '/v1/me', { token: nora.token, body: profile });
@@ -138,7 +138,7 @@ describe('an undo after the account was used', () => {
     expect((await undo((await mailTo(app, nora.email, CHANGED)).token)).body.pending).toBe(false);
   });
 
-  it('blocks publishing, awarding, bidding and email changes until support decides, as is foretold', async () => {
+  it('blocks publishing, awarding, bidding, and email changes until support decides, and says so', async () => {
     const { person, link } = await moved('homeowner', 'Wanda');
     const [carl, other] = [await moved('contractor', 'Walt'), await homeowner(app, 'Wilma')];
     const create = async ({ token }: Person) => (await post('/jobs', DRAFT, token)).body.id as string;
@@ -186,7 +186,7 @@ describe('an undo after the account was used', () => {
     expect((await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token)).status).toBe(201);
   });
 
-  it('waits for support however long that takes, and admins list who waits', async () => {
+  it('waits for support however long that takes, and admins can list the waiting accounts', async () => {
     const { person, current, link } = await moved('homeowner', 'Xenia');
     await post('/jobs', DRAFT, person.token);
     await undo(link.token);
@@ -210,7 +210,7 @@ describe('an undo after the account was used', () => {
     expect(data.users.totalCount).toBe(data.users.nodes.length);
   });
 
-  it('is not got round by the undo of a later change', async () => {
+  it('cannot be bypassed by undoing a later change', async () => {
     const { person, current, link } = await moved('homeowner', 'Yves');
     await post('/jobs', DRAFT, person.token);
     await move(person, `second.${person.email}`);
@@ -219,7 +219,7 @@ describe('an undo after the account was used', () => {
     expect((await undo(later.token)).body.details.reason).toBe('expired');
   });
 
-  it('ends a change of email that was requested before', async () => {
+  it('cancels an email change that was requested before', async () => {
     const { person, link } = await moved('homeowner', 'Zoe');
     await post('/jobs', DRAFT, person.token);
     const email = `away.${person.email}`;
@@ -231,7 +231,7 @@ describe('an undo after the account was used', () => {
 });
 
 describe('support', () => {
-  it('lets the current address keep the account: it gets a link, and the other address an email', async () => {
+  it('lets the current address keep the account: it gets a link, and the other address gets an email', async () => {
     const { person, current, link } = await moved('homeowner', 'Anna');
     await post('/jobs', DRAFT, person.token);
     await undo(link.token);
@@ -239,7 +239,7 @@ describe('support', () => {
     expect([status, body.email, body.email_undo]).toEqual([200, current, 'settled']);
     await mailTo(app, person.email, DENIED);
     const { token } = await mailTo(app, current, GRANTED);
-    // Nobody is logged out before the new password.
+    // Nobody is logged out until the new password is set.
     expect((await app.rest('GET', '/v1/me', { token: person.token })).status).toBe(200);
     expect((await post('/auth/password-reset/confirm', { token, new_password: 'anna again' })).status).toBe(200);
     expect((await logIn(current, 'anna again')).status).toBe(200);
@@ -249,7 +249,7 @@ describe('support', () => {
     expect([again.status, again.body.details.code]).toEqual([400, 'INVALID_TRANSITION']);
   });
 
-  it('gives the account to the former address: whoever had it is out', async () => {
+  it('gives the account to the former address and locks out whoever had it', async () => {
     const { person, current, link } = await moved('contractor', 'Bert');
     await app.rest('PUT', '/v1/me', { token: person.token, body: { contractor: { bio: 'Pipes.' } } });
     const program = await programOf(app, person);
@@ -270,7 +270,7 @@ describe('support', () => {
     expect(recorded).toEqual({ admin_id: ada.userId, reason: 'Proof.' });
   });
 
-  it('alone decides, and only where an undo waits', async () => {
+  it('decides only if an undo is waiting, and nobody else can decide', async () => {
     const [nils, carla] = [await homeowner(app, 'Nils'), await contractor(app, 'Carla')];
     expect((await settle(nils.userId, 'former', carla.token)).status).toBe(403);
     expect((await settle(nils.userId, 'both')).body.details.code).toBe('VALIDATION_FAILED');
@@ -280,7 +280,7 @@ describe('support', () => {
     expect([mine.email_undo, mine.email_undo_address]).toEqual([null, null]);
   });
 
-  it('sends links that do not say that their reader asked for them', async () => {
+  it('sends links with emails that do not claim the reader requested them', async () => {
     const [vera, moving] = [await homeowner(app, 'Vera'), await moved('homeowner', 'Vroni')];
     expect((await app.rest('POST', `/v1/users/${vera.userId}/password-reset`, { token: ada.token })).status).toBe(200);
     await mailTo(app, vera.email, RESET);

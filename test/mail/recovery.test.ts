@@ -319,7 +319,7 @@ it('whoever holds a link that was used has no more calls than with one of nobody
   await limited.close();
 });
 
-it('25 sign-ups from one network address get their confirmations, and five people there a new password', async () => {
+it('25 signups from one IP address get confirmations, and five people there can reset their passwords', async () => {
   const limited = await openTestApp({ RATE_LIMITS: 'on' });
   const people: Person[] = [];
   for (let n = 0; n < 25; n += 1) people.push(await homeowner(limited, `Neighbour${n}`));
@@ -332,7 +332,7 @@ it('25 sign-ups from one network address get their confirmations, and five peopl
   await limited.close();
 });
 
-it('a fourth sign-up within an hour with an address that others left gets no email, and says so', async () => {
+it('a fourth signup within an hour with an address that other accounts left gets no email, and says so', async () => {
   const limited = await openTestApp({ RATE_LIMITS: 'on' });
   const sent: boolean[] = [];
   for (let n = 0; n < 4; n += 1) {
@@ -428,7 +428,7 @@ describe('mails that strangers ask for', () => {
     await limited.close();
   });
 
-  it('are three an hour for an address, whoever asks; the answer is the same, and the operator sees it', async () => {
+  it('are limited to three per hour per address; the response is the same, and operators see it', async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on' });
     const request = (email: string, from: number) =>
       limited.rest('POST', '/v1/auth/password-reset', { body: { email }, from });
@@ -446,7 +446,7 @@ describe('mails that strangers ask for', () => {
     await limited.close();
   });
 
-  it('are 20 an hour for a user, and of others behind the same network address nobody is kept waiting', async () => {
+  it('are limited to 20 per hour per user, without affecting others on the same IP address', async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on' });
     const [mia, max] = [await homeowner(limited, 'Mia'), await homeowner(limited, 'Max')];
     const change = ({ token, password }: Person, n: number) =>
@@ -461,7 +461,7 @@ describe('mails that strangers ask for', () => {
     await limited.close();
   });
 
-  it('are 200 an hour for a network address without a session', async () => {
+  it('are limited to 200 per hour per IP address without a session', async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_ADDRESS: '200' });
     const request = (n: number) =>
       limited.rest('POST', '/v1/auth/password-reset', { body: { email: `p${n}@example.test` } });
@@ -473,7 +473,7 @@ describe('mails that strangers ask for', () => {
   });
 });
 
-/** What the server answers to these very bytes, until it closes the connection. */
+/** The server's response to exactly these bytes, until it closes the connection. */
 function spokenTo(url: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(bytes);
@@ -504,11 +504,11 @@ describe('the page at /mailbox', () => {
     ['no secret in the link', '/mailbox?secret=', {}],
     ['another cookie', '/mailbox', { cookie: 'mailbox=; mailbox2=x; theme=dark' }],
     ['the beginning of the cookie', '/mailbox', { cookie: cookie.slice(0, -1) }],
-  ])('says where the link is printed, and shows no mail, to a browser with %s', async (_who, at, headers) => {
+  ])('tells a browser with %s where to find the link, and shows no email', async (_who, at, headers) => {
     const answer = await open(at, headers);
     const text = await answer.text();
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
-    expect(text).toMatch(/the secret link that the\s+server prints when it starts/);
+    expect(text).toMatch(/the secret link that the\s+server prints at startup/);
     expect(text).not.toMatch(/@example\.test|#token=|the_mailbox_of_the_tests/);
   });
 

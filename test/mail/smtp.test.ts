@@ -166,7 +166,7 @@ it('does not go to a server without encryption where that is asked for', async (
   await careful.close();
 });
 
-it('comes from the name that MAIL_FROM has', async () => {
+it('has the sender name from MAIL_FROM', async () => {
   const named = await openTestApp({
     SMTP_URL: server.url,
     MAIL_FROM: '"Builders, Inc." <no-reply@example.test>',
@@ -186,7 +186,7 @@ it('comes from the name that MAIL_FROM has', async () => {
     expect(() => readConfig({ SMTP_URL: server.url, MAIL_FROM })).toThrow('MAIL_FROM must be an email address');
 });
 
-it('is checked for at the start: a server that is away, and one that answers', async () => {
+it('is checked at startup: an unreachable server and a working one', async () => {
   expect(await app.services.mail.check()).toBeUndefined();
   const away = mailSettings(readConfig({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@b.example' }), JWT_SECRET);
   expect(await away.check()).toMatchObject({ code: 'ESOCKET' });

@@ -173,7 +173,7 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
 export const JOB = `id title description status category budgetMin budgetMax urgency addressLine1 addressLine2
   city state zipCode country latitude longitude desiredStartDate desiredCompletionDate requirements
   homeownerId awardedBidId rating review version createdAt statusChangedAt updatedAt`;
-/** Of one job: on a page of a hundred they would cost more than an operation may. */
+/** For a single job: on a page of 100, warnings would cost more than an operation is allowed. */
 const ONE_JOB = `${JOB} warnings { code field message }`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate
   materialsIncluded paymentTerms guaranteedView holdId suspended

@@ -82,7 +82,7 @@ export interface Happening {
 export interface Dispute {
   reason: string;
   details: string | null;
-  /** The service makes its identifier. */
+  /** The service assigns the ID. */
   proposal: { id: string; resolution: string; by: Person; agreedBy: string | null } | null;
   escalation: { by: Person; reason: string } | null;
   decision: { by: Person; decision: string; ruling: string; resolutionTerms: string | null } | null;
@@ -102,7 +102,7 @@ export interface Job {
   fields: Fields;
   version: number;
   createdAt: string;
-  /** When it came to its state, as the service said in the state that the job was last read in. */
+  /** When it entered its state, according to the service when the job was last read in that state. */
   changed: { readonly state: JobState; readonly at: string } | null;
   readonly bids: Bid[];
   awarded: Bid | null;
@@ -448,7 +448,7 @@ export class Market {
   private foundFor(call: Call, person: Person, by: keyof typeof ROLES): Job {
     const job = this.found(call, person);
     if (!this.isParty(person, job, by)) throw new Refused({ code: 'FORBIDDEN' });
-    // Nobody accepts what they have proposed themselves.
+    // Nobody can accept their own proposal.
     if (call.op === 'acceptResolution' && job.dispute?.proposal?.by === person)
       throw new Refused({ code: 'FORBIDDEN' });
     if (call.version !== undefined && call.version !== job.version)
@@ -953,7 +953,7 @@ function contradictionsIn(fields: Fields): string[] {
   return said;
 }
 
-/** No history takes thirty days. */
+/** No history lasts 30 days. */
 function mayBeReviewed({ rating, happenings }: Job): boolean {
   return rating === null && happenings.some(({ type }) => type === 'job.approved');
 }

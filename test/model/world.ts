@@ -225,15 +225,15 @@ function learnJob(job: Job, data: Json): void {
   job.createdAt = data.createdAt;
 }
 
-/** The answer to a proposal is the job; its dispute has the identifier. */
+/** A proposal returns the job, and the job's dispute has the proposal's ID. */
 async function learnProposal(apis: Apis, { id, dispute }: Job, token: string): Promise<void> {
   const standing = dispute?.proposal;
   if (!standing) return;
   const query = 'query($id: ID!) { job(id: $id) { dispute { proposal { id } } } }';
   const { data } = await apis.graphql(query, { id }, token);
   const read = data.job.dispute.proposal.id;
-  if (!/^prp_[0-9A-Za-z]{27}$/.test(read)) throw new Error(`A proposal has the identifier ${read}`);
-  if (standing.id !== '') same('the proposal that stands', read, standing.id);
+  if (!/^prp_[0-9A-Za-z]{27}$/.test(read)) throw new Error(`A proposal has the ID ${read}`);
+  if (standing.id !== '') same('the standing proposal', read, standing.id);
   standing.id = read;
 }
 
@@ -274,10 +274,10 @@ function sameJob(
     located ? ['number', 'number'] : ['object', 'object'],
   );
   const isWarned = reader === job.owner || reader.role === 'admin';
-  // A list of REST has none.
+  // REST lists have none.
   if (warnings !== undefined) same('who is warned', warnings !== null, isWarned);
-  if (job.changed?.state === job.state) same('since when it is so', statusChangedAt, job.changed.at);
-  else if (job.changed) same('that it is so since then', statusChangedAt >= job.changed.at, true);
+  if (job.changed?.state === job.state) same('when the status changed', statusChangedAt, job.changed.at);
+  else if (job.changed) same('that the status changed no earlier', statusChangedAt >= job.changed.at, true);
   job.changed = { state: job.state, at: statusChangedAt };
   same('the form of updated_at', MOMENT.test(updatedAt) && updatedAt >= job.createdAt, true);
 }

@@ -40,13 +40,15 @@ it('names that every object is born with are as unknown as any other, in a body 
   expect(byRest(refusedQuery)).toEqual(invalid(...born));
 });
 
-it('an unknown query parameter is called one, beside those that the operation takes', async () => {
+it('an unknown query parameter is named, with those that the operation accepts', async () => {
   const { fields } = (await read('/v1/jobs?limit=5&per_page=0')).body.details;
-  expect(fields.limit).toMatch(/^is not a query parameter: this operation takes page, per_page, after, .*, near_zip/);
+  expect(fields.limit).toMatch(
+    /^is not a query parameter of this operation, which accepts page, per_page, after, .*, near_zip/,
+  );
   expect(fields.limit.endsWith('...')).toBe(false);
   expect(fields.per_page).toBe('must be from 1 to 100');
   expect((await read('/v1/me?include=tokens')).body.details.fields).toEqual({
-    include: 'is not a query parameter: this operation takes none',
+    include: 'is not a query parameter of this operation, which accepts none',
   });
 });
 

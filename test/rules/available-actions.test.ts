@@ -21,7 +21,7 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
     availableTokens: 100,
     isOwnerSuspended: false,
     isEmailDisputed: false,
-    // Of somebody else, whoever is asked.
+    // By someone else, whoever the viewer is.
     standingProposal: { eventId: newId('event'), by: ada.userId },
     reviewWindow: 'open',
     ...overrides,
@@ -162,8 +162,14 @@ describe('the refusal that comes first', () => {
       facts('disputed', { standingProposal: { eventId: newId('event'), by: hannah.userId } }),
       'FORBIDDEN',
     ],
-    ['Hannah: she has rated it', hannah, 'REVIEW', facts('completed', { reviewWindow: 'used' }), 'INVALID_TRANSITION'],
-    ['Hannah: it is long ago', hannah, 'REVIEW', facts('completed', { reviewWindow: 'over' }), 'INVALID_TRANSITION'],
+    [
+      'Hannah: she has already rated it',
+      hannah,
+      'REVIEW',
+      facts('completed', { reviewWindow: 'used' }),
+      'INVALID_TRANSITION',
+    ],
+    ['Hannah: it is too late', hannah, 'REVIEW', facts('completed', { reviewWindow: 'over' }), 'INVALID_TRANSITION'],
     ['Hannah: Ada ended it', hannah, 'REVIEW', facts('completed', { reviewWindow: null }), 'INVALID_TRANSITION'],
     ['Carla: it is not hers to rate', carla, 'REVIEW', facts('completed'), 'FORBIDDEN'],
     ['Ada: she is no party', ada, 'APPROVE', facts('in_review'), 'FORBIDDEN'],

@@ -94,15 +94,15 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('Carla accepts what Hannah proposed: nothing stands any more, and the ending is that text', () => {
-    const accepts = event('job.resolution_accepted', carla.userId, { proposalId: 'that of Hannah' });
+  test('Carla accepts Hannah’s proposal: no proposal is left, and the ending has its text', () => {
+    const accepts = event('job.resolution_accepted', carla.userId, { proposalId: 'Hannah’s proposal' });
     expect(disputeFrom([opened, carlaProposes, hannahCounters, accepts])).toMatchObject({
       proposal: null,
       ending: { how: 'agreement', text: 'Redo the tiles and 100 back', by: carla.userId, at: accepts.occurredAt },
     });
   });
 
-  test('Carla accepts the decision: the ending is that decision', () => {
+  test('Carla accepts the decision: the ending has its text', () => {
     const accepts = event('job.decision_accepted', carla.userId);
     expect(disputeFrom([opened, escalated, decided, accepts])).toMatchObject({
       appeal: null,
@@ -171,7 +171,7 @@ describe('a dispute, as its events add up', () => {
     expect([...DISPUTE_EVENT_TYPES].sort()).toEqual(adds.sort());
   });
 
-  test('one operation begins a dispute, and seven are for jobs in dispute alone', () => {
+  test('one operation begins a dispute, and seven are only for disputed jobs', () => {
     expect(DISPUTE_TRANSITIONS.map(({ operation }) => operation)).toEqual([
       'disputeJob',
       'escalateJob',

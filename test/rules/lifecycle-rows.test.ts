@@ -42,7 +42,7 @@ test('from every state a way leads to an end', () => {
 });
 
 describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, row]))('%s', (_operation, row) => {
-  it('leaves a state, and never an end; what leaves the state alone may follow an end', () => {
+  it('changes no final state, but an operation that keeps the state may follow one', () => {
     expect(row.from).not.toEqual([]);
     if (row.to !== 'stays') expect(row.from.filter(isTerminal)).toEqual([]);
   });

@@ -125,7 +125,7 @@ describe('limits', () => {
     expect(budgetWindowSeconds(budget)).toBe(60);
   });
 
-  test('of emails: three an hour for an address written to, 20 for a user, and 200 for a network address', () => {
+  test('emails per hour: three per recipient, 20 per user, and 200 per IP address', () => {
     expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'address written to', windowSeconds: 3_600 });
     expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user', windowSeconds: 3_600 });
     expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });

@@ -20,11 +20,11 @@ const AUSTIN: KnownPlaces = { byZip: { city: 'Austin', state: 'TX' }, byCity: {}
 const warned = (fields: Partial<Record<keyof typeof JOB, string | null>>, places: Partial<KnownPlaces> = {}) =>
   warningsOf({ ...JOB, ...fields }, { ...AUSTIN, ...places }, NOON);
 
-test('a job with a known category in a known place, begun next week, has no warnings', () => {
+test('a job with a known category and place that starts next week has no warnings', () => {
   expect(warned({})).toEqual([]);
 });
 
-test('a draft that says nothing yet is not warned: what is missing is told at publishing', () => {
+test('an empty draft has no warnings: missing fields are reported when it is published', () => {
   const empty = { category: null, zipCode: null, city: null, state: null };
   const nothing = { byZip: undefined, byCity: undefined };
   expect(warned({ ...empty, desiredStartDate: null, desiredCompletionDate: null }, nothing)).toEqual([]);
@@ -43,7 +43,7 @@ describe('a category', () => {
     expect(warned({ category })).toEqual([{ code: 'UNKNOWN_CATEGORY', field: 'category', message }]);
   });
 
-  test.each(['chimney sweep', 'x', '🛠️', 'kitchen'])('%s is like none that we know', (category) => {
+  test.each(['chimney sweep', 'x', '🛠️', 'kitchen'])('%s resembles no known category', (category) => {
     expect(warned({ category })).toMatchObject([
       { code: 'UNKNOWN_CATEGORY', message: expect.stringMatching(/Contractors who search by category/) },
     ]);
@@ -55,7 +55,7 @@ describe('a category', () => {
 });
 
 describe('a place', () => {
-  test('of which nothing is known is named by both of its halves', () => {
+  test('that is unknown gets a warning for the ZIP code and for the city', () => {
     expect(warned({ zipCode: '1', city: 'Austinn' }, { byZip: undefined, byCity: undefined })).toEqual([
       { code: 'UNKNOWN_PLACE', field: 'zipCode', message: 'We don’t know a US ZIP code “1”. Check it.' },
       {
@@ -66,21 +66,21 @@ describe('a place', () => {
     ]);
   });
 
-  test('whose halves are far apart is said to be in the city', () => {
+  test('whose ZIP code and city are far apart is located in the city', () => {
     const byZip = { city: 'New York', state: 'NY' };
     expect(warned({ zipCode: '10001' }, { byZip, milesApart: 1511 })).toEqual([
       {
         code: 'PLACE_MISMATCH',
         field: 'zipCode',
         message:
-          'ZIP code 10001 is in New York, NY, 1511 miles from Austin, TX. We use the city; correct whichever is wrong.',
+          'ZIP code 10001 is in New York, NY, 1511 miles from Austin, TX. We use the city. Correct whichever is wrong.',
       },
     ]);
   });
 });
 
 describe('a date', () => {
-  test('long past is named, and both are', () => {
+  test('long past gets a warning, and so does each of two', () => {
     expect(warned({ desiredStartDate: '2001-01-01', desiredCompletionDate: '2001-02-01' })).toEqual([
       { code: 'DATE_IN_PAST', field: 'desiredStartDate', message: 'The start date, 2001-01-01, is in the past.' },
       {
@@ -95,16 +95,16 @@ describe('a date', () => {
     ['2026-03-02T11:59:59Z', '2026-03-01', 0],
     ['2026-03-02T12:00:00Z', '2026-03-01', 1],
     ['2026-03-02T12:00:00Z', '2026-03-02', 0],
-  ])('is past once it is so everywhere: at %s the %s', (now, desiredStartDate, count) => {
+  ])('is past only once it is past everywhere: at %s, the date %s', (now, desiredStartDate, count) => {
     expect(warningsOf({ ...JOB, desiredStartDate }, AUSTIN, new Date(now))).toHaveLength(count);
   });
 });
 
-test('only a draft and an open job are warned: later nobody needs to find the job', () => {
+test('only drafts and open jobs have warnings: later, nobody needs to find the job', () => {
   expect(JOB_STATES.filter(canHaveWarnings)).toEqual(['draft', 'open']);
 });
 
-test('the longest message is no longer than its field says', () => {
+test('the longest message fits the maximum length', () => {
   const long = (length: number) => '🛠'.repeat(length);
   const worst = [
     ...warned(

@@ -56,7 +56,7 @@ it('npm start builds, makes the database, says where everything is, and a signal
   await untilGone(first.dataFolder);
 });
 
-it('prints the link that opens the mailbox, whose secret lies beside the database for its owner alone', async () => {
+it('prints the link to the mailbox, and stores its secret by the database, readable only by its owner', async () => {
   const file = join(dataFolder, 'mailbox-secret');
   const link = `${url}/mailbox?secret=${readFileSync(file, 'utf8')}`;
   expect(server.output()).toContain(`    Mailbox         ${link}\n`);

@@ -261,19 +261,19 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'a review of a job that nobody approved',
-    'a review is what its approval says, or the rating that followed, of the contractor who did the job',
+    'a review matches the approval or the later rating, and its contractor did the job',
     (tx) =>
       tx`insert into reviews (id, job_id, contractor_id, author_id, rating, created_at)
         values ('evt_none', ${ids.awarded!}, ${ids.carlsProfile!}, ${ids.hanna!}, 5, now())`,
   ],
   [
     'a review of the job that its approval does not say',
-    'a job has the rating and the review of its approval, or those that followed',
+    'a job has the rating and review from its approval, or those given later',
     (tx) => tx`update jobs set review = 'Well done.' where id = ${ids.awarded!}`,
   ],
   [
     'a rating of a job that nobody approved',
-    'a rating follows an approval without one, and once',
+    'a later rating follows an approval without one, and only once',
     (tx) => tx`insert into events (id, job_id, sequence, type, actor_id, data, homeowner_id)
       select 'evt_none', id, 90, 'job.reviewed', ${ids.hanna!}, '{}', homeowner_id from jobs
       where id = ${ids.awarded!}`,

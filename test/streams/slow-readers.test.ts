@@ -90,7 +90,7 @@ it.each(CHANNELS)(
   },
 );
 
-/** What is unread in all after each answer that has to wait: a look now and then might miss it. */
+/** The total unread bytes after each response that has to wait. Polling might miss a change. */
 function unreadBytesOf({ unreadBytes }: Shares): readonly number[] {
   const counted: number[] = [];
   const { take } = unreadBytes;

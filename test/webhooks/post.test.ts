@@ -147,7 +147,7 @@ describe('a request to a webhook', () => {
     const { url, closed } = await server((socket) =>
       socket.once('data', () => drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n', 'x')),
     );
-    // Within its time the first byte must have come, on a busy machine too.
+    // The first byte must arrive within the timeout, even on a busy machine.
     const outcome = await poster(anywhere, 5_000)(url);
     expect(outcome).toMatchObject({ responseStatus: 200, response: expect.stringMatching(/^x+$/), error: null });
     await closed;

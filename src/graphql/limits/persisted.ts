@@ -1,8 +1,8 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents of a list run, on every channel. A request names one by its SHA-256: as
- * `documentId`, with or without `sha256:` before it, or as Apollo's clients send it, in
- * `extensions.persistedQuery.sha256Hash`; or it sends the document itself, character by character. Anything else is
- * refused before it is parsed. The list is a file as graphql-codegen or Apollo's tools write it.
+ * With PERSISTED_DOCUMENTS=only, only documents on a list run, on every channel. A request has a document's SHA-256 as
+ * `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, like Apollo's
+ * clients. It can also send the exact text. Anything else is rejected before parsing. The list is a file in the format
+ * of graphql-codegen or Apollo's tools.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -48,16 +48,16 @@ function listedDocument(parameters: RequestParameters | undefined, documents: Re
 }
 
 const LISTED_ALONE =
-  'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in ' +
+  'This server runs only listed documents. Send the SHA-256 of one as `documentId` or in ' +
   '`extensions.persistedQuery.sha256Hash`, or the whole document as `query`.';
 
 const TWO_DOCUMENTS =
-  'This server runs listed documents alone, and the hash is not that of the `query`. Send one of the two.';
+  'This server runs only listed documents, and the hash does not match the `query`. Send only one of them.';
 
-/** Clients print a document differently, so their text or a hash that they compute may not be the listed one. */
+/** Clients print documents differently, so their text, or a hash they compute, may not match the list. */
 const notListed = (what: string) =>
-  `This server runs listed documents alone, and its list has no document ${what}. ` +
-  'Send the hash as the list has it, and give the server the list of the build that is served.';
+  `This server runs only listed documents, and its list has no document ${what}. ` +
+  'Send the hash from the list, and give the server the list of the deployed build.';
 
 const inBody = z.object({
   query: z.unknown().optional(),

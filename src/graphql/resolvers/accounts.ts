@@ -46,8 +46,8 @@ const UpdateProfileInput = inputOf(
   updateProfile.input,
   'What to change: left out stays, null clears.',
 );
-const VerifyContractorInput = inputOf('VerifyContractorInput', verifyContractor.input, 'Why.');
-const UnverifyContractorInput = inputOf('UnverifyContractorInput', unverifyContractor.input, 'Why.');
+const VerifyContractorInput = inputOf('VerifyContractorInput', verifyContractor.input, 'The reason.');
+const UnverifyContractorInput = inputOf('UnverifyContractorInput', unverifyContractor.input, 'The reason.');
 const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all by default.');
 const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all by default.');
 

@@ -28,7 +28,7 @@ const ResetPasswordInput = inputOf('ResetPasswordInput', resetPassword.input, 'T
 const VerifyEmailInput = inputOf('VerifyEmailInput', verifyEmail.input, 'The link.');
 const ChangeEmailInput = inputOf('ChangeEmailInput', changeEmail.input, 'The new address and the password.');
 const UndoEmailChangeInput = inputOf('UndoEmailChangeInput', undoEmailChange.input, 'The link.');
-const SettleEmailUndoInput = inputOf('SettleEmailUndoInput', settleEmailUndo.input, 'The decision, and why.');
+const SettleEmailUndoInput = inputOf('SettleEmailUndoInput', settleEmailUndo.input, 'The decision and the reason.');
 
 @Resolver()
 export class RecoveryResolver {
@@ -57,7 +57,7 @@ export class RecoveryResolver {
 
   @Mutation(() => ResendEmailVerificationPayload, mutationOptions(resendEmailVerification))
   resendEmailVerification(
-    @Arg('userId', () => ID, { description: 'The person.' }) userId: string,
+    @Arg('userId', () => ID, { description: 'The user.' }) userId: string,
     @Ctx() { caller }: Context,
   ) {
     return perform(resendEmailVerification, { id: userId }, caller);
@@ -80,7 +80,7 @@ export class RecoveryResolver {
 
   @Mutation(() => SettleEmailUndoPayload, mutationOptions(settleEmailUndo))
   settleEmailUndo(
-    @Arg('userId', () => ID, { description: 'The person whose account it is.' }) userId: string,
+    @Arg('userId', () => ID, { description: 'The user whose account is disputed.' }) userId: string,
     @Input(SettleEmailUndoInput) input: object,
     @Ctx() { caller }: Context,
   ) {

@@ -7,8 +7,8 @@ import { EndUserSessionsPayload, RestoreUserPayload, SuspendUserPayload } from '
 import { mutationOptions } from './field-options.js';
 
 const SuspendUserInput = inputOf('SuspendUserInput', suspendUser.input, 'Why, and until when.');
-const RestoreUserInput = inputOf('RestoreUserInput', restoreUser.input, 'Why.');
-const EndUserSessionsInput = inputOf('EndUserSessionsInput', endUserSessions.input, 'Why.');
+const RestoreUserInput = inputOf('RestoreUserInput', restoreUser.input, 'The reason.');
+const EndUserSessionsInput = inputOf('EndUserSessionsInput', endUserSessions.input, 'The reason.');
 
 @Resolver()
 export class SuspensionResolver {

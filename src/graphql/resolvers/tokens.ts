@@ -23,7 +23,7 @@ const TokenTransferFilter = inputOf('TokenTransferFilter', transferFilter, 'Whic
 export class TokenResolver {
   @Query(() => TokenTransferConnection, { ...queryOptions(findTransfers), nullable: true })
   async tokenTransfers(
-    @Arg('filter', () => TokenTransferFilter, { description: 'Which of them.' }) filter: object,
+    @Arg('filter', () => TokenTransferFilter, { description: 'Which transfers to find.' }) filter: object,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
   ) {

@@ -100,7 +100,7 @@ export class ResetPasswordPayload {
   changed: boolean;
 }
 
-@ObjectType({ description: 'What `verifyEmail` answers.' })
+@ObjectType({ description: 'The payload of `verifyEmail`.' })
 export class VerifyEmailPayload {
   @Field(() => String, fieldOptions('The address that the account has now.'))
   email: string;
@@ -110,9 +110,9 @@ export class VerifyEmailPayload {
 @FieldsOf(UNDONE_EMAIL_CHANGE)
 export class UndoEmailChangePayload {}
 
-@ObjectType({ description: 'What `settleEmailUndo` answers.' })
+@ObjectType({ description: 'The payload of `settleEmailUndo`.' })
 export class SettleEmailUndoPayload extends Payload {
-  @Field(() => User, fieldOptions('The person, whose email undo is settled now.', 'nullable'))
+  @Field(() => User, fieldOptions('The user whose email undo was settled.', 'nullable'))
   user: User | null;
 }
 
@@ -167,25 +167,25 @@ export class RevokeApiKeyPayload extends Payload {
   apiKey: ApiKey | null;
 }
 
-@ObjectType({ description: 'What `logOut` answers.' })
+@ObjectType({ description: 'The payload of `logOut`.' })
 export class LogOutPayload {
-  @Field(() => ActiveSession, fieldOptions('The session as it was.', 'nullable'))
+  @Field(() => ActiveSession, fieldOptions('The session that was ended.', 'nullable'))
   session: ActiveSession | null;
 
   @Field(() => ID, {
-    ...fieldOptions('The identifier of the session.'),
-    deprecationReason: 'Use `session { id }`, which `endSession` returns too.',
+    ...fieldOptions('The session’s ID.'),
+    deprecationReason: 'Use `session { id }`, as in `endSession`.',
   })
   sessionId: string;
 }
 
-@ObjectType({ description: 'What `endUserSessions` answers.' })
+@ObjectType({ description: 'The payload of `endUserSessions`.' })
 export class EndUserSessionsPayload extends Payload {
-  @Field(() => Int, fieldOptions('The number of sessions that were ended.'))
+  @Field(() => Int, fieldOptions('The number of sessions that ended.'))
   endedCount: number;
 }
 
-@ObjectType({ description: 'What `resendEmailVerification` answers.' })
+@ObjectType({ description: 'The payload of `resendEmailVerification`.' })
 export class ResendEmailVerificationPayload extends Payload {
   @Field(() => Boolean, fieldOptions('True if an email is on its way. False if the address is already confirmed.'))
   requested: boolean;
@@ -257,13 +257,13 @@ export class EscalateJobPayload extends JobPayload {}
 @ObjectType({ description: 'What `resolveDispute` answers.' })
 export class ResolveDisputePayload extends JobPayload {}
 
-@ObjectType({ description: 'What `acceptResolution` answers.' })
+@ObjectType({ description: 'The payload of `acceptResolution`.' })
 export class AcceptResolutionPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `reachDecision` answers.' })
 export class ReachDecisionPayload extends JobPayload {}
 
-@ObjectType({ description: 'What `acceptDecision` answers.' })
+@ObjectType({ description: 'The payload of `acceptDecision`.' })
 export class AcceptDecisionPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `fileAppeal` answers.' })
@@ -272,7 +272,7 @@ export class FileAppealPayload extends JobPayload {}
 @ObjectType({ description: 'What `finalizeAppeal` answers.' })
 export class FinalizeAppealPayload extends JobPayload {}
 
-@ObjectType({ description: 'What `reviewJob` answers.' })
+@ObjectType({ description: 'The payload of `reviewJob`.' })
 export class ReviewJobPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `completeJob` answers.' })

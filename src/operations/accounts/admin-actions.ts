@@ -1,4 +1,4 @@
-/** What admins did to others, for admins to look up; each operation of theirs records it by `recordAdminAction`. */
+/** Reads the log of admin actions, for admins. Each operation on someone else writes to it with `recordAdminAction`. */
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';
@@ -13,7 +13,7 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, optionalText } from '../shapes.js';
 
-const WHY = 'Why; kept in the record of admins’ actions.';
+const WHY = 'The reason. It’s stored in the log of admin actions.';
 export const requiredReason = requiredText(TEXT.note).describe(WHY);
 export const optionalReason = optionalText(TEXT.note).describe(WHY);
 
@@ -23,7 +23,7 @@ const { adminId, userId, action, jobId } = ADMIN_ACTION.schema.shape;
 
 export const adminActionFilter = z.strictObject({
   adminId: adminId.nullish().describe('What this admin did.'),
-  userId: userId.nullish().describe('Actions that concern this person. A decision about a job concerns both parties.'),
+  userId: userId.nullish().describe('Actions that concern this user. A decision about a job concerns both parties.'),
   jobId: jobId.nullish().describe('Actions on this job.'),
   action: action.nullish().describe('What was done by the operation of this name, as GraphQL spells it.'),
 });

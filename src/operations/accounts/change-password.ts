@@ -19,7 +19,8 @@ import {
 
 export const changePassword = operation({
   name: 'changePassword',
-  description: 'Sets a new password, and ends the account’s other sessions and its API keys. An email says so.',
+  description:
+    'Sets a new password and ends the account’s other sessions and its API keys. Sends an email about the change.',
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS'],

@@ -1,4 +1,4 @@
-/** The undo of an email change, by the owner of the former address, and support's decision where it is disputed. */
+/** Undoes an email change for the owner of the former address. If the undo is disputed, support decides. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { EMAIL_UNDO_DECISIONS } from '../../rules/email-undo.js';
@@ -22,9 +22,9 @@ import { readUser, type UserWithProfile } from './users.js';
 export const undoEmailChange = operation({
   name: 'undoEmailChange',
   description:
-    'Gives an account its former address back, with the link that was sent there. Ends all sessions and API keys, ' +
+    'Restores an account’s former address, with the link that was sent to it. Ends all sessions and API keys, ' +
     'locks the password, pauses webhooks, and sends a link to set a new password. If the account was used after the ' +
-    'change (the profile was edited, or a job or bid was made), nothing is handed over until support decides.',
+    'change (the profile was edited, or a job or bid was created), nothing changes until support decides.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -63,16 +63,16 @@ export const undoEmailChange = operation({
 export const settleEmailUndo = operation({
   name: 'settleEmailUndo',
   description:
-    'Decides whose an account is whose email undo is pending. The address that keeps it gets a link to set a new ' +
-    'password, and the other address an email. If the former address keeps it, all sessions and API keys end, the ' +
-    'password is locked, and webhooks are paused.',
+    'Decides which address keeps an account whose email undo is pending. That address gets a link to set a new ' +
+    'password, and the other address gets an email. If the former address keeps it, all sessions and API keys end, ' +
+    'the password is locked, and webhooks are paused.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED', 'INVALID_TRANSITION', 'EMAIL_TAKEN'],
   input: z.strictObject({
-    id: idInPath('user').describe('The person whose account it is.'),
+    id: idInPath('user').describe('The user whose account is disputed.'),
     keep: choice(EMAIL_UNDO_DECISIONS, 'EmailUndoDecision').describe('Which address keeps the account.'),
-    reason: requiredText(TEXT.note).describe('Why; kept in the record of admins’ actions.'),
+    reason: requiredText(TEXT.note).describe('The reason. It’s stored in the log of admin actions.'),
   }),
   async prepare(call, { id }): Promise<string> {
     await pendingUndo(call.db, id);
@@ -102,10 +102,10 @@ export const settleEmailUndo = operation({
 
 async function pendingUndo(db: Db, userId: UserId): Promise<{ current: string; former: string }> {
   const [account] = await selectPasswordHash(db, { userId });
-  if (!account) throw refuse('NOT_FOUND', { message: 'There is no such user.' });
+  if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
   const { email: current, emailUndo, emailUndoAddress: former } = account;
   if (emailUndo !== 'pending' || former === null)
-    throw refuse('INVALID_TRANSITION', { message: 'No email undo of this account is waiting for a decision.' });
+    throw refuse('INVALID_TRANSITION', { message: 'This account has no email undo waiting for a decision.' });
   return { current, former };
 }
 
@@ -115,7 +115,7 @@ interface HandOver {
   readonly passwordHash: string;
 }
 
-/** Gives the account to the owner of this address alone. */
+/** Gives the account to the owner of this address and locks everyone else out. */
 async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>, to: HandOver): Promise<void> {
   const { db } = call;
   await setEmail(db, to);
@@ -124,7 +124,7 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 
-/** A password that nobody knows: no log-in takes less time than before. */
+/** The hash of a password that nobody knows, so that a login takes as long as for any other account. */
 function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
   return services.passwords.hash(randomBytes(48).toString('base64'), caller.holder);
 }

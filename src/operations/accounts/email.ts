@@ -40,14 +40,14 @@ export const requestEmailVerification = operation({
 
 export const resendEmailVerification = operation({
   name: 'resendEmailVerification',
-  description: 'Sends a person a link that confirms their email address, unless it is already confirmed.',
+  description: 'Sends a user a link to confirm their email address, unless it is already confirmed.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
-  input: z.strictObject({ id: idInPath('user').describe('The person.') }),
+  input: z.strictObject({ id: idInPath('user').describe('The user.') }),
   async prepare(call, { id: userId }): Promise<NewMail | null> {
     const [account] = await selectPasswordHash(call.db, { userId });
-    if (!account) throw refuse('NOT_FOUND', { message: 'There is no such user.' });
+    if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
     if (account.emailVerified) return null;
     await assertMailAllowed(call, { userId: call.viewer.userId });
     return { kind: 'email_verification', email: account.email, userId };
@@ -91,7 +91,7 @@ export const verifyEmail = operation({
         const [undo] = await selectUndo(tx, { userId, email });
         const undosSince = undo?.createdAt.toISOString() ?? null;
         await expireLinks(tx, { userId, email: formerEmail, undosSince });
-        // Nobody has shown that an unconfirmed address is theirs: its mailbox may be a stranger's.
+        // An unconfirmed address may belong to a stranger: nobody has proven that it's theirs.
         if (!undo && formerIsVerified)
           await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
       });
@@ -103,8 +103,8 @@ export const verifyEmail = operation({
 export const changeEmail = operation({
   name: 'changeEmail',
   description:
-    'Sends an email to another address, which becomes the account’s when its link is used. If the former address ' +
-    `was confirmed, it gets an email by which the change can be undone for ${MAILS.email_changed.hours / 24} days.`,
+    'Sends a link to a new address, which becomes the account’s address when the link is used. If the former address ' +
+    `was confirmed, it then gets a link to undo the change, valid for ${MAILS.email_changed.hours / 24} days.`,
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],

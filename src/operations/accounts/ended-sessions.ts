@@ -1,6 +1,6 @@
 /**
- * Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. What
- * follows in the same request is refused as well.
+ * Ends sessions. This instance rejects them before it responds to the call, and all others once they're notified of the
+ * commit. Later operations in the same request are also rejected.
  */
 import type { SessionId, UserId } from '../../rules/ids.js';
 import { revokeOtherLogIns } from '../../store/active-sessions.js';

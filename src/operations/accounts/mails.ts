@@ -29,22 +29,22 @@ export async function writeMail({ tokens }: Call<unknown>['services']['mail'], t
   });
 }
 
-/** An address written to, and what for: the emails for each purpose are counted apart. */
+/** The address an email goes to, and its purpose. Emails are counted separately for each purpose. */
 interface Recipient {
   readonly email: string;
   readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
 }
 
 interface Asking {
-  /** Who asks, if they are signed in. */
+  /** The caller, if they are signed in. */
   readonly userId?: UserId;
-  /** Counts the email for the network address too: an account that has confirmed no address costs nothing. */
+  /** Also counts the email toward the limit of the IP address: an unconfirmed account costs nothing to create. */
   readonly isUnconfirmed?: boolean;
   /** Where the mail goes, unless support sends it. */
   readonly to?: Recipient;
 }
 
-/** Refuses where this server sends no mail, and beyond the budgets of the caller and of the address written to. */
+/** Fails if this server can't send email, or if the caller or the recipient is over a limit. */
 export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
   if (!call.services.mail.isOn)
     throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
@@ -67,8 +67,8 @@ async function drawMail(call: Call<unknown>, budget: MailBudget, identity: strin
 }
 
 /**
- * In how many seconds this address may be written to again, or 0 where it may be now. The budget is not shown in the
- * answer: it would tell a stranger that somebody else has asked.
+ * The number of seconds until this address can get another email, or 0 if it can now. The response must not show this
+ * limit: it would tell a stranger that someone else has requested emails.
  */
 export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
   const seconds = await call.caller.tryDraw('mailPerRecipient', `${purpose} ${email}`);
@@ -76,7 +76,7 @@ export async function waitForRecipient(call: Call<unknown>, { email, purpose }: 
   return seconds;
 }
 
-/** The person who waits for the email does not know why it never comes, so operators do. */
+/** Tells operators why an email never arrives, because the person waiting for it can't know. */
 function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
   services.metrics.recordDroppedMail(limit);
   services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');

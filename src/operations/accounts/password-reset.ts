@@ -26,8 +26,8 @@ import { IS_THE_EMAIL, isTheEmail, password } from './people.js';
 export const requestPasswordReset = operation({
   name: 'requestPasswordReset',
   description:
-    'Sends an email with a link to set a new password, if an account has this address. The answer is the same for ' +
-    'all addresses. An address gets at most three such emails an hour.',
+    'Sends a link to set a new password, if an account has this address. The response is the same for all ' +
+    'addresses. An address gets at most three of these emails per hour.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['NOT_CONFIGURED'],

@@ -99,7 +99,7 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.holder);
   const id = newId('user');
-  // The budget of sign-ups is that of these emails too. Only an address that accounts leave again and again gets none.
+  // The signup limit covers these emails too. Only an address that accounts keep moving away from gets no email.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 

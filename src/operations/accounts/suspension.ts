@@ -1,4 +1,4 @@
-/** Admins suspend people, restore them and end their sessions. `rules/suspension.ts` says what a suspension does. */
+/** Admins suspend people, restore them, and end their sessions. `rules/suspension.ts` says what a suspension does. */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -72,13 +72,13 @@ export const restoreUser = operation({
 
 export const endUserSessions = operation({
   name: 'endUserSessions',
-  description: 'Ends all of a person’s sessions, such as after a theft of their phone. Their API keys keep working.',
+  description: 'Ends all of a user’s sessions, for example if their phone was stolen. Their API keys keep working.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({ reason: requiredReason }),
   async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
     const [ended] = await db.inTransaction(async (tx) => {
-      // No session begins until they have all ended.
+      // No new session can begin until all of them have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
         endOtherLogIns({ db: tx, services, caller }, { userId: id, sessionId: null }),
@@ -90,7 +90,7 @@ export const endUserSessions = operation({
 });
 
 function noSuchUser() {
-  return refuse('NOT_FOUND', { message: 'There is no such user.' });
+  return refuse('NOT_FOUND', { message: 'User not found.' });
 }
 
 async function lockPerson(tx: Db, id: UserId, adminId: UserId) {

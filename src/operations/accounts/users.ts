@@ -23,16 +23,21 @@ export const userFilter = z.strictObject({
       'number however it is punctuated, and with the 1 of North America or without it.',
   ),
   userType: USER.schema.shape.userType.nullish().describe('Accounts of this kind.'),
-  suspended: z.boolean().nullish().describe('Accounts that are suspended, or those that are not.'),
-  emailVerified: z.boolean().nullish().describe('Accounts whose email is confirmed, or those whose email is not.'),
+  suspended: z.boolean().nullish().describe('If true, only suspended accounts. If false, only the others.'),
+  emailVerified: z
+    .boolean()
+    .nullish()
+    .describe('If true, only accounts with a confirmed email. If false, only the others.'),
   emailUndeliverable: z
     .boolean()
     .nullish()
-    .describe('Accounts whose email refused the last message for good, or those whose email did not.'),
+    .describe(
+      'If true, only accounts whose mail server permanently rejected our last email. If false, only the others.',
+    ),
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
   emailUndo: choice(EMAIL_UNDO_STATES, 'EmailUndo')
     .nullish()
-    .describe('Accounts with such an undo of an email change; `PENDING` ones wait for support.'),
+    .describe('Only accounts whose email undo is in this state. `PENDING` ones are waiting for support.'),
 });
 
 export const listUsers = operation({

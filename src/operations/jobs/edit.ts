@@ -65,7 +65,7 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 
 const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
-/** What a client may send back as it was read. The warnings follow from the job; they are ignored. */
+/** Fields that a client can send back exactly as read. Warnings are computed from the job, so they are ignored. */
 const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
 
 export const updateJob = operation({

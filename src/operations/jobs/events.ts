@@ -71,10 +71,10 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   return event;
 }
 
-/** A proposal that was made in a dispute, also one that no longer stands. Whoever reads its event reads the dispute. */
+/** A proposal in a dispute, even one that was replaced. Anyone who can read its event can read the dispute. */
 export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
   const event = await findEvent(db, viewer, siblingOf('event', id));
-  if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'There is no such proposal.' });
+  if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'Proposal not found.' });
   return proposalFrom(event);
 }
 

@@ -42,7 +42,7 @@ export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 
   readonly facts: JobFacts;
 }
 
-/** What a call names besides the job. */
+/** What a call refers to besides the job. */
 interface Named {
   readonly bidId?: BidId | undefined;
   readonly proposalId?: ProposalId | undefined;

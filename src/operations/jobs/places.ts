@@ -28,10 +28,10 @@ export async function loadPlacesFor({ zipCode, city, state }: SentAddress): Prom
   if (zipCode ?? city ?? state) await places();
 }
 
-/** A large city has postal codes 30 miles from its centre. */
+/** Large cities have ZIP codes up to 30 miles from their center. */
 const MILES_APART_MAX = 50;
 
-/** What the postal code and the city say. They contradict each other where they lie far apart. */
+/** The places of the ZIP code and of the city. The two contradict each other if they are far apart. */
 export async function placesOf({ zipCode, city, state }: Address) {
   const byZip = zipCode ? await postalPlace(zipCode) : undefined;
   const codes = city && state ? await codesOfCity(city, state) : [];
@@ -41,8 +41,8 @@ export async function placesOf({ zipCode, city, state }: Address) {
 }
 
 /**
- * Uses the postal code, or else the city; the city too where the postal code contradicts it. A place that is not in the
- * set has no coordinates.
+ * Uses the ZIP code, or the city if there is no ZIP code or the two contradict each other. A place that isn't in the
+ * data set has no coordinates.
  */
 export async function locate(address: Address): Promise<Places> {
   const { byZip, byCity, milesApart } = await placesOf(address);
@@ -73,14 +73,14 @@ async function codesOfCity(city: string, state: string): Promise<readonly ZipCod
 
 const citiesByState = new Map<string, Map<string, ZipCode[]>>();
 
-/** The postal codes of each city of a state, which is in capitals: no property of every object is one of its names. */
+/** The ZIP codes of each city in a state. `state` is uppercase, so it can't name a built-in property of objects. */
 async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
   const known = citiesByState.get(state);
   if (known) return known;
   const { lookupByState } = await places();
   const codes = lookupByState(state).filter((place) => real(place));
   const cities = groupBy(codes, ({ city }) => city.toUpperCase());
-  // Only names of states are kept, and nothing else that people write.
+  // Caches only the names of states, not everything that users type.
   if (cities.size > 0) citiesByState.set(state, cities);
   return cities;
 }
@@ -138,7 +138,7 @@ function middleOf(places: readonly ZipCode[]) {
 
 type Point = Pick<ZipCode, 'latitude' | 'longitude'>;
 
-/** As `milesAway` of `store/distance.ts` computes it. */
+/** Same formula as `milesAway` in `store/distance.ts`. */
 export function milesBetween(one: Point, other: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;

@@ -1,4 +1,4 @@
-/** Rates work that was approved without a rating. The rating counts as one that comes with an approval. */
+/** Rates work that was approved without a rating. The rating counts like one that comes with an approval. */
 import { z } from 'zod';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
@@ -21,9 +21,9 @@ export const reviewJob = operation({
   budget: 'write',
   input: z.strictObject({
     ...ofJob,
-    rating: rating.describe('From 1 to 5; enters the contractor’s average.'),
+    rating: rating.describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
     review: optionalText(TEXT.note).describe(
-      'What others should know about the work. Omit it to keep what you wrote when you approved the work.',
+      'What others should know about the work. Omit it to keep the review that you wrote with the approval.',
     ),
   }),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
@@ -31,7 +31,7 @@ export const reviewJob = operation({
       const { job, facts } = await lockVisibleJob(tx, viewer, input);
       assertAllowed(jobDenial('review', facts));
       const { awardedContractorId: id, status, version, eventCount } = job;
-      if (id === null) throw new Error('A job was approved that nobody was awarded.');
+      if (id === null) throw new Error('An approved job has no awarded contractor.');
       const said = { rating: input.rating, ...(input.review && { review: input.review }) };
       const event = { type: JOB_ACTIONS.review.event, actorId: viewer.userId, fromStatus: status, toStatus: status };
       const [row] = await tx.commitWith(

@@ -74,7 +74,7 @@ const STEPS: Readonly<Record<ResolutionMove, Step>> = {
 export const acceptResolution = transition('acceptResolution', {
   body: {
     proposalId: idOf('proposal').describe(
-      'The proposal that you have read, from `Dispute.proposal`. If another one has replaced it: STALE_VERSION.',
+      'The proposal to accept, from `Dispute.proposal`. If another one has replaced it, you get STALE_VERSION.',
     ),
   },
 });
@@ -105,13 +105,13 @@ export const finalizeAppeal = transition('finalizeAppeal', {
 
 export const completeJob = transition('complete', {
   body: {
-    reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.'),
+    reason: requiredText(TEXT.note).describe('Why the normal flow is skipped.'),
     creditContractor: z
       .boolean()
       .nullish()
-      // False is the default, so that an idempotency key treats both alike.
+      // False is the default, so an idempotency key treats an omitted value and false the same.
       .transform((credits) => (credits ? true : undefined))
-      .describe('Gives the contractor credit for the work. Only for a job in review; by default they get none.'),
+      .describe('Whether the contractor gets credit for the work. Can be true only for a job in review.'),
   },
 });
 

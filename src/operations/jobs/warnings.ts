@@ -1,4 +1,4 @@
-/** The warnings of a job, for those who may read them. */
+/** A job's warnings, for the users who may read them. */
 import { JOB_WARNINGS } from '../../rules/entities/job.js';
 import { relationsToJob } from '../../rules/parties.js';
 import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/warnings.js';
@@ -6,7 +6,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import { placesOf } from './places.js';
 import type { ReadableJob } from './readable.js';
 
-/** The fields of a job from which its warnings follow. */
+/** The fields that a job's warnings are computed from. */
 export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
 
 export async function readWarnings(viewer: Viewer, job: ReadableJob): Promise<JobWarning[] | null> {

@@ -68,12 +68,12 @@ export const listTransfers = operation({
 });
 
 export const transferFilter = z.strictObject({
-  externalReference: requiredText(TEXT.reference).describe('The transfer with this external reference.'),
+  externalReference: requiredText(TEXT.reference).describe('The external reference to look up.'),
 });
 
 export const findTransfers = operation({
   name: 'tokenTransfers',
-  description: 'Finds the transfer that was made under an external reference, for admins.',
+  description: 'Finds the transfer with an external reference, for admins.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...transferFilter.shape, ...pageShape }),

@@ -6,7 +6,7 @@ import { idOf, moment, nullableText, requiredText } from '../values.js';
 
 export const ADMIN_ACTION = entity(
   'AdminAction',
-  'What an admin did to somebody. It is never changed or removed, but its reason and decision can be erased.',
+  'An admin’s action on a user or a job. It’s never changed or deleted, but its reason and decision can be erased.',
   {
     id: identifier('adminAction'),
     action: {
@@ -24,17 +24,17 @@ export const ADMIN_ACTION = entity(
     },
     until: {
       type: moment.nullable(),
-      description: 'The end of a suspension. Null for any other action and for a suspension without an end.',
+      description: 'When the suspension ends. Null for other actions and for a suspension with no end.',
       example: null,
     },
     amount: {
       type: z.int().nullable(),
-      description: 'The tokens credited, or debited if below zero. Null for any action but an adjustment.',
+      description: 'The number of tokens credited, or debited if negative. Null for actions other than adjustments.',
       example: null,
     },
     decision: {
       type: nullableText(TEXT.note),
-      description: 'The decision in a dispute or an appeal. Null for any other action, and once it is erased.',
+      description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
       example: null,
     },
     createdAt: { type: moment, description: 'When.' },

@@ -62,7 +62,7 @@ export const BID = entity(
     suspended: {
       type: z.boolean(),
       description:
-        'True while the contractor is suspended. The bid cannot be awarded, and it blocks no edit of the job.',
+        'True while the contractor is suspended. The bid can’t be awarded and doesn’t block edits to the job.',
       example: false,
     },
     createdAt: { type: moment, description: 'When the bid was made.' },

@@ -18,7 +18,7 @@ export const JOB_DISTANCE = {
 
 export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
 
-/** A sentence with at most two values of the job in it. */
+/** Long enough for a sentence that quotes up to two of the job's values. */
 const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
 
 export const JOB_WARNING = entity(
@@ -29,7 +29,7 @@ export const JOB_WARNING = entity(
     field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
     message: {
       type: z.string().meta({ maxLength: WARNING_CHARACTERS_MAX }),
-      description: 'What is wrong and what to do, in a sentence for a person.',
+      description: 'What is wrong and how to fix it, to show to the user.',
       example: '“plumming” is not a category in the catalog. Did you mean “plumbing”?',
     },
   },
@@ -147,7 +147,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
   },
   review: {
     type: nullableText(TEXT.note),
-    description: 'The homeowner’s review of the work, for others to read. Null if they wrote none.',
+    description: 'The homeowner’s review of the work, for others to read. Null if they didn’t write one.',
     example: null,
   },
   version: {
@@ -157,7 +157,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
       'it is the ETag, as `If-Match`.',
     example: 3,
   },
-  statusChangedAt: { type: moment, description: 'When the job came to its state. Edits do not change it.' },
+  statusChangedAt: { type: moment, description: 'When the job entered its current status. Edits don’t change it.' },
   createdAt: { type: moment, description: 'When the draft was written.' },
   updatedAt: {
     type: moment,

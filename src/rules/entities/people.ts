@@ -51,15 +51,15 @@ export const USER = entity('User', 'A person with an account.', {
   },
   emailUndo: {
     type: choice(EMAIL_UNDO_STATES, 'EmailUndo').nullable(),
-    description: 'What became of the last undo of an email change. Null if no undo was used.',
+    description: 'The state of the last request to undo an email change. Null if there was none.',
     example: null,
     readBy: ADMINS,
   },
   emailUndoAddress: {
     type: email.nullable(),
     description:
-      'The other address in that undo: while it is pending, the former address, which asks for the account; after ' +
-      'that, the address that did not get the account.',
+      'The other address in that undo: the former address, which claims the account, while the undo is pending. ' +
+      'After that, the address that didn’t get the account.',
     example: null,
     readBy: ADMINS,
   },
@@ -207,7 +207,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   ratingCount: { type: whole(), description: 'How many ratings there are.', example: 24 },
   suspended: {
     type: z.boolean().nullable(),
-    description: 'True while the contractor is suspended. They appear in no list, and their bids cannot be awarded.',
+    description: 'True while the contractor is suspended. They aren’t listed, and their bids can’t be awarded.',
     example: false,
     readBy: CREDENTIALS,
   },

@@ -40,8 +40,8 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
   confirmationSent: {
     type: z.boolean().nullish(),
     description:
-      'Whether an email with a link that confirms the address is on its way, on a sign-up. If not, ask for one by ' +
-      '`requestEmailVerification` later.',
+      'On signup, whether an email with a link to confirm the address is on its way. If not, request one later with ' +
+      '`requestEmailVerification`.',
     example: true,
   },
 });
@@ -80,7 +80,7 @@ export const PUBLICATION = entity('PublishJobPayload', 'A job that was published
   remainingBalance: { type: whole(), description: 'The tokens that are free to spend after it.', example: 5 },
 });
 
-export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'What `undoEmailChange` answers.', {
+export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'The payload of `undoEmailChange`.', {
   email: {
     type: email,
     description: 'The address that the link was sent to. The account has it again unless `pending` is true.',
@@ -89,7 +89,7 @@ export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'What `undoE
   pending: {
     type: z.boolean(),
     description:
-      'True if the account was used after the change. Then nothing changes until support decides, so contact support.',
+      'True if the account was used after the change. Then nothing changes until support decides. Contact support.',
     example: false,
   },
 });
@@ -98,7 +98,8 @@ export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'What `changePas
   changed: { type: z.boolean(), description: 'Always true; a refusal is an error.', example: true },
   noticeSent: {
     type: z.boolean(),
-    description: 'Whether an email about it is on its way: to a confirmed address, and at most three times an hour.',
+    description:
+      'Whether an email about the change is on its way: only to a confirmed address, at most three times per hour.',
     example: true,
   },
 });

@@ -37,9 +37,9 @@ export const users = pgTable(
     emailVerified: boolean().notNull().default(false),
     /** Whether the last mail to it was refused for good. */
     emailUndeliverable: boolean().notNull().default(false),
-    /** What became of the last undo of an email change that was used. */
+    /** The state of the last email undo. */
     emailUndo: text().$type<EmailUndoState>(),
-    /** The other address in that undo: reserved while support has to decide. */
+    /** The other address in that undo. It's reserved until support decides. */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),
@@ -58,7 +58,7 @@ export const users = pgTable(
     index('users_email_undos')
       .on(t.emailUndo, t.emailUndoAddress)
       .where(sql`email_undo is not null`),
-    // An index for each filter of the list of users that may leave few of them.
+    // One index for each filter that can leave only a few users in the list.
     index('users_suspended_newest')
       .on(t.createdAt, t.id)
       .where(sql`suspended_at is not null`),

@@ -1,4 +1,4 @@
-/** What admins did to others, and why: rows are only added. Only the texts of a row can be erased. */
+/** Admins' actions on others, with their reasons. The table is append-only, but a row's text can be erased. */
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
@@ -18,7 +18,7 @@ export const adminActions = pgTable(
       .notNull()
       .references(() => users.id),
     jobId: idColumn('job'),
-    /** The job's awarded contractor, the other party of a decision. A trigger sets it. */
+    /** The job's awarded contractor, who is the other party to a decision. A trigger sets it. */
     otherUserId: idColumn('user'),
     reason: text(),
     until: moment(),

@@ -1,6 +1,6 @@
 /**
- * Reviews of contractors from approvals of their work. A trigger copies them from the events of the approvals and of
- * the ratings that follow, which remain the source; this table has them by contractor, in the order of the list.
+ * Reviews of contractors, given when their work was approved or later. A trigger copies them from the events, which
+ * remain the source. This table has them by contractor, in the order of the list.
  */
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';

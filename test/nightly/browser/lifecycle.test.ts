@@ -40,7 +40,7 @@ async function post(token: string, title: string, more: object): Promise<string>
 browser.describe('The page of the lifecycle', () => {
   for (const width of [1920, 1280, 400])
     browser.it(
-      `shows the whole picture, legibly, from beginning to end, in a window ${width} pixels wide, light and dark`,
+      `shows the whole picture legibly in a window ${width} pixels wide, light and dark`,
       async () => {
         visitor = await visit(`${app.url}/healthz`);
         const { page, picture } = visitor;
@@ -88,7 +88,7 @@ browser.describe('The page of the lifecycle', () => {
   );
 
   browser.it(
-    'keeps in sight on a telephone what is pointed at, above the words about it',
+    'on a phone, keeps the tapped element in view, above the text about it',
     async () => {
       visitor = await visit(`${app.url}/lifecycle`);
       const { page, picture } = visitor;
@@ -111,7 +111,7 @@ browser.describe('The page of the lifecycle', () => {
   );
 
   browser.it(
-    'shows no job, and why, when another one is refused',
+    'shows no job and an error if the next one cannot be shown',
     async () => {
       visitor = await visit(`${app.url}/lifecycle#${tap}`);
       const { page, picture } = visitor;
@@ -215,7 +215,7 @@ async function logIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** States and steps whose middle is outside of the window, or covered. */
+/** States and steps whose center is outside the window or covered. */
 function outOfSight(page: Page): Promise<string[]> {
   return page.locator('svg a').evaluateAll((links) =>
     links.flatMap((link) => {
@@ -226,7 +226,7 @@ function outOfSight(page: Page): Promise<string[]> {
   );
 }
 
-/** In pixels of the window. */
+/** In window pixels. */
 function smallestText(page: Page): Promise<number> {
   return page.evaluate(`Math.min(...[...document.querySelectorAll('svg tspan, svg text')].map((text) =>
     parseFloat(getComputedStyle(text).fontSize) * document.querySelector('svg').getScreenCTM().a))`);

@@ -116,18 +116,18 @@ describe.each(CLIENTS)('A subscription with %s', (_, stories) => {
   const jobOf = async ({ token }: Person): Promise<string> =>
     (await app.rest('POST', '/v1/jobs', { token, body: { title: 'A roof', description: 'It leaks.' } })).body.id;
 
-  it('opens by its hash at a server that runs listed documents alone', async () => {
+  it('opens by its hash on a server that runs only listed documents', async () => {
     const olga = await homeowner(app, 'Olga');
     await jobOf(olga);
     signIn(olga);
     expect(await stories().firstEvent(api)).toMatchObject({ actorId: olga.userId });
   });
 
-  it('is followed no further where its text is not on the list, and the app is told so', async () => {
+  it('stops if its text is not on the list, and the app is told', async () => {
     await expect(stories().firstEventOfJob(api, await jobOf(hanna))).rejects.toThrow('VALIDATION_FAILED');
   });
 
-  it('opens by its text elsewhere, and the app is told of a job that it may not see', async () => {
+  it('opens by its text on other servers, and the app is told about a job that it cannot see', async () => {
     const anywhere = `${app.url}/graphql`;
     expect(await stories().firstEventOfJob(anywhere, await jobOf(hanna))).toMatchObject({
       position: expect.stringMatching(/^\d+$/),

@@ -52,7 +52,7 @@ it('is made by the commands that are written there, and serves; a shorter one sa
   const environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: database.url, JWT_SECRET };
   const server = start({ folder }, ['npm', '--silent', 'start'], environment);
   expect((await signUp(await server.url, 'hanna@example.test')).token).toBeTruthy();
-  expect(server.output()).toContain('METRICS_TOKEN is not set: /metrics is refused to everybody');
+  expect(server.output()).toContain('METRICS_TOKEN is not set: nobody can read /metrics');
   await server.stop();
   await database.drop();
 });

@@ -107,7 +107,7 @@ async function use(isWanted: () => boolean): Promise<void> {
   }
 }
 
-needs(BLACKBOX).it('each query of the dashboard has an answer, and each alert is evaluated', async () => {
+needs(BLACKBOX).it('each dashboard query returns data, and each alert is evaluated', async () => {
   let isWanted = true;
   const using = use(() => isWanted);
   const unanswered = async () => {
@@ -139,10 +139,10 @@ async function firing(): Promise<string[]> {
   return found.map(({ metric }) => metric.alertname as string);
 }
 
-needs(BLACKBOX).it('HAProxy is stopped: both who watch it say so, and cease once it is back', async () => {
+needs(BLACKBOX).it('both alerts that watch HAProxy fire when it is stopped, and clear once it is back', async () => {
   const OF_PROXY = ['ProxyAway', 'SiteUnreachable'];
   const [bind, metrics] = [proxy?.url, proxy?.metricsUrl].map((url) => new URL(url ?? '').host);
-  // Both are well before.
+  // Both are healthy before.
   await until(async () => (await answerOf('up{job="haproxy"} == 1 and on () probe_success == 1')).length > 0);
   const stoppedMs = performance.now();
   await proxy?.stop();

@@ -39,6 +39,6 @@ export function useEvents<Event extends { position?: string | null }, V extends 
 ): void {
   const open = useGraph().useStream()(document, variables);
   const isKnown = after !== undefined;
-  const begin = useEffectEvent(() => follow(open, after, hear, (code) => console.error('A stream was refused:', code)));
+  const begin = useEffectEvent(() => follow(open, after, hear, (code) => console.error('A stream failed:', code)));
   useEffect(() => (isKnown ? begin() : undefined), [isKnown]);
 }

@@ -80,12 +80,12 @@ export async function whoByHash(api: string, first = () => {}): Promise<unknown>
   return (await client.query({ query: WHO })).data?.viewer?.user;
 }
 
-/** The first event of one's own since the beginning, over a WebSocket, with the hash of the subscription alone. */
+/** The caller's first event ever, over a WebSocket, with only the hash of the subscription. */
 export function firstEvent(api: string): Promise<unknown> {
   return firstOf(openWith(createClient(api, listed, listedSocket(api)), MY_EVENTS, {}));
 }
 
-/** The same of a job, with the text of the subscription. */
+/** The same for a job, with the text of the subscription. */
 export function firstEventOfJob(api: string, jobId: string): Promise<unknown> {
   return firstOf(openWith(createClient(api), JOB_EVENTS, { jobId }));
 }

@@ -1,7 +1,7 @@
-/** What the app hears by `follow`. */
+/** What the app receives through `follow`. */
 import { follow, type Open } from '../live';
 
-/** The first event there ever was; fails with the code of the refusal where there is none to come. */
+/** The first event ever. Fails with the error code if no event will come. */
 export function firstOf<Event extends { position?: string | null }>(open: Open<Event>): Promise<Event> {
   return new Promise((resolve, reject) => {
     let stop = () => {};
