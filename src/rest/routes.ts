@@ -168,7 +168,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route('POST', '/auth/verify-email', verifyEmail, {
     shows: CONFIRMED_EMAIL,
-    answer: ({ email }) => ({ ...doneBody(`Your account’s email address, ${email}, is confirmed.`), email }),
+    answer: ({ email }) => ({ ...doneBody(`${email} is confirmed as your account’s email address.`), email }),
   }),
   route('POST', '/auth/undo-email-change', undoEmailChange, {
     shows: UNDONE_EMAIL_CHANGE,
