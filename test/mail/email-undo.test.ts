@@ -4,7 +4,7 @@ import { tidy } from '../../src/store/housekeeping.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { admin, contractor, homeowner, join, programOf, type Person } from '../cast.js';
 import { DRAFT } from '../journey.js';
-import { mailsTo, mailTo } from './mailbox.js';
+import { mailboxPage, mailsTo, mailTo } from './mailbox.js';
 
 let app: TestApp;
 let ada: Person;
@@ -286,7 +286,7 @@ describe('support', () => {
     await mailTo(app, vera.email, RESET);
     await undo(moving.link.token);
     await mailTo(app, moving.person.email, RESET);
-    const page = await (await fetch(`${app.url}/mailbox`)).text();
+    const page = await mailboxPage(app);
     for (const email of [vera.email, moving.person.email]) {
       const article = page.split('<article').find((one) => one.includes(`To ${email}`) && one.includes(RESET));
       expect(article).toBeDefined();

@@ -12,9 +12,14 @@ export interface ReadMail {
   readonly token: string;
 }
 
+/** The page's HTML. */
+export async function mailboxPage(app: TestApp): Promise<string> {
+  return (await fetch(`${app.url}/mailbox`, { headers: { cookie: `mailbox=${MAILBOX_SECRET}` } })).text();
+}
+
 /** The newest first. */
 export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> {
-  const page = await (await fetch(`${app.url}/mailbox`, { headers: { cookie: `mailbox=${MAILBOX_SECRET}` } })).text();
+  const page = await mailboxPage(app);
   const mails = [...page.matchAll(/<article id="(\w+)">([^]*?)<\/article>/g)].map(
     ([, id = '', html = '']): ReadMail => {
       const [, link = ''] = /<a href="([^"]+)"/.exec(html) ?? [];
