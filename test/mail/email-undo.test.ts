@@ -129,6 +129,21 @@ describe('an undo after the account was used', () => {
     expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending', email_undo_address: person.email });
   });
 
+  it('shows whoever has the account neither that it waits nor the address that asks for it', async () => {
+    const { person, current, link } = await moved('homeowner', 'Valeria');
+    await post('/jobs', DRAFT, person.token);
+    expect((await undo(link.token)).body.pending).toBe(true);
+    const { body: session } = await logIn(current, person.password);
+    const { body: me } = await app.rest('GET', '/v1/me', { token: session.token });
+    const { body: edited } = await app.rest('PUT', '/v1/me', { token: session.token, body: { user: me.user } });
+    const { data } = await app.graphql('{ viewer { user { email emailUndo emailUndoAddress } } }', {
+      token: session.token,
+    });
+    expect(data.viewer.user).toEqual({ email: current, emailUndo: null, emailUndoAddress: null });
+    for (const { user } of [session, me, edited])
+      expect(user).toMatchObject({ email: current, email_undo: null, email_undo_address: null });
+  });
+
   it('ignores what was done before the change', async () => {
     const nora = await homeowner(app, 'Nora');
     await confirm(nora);

@@ -18,7 +18,7 @@ import {
 import { operation, type Call } from '../operation.js';
 import { nothing } from '../shapes.js';
 import { endSession } from './ended-sessions.js';
-import { countingFailure, passwordMatches, passwordTried } from './people.js';
+import { countingFailure, passwordMatches, passwordTried, readableByOneself } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
 export const logIn = operation({
@@ -55,7 +55,8 @@ export const logIn = operation({
           program: caller.request.program ?? null,
         }),
       );
-      return newSession && { ...sessionOf(services, account.user, newSession), user: account.user };
+      const user = readableByOneself(account.user);
+      return newSession && { ...sessionOf(services, user, newSession), user };
     });
     if (!session) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
     return session;

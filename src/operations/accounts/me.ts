@@ -25,7 +25,7 @@ import type { Balance } from '../../store/ledger.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
 import { nothing } from '../shapes.js';
-import { contractorShape, homeownerShape, userShape } from './people.js';
+import { contractorShape, homeownerShape, readableByOneself, userShape } from './people.js';
 
 export interface Me {
   user: User;
@@ -47,7 +47,7 @@ export const readMe = operation({
 async function me(db: Db, { userId }: Viewer): Promise<Me> {
   const [account] = await selectAccount(db, { userId });
   if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
-  return account;
+  return { ...account, user: readableByOneself(account.user) };
 }
 
 const READ_ONLY = {

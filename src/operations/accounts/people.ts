@@ -6,7 +6,7 @@ import { refuse, unauthorized, type Refusal } from '../../rules/errors.js';
 import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import { relationsToPerson } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
-import type { Contractor } from '../../store/accounts.js';
+import type { Contractor, User } from '../../store/accounts.js';
 import type { ReadableContractor } from '../../store/people.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../entity-inputs.js';
@@ -83,4 +83,9 @@ function listOrNone(list: typeof contractorFields.serviceAreas) {
 /** `isClient` where the contractor has bid on a job of the viewer’s. */
 export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
   return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
+}
+
+/** A person's own row, without what is for admins alone: only fields that can be null anyway. */
+export function readableByOneself(user: User): User {
+  return redact('user', user, () => relationsToPerson({ userId: user.id, role: user.userType }, user.id, {})) as User;
 }
