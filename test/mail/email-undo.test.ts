@@ -144,6 +144,19 @@ describe('an undo after the account was used', () => {
       expect(user).toMatchObject({ email: current, email_undo: null, email_undo_address: null });
   });
 
+  it('asks nobody where the account went back to the address meanwhile, which gets a link and no other email', async () => {
+    const { person, link } = await moved('homeowner', 'Bea');
+    await post('/jobs', DRAFT, person.token);
+    await move(person, person.email);
+    expect((await undo(link.token)).body.pending).toBe(false);
+    const { token } = await mailTo(app, person.email, RESET);
+    expect((await post('/auth/password-reset/confirm', { token, new_password: 'bea again' })).status).toBe(200);
+    expect((await logIn(person.email, 'bea again')).body.user.id).toBe(person.userId);
+    const subjects = (await mailsTo(app, person.email)).map(({ subject }) => subject);
+    expect(subjects).not.toContain(UNDONE);
+    expect(await asAdmin(person)).toMatchObject({ email_undo: null, email_undo_address: null });
+  });
+
   it('ignores what was done before the change', async () => {
     const nora = await homeowner(app, 'Nora');
     await confirm(nora);

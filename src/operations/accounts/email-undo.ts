@@ -41,8 +41,10 @@ export const undoEmailChange = operation({
         await lockAccount(tx, { userId });
         const { email: currentEmail } = await ownAddress(tx, userId);
         await useUpLink(tx, link);
+        // After the account went back to this address by another change, nobody loses it: its sessions end, no more.
+        const isBack = currentEmail === email;
         const [use] = await selectUseAfterChange(tx, { undoId });
-        if (use?.isUsed) {
+        if (use?.isUsed && !isBack) {
           await setEmailUndo(tx, { userId, state: 'pending', address: email });
           await expireLaterUndos(tx, { undoId });
           await expireEmailChanges(tx, { userId });
@@ -50,10 +52,10 @@ export const undoEmailChange = operation({
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
-        await setEmailUndo(tx, { userId, state: 'undone', address: currentEmail });
+        if (!isBack) await setEmailUndo(tx, { userId, state: 'undone', address: currentEmail });
         await expireLinks(tx, { userId, email: currentEmail, undosSince: link.createdAt.toISOString() });
         await writeMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
-        await writeMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
+        if (!isBack) await writeMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
         return { email, pending: false };
       });
     return undo().catch(asEmailTaken);
