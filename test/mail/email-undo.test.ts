@@ -129,7 +129,7 @@ describe('an undo after the account was used', () => {
     expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending', email_undo_address: person.email });
   });
 
-  it('shows whoever has the account neither that it waits nor the address that asks for it', async () => {
+  it('hides from whoever has the account that it waits, and the address that asks for it', async () => {
     const { person, current, link } = await moved('homeowner', 'Valeria');
     await post('/jobs', DRAFT, person.token);
     expect((await undo(link.token)).body.pending).toBe(true);
@@ -144,7 +144,7 @@ describe('an undo after the account was used', () => {
       expect(user).toMatchObject({ email: current, email_undo: null, email_undo_address: null });
   });
 
-  it('asks nobody where the account went back to the address meanwhile, which gets a link and no other email', async () => {
+  it('waits for nobody if the account already has the address again, which gets a link', async () => {
     const { person, link } = await moved('homeowner', 'Bea');
     await post('/jobs', DRAFT, person.token);
     await move(person, person.email);
@@ -306,6 +306,15 @@ describe('support', () => {
     expect((await settle(nils.userId, 'former')).body.details.code).toBe('INVALID_TRANSITION');
     const mine = (await app.rest('GET', '/v1/me', { token: nils.token })).body.user;
     expect([mine.email_undo, mine.email_undo_address]).toEqual([null, null]);
+  });
+
+  it('cannot decide about its own account', async () => {
+    await app.sql`update users set email_undo = 'pending', email_undo_address = 'ada.former@example.test'
+      where id = ${ada.userId}`;
+    const own = await settle(ada.userId, 'current');
+    expect([own.status, own.body.details.code]).toEqual([403, 'FORBIDDEN']);
+    expect(await asAdmin(ada)).toMatchObject({ email_undo: 'pending' });
+    await app.sql`update users set email_undo = null, email_undo_address = null where id = ${ada.userId}`;
   });
 
   it('sends links with emails that do not claim the reader requested them', async () => {

@@ -41,7 +41,7 @@ export const undoEmailChange = operation({
         await lockAccount(tx, { userId });
         const { email: currentEmail } = await ownAddress(tx, userId);
         await useUpLink(tx, link);
-        // After the account went back to this address by another change, nobody loses it: its sessions end, no more.
+        // If the account already has this address again, no other address loses it.
         const isBack = currentEmail === email;
         const [use] = await selectUseAfterChange(tx, { undoId });
         if (use?.isUsed && !isBack) {
@@ -77,6 +77,9 @@ export const settleEmailUndo = operation({
     reason: requiredText(TEXT.note).describe('The reason. It’s stored in the log of admin actions.'),
   }),
   async prepare(call, { id }): Promise<string> {
+    // A thief may be using this admin's account.
+    if (id === call.viewer.userId)
+      throw refuse('FORBIDDEN', { message: 'Another admin must decide about your account.' });
     await pendingUndo(call.db, id);
     await assertMailAllowed(call, { userId: call.viewer.userId });
     return unknownPassword(call);

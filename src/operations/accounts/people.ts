@@ -85,7 +85,7 @@ export function readableContractor(viewer: Viewer, contractor: Contractor, isCli
   return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
 }
 
-/** A person's own row, without what is for admins alone: only fields that can be null anyway. */
+/** A user's own row without the fields that only admins can read. Those fields are nullable in every row. */
 export function readableByOneself(user: User): User {
   return redact('user', user, () => relationsToPerson({ userId: user.id, role: user.userType }, user.id, {})) as User;
 }
