@@ -6,8 +6,7 @@ import { ConfigError, type Config } from './config.js';
 import { createLog } from './log.js';
 import { openQueue } from './queue/queue.js';
 import { prepareSchema } from './prepare-schema.js';
-import { openServices } from './services.js';
-import type { MailSettings } from './mail/settings.js';
+import { openServices, type OpenServices } from './services.js';
 import { loadPlaces } from './operations/jobs/places.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
@@ -96,7 +95,7 @@ async function start(
   if (!services.mail.isOn)
     log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
   // Not awaited: only emails depend on the mail server.
-  void tellWhetherMailGoesOut(services.mail, log);
+  void tellWhetherMailGoesOut(services, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
@@ -111,7 +110,7 @@ async function start(
   await whenOpen(server.url, config, log);
 }
 
-async function tellWhetherMailGoesOut(mail: MailSettings, log: Logger): Promise<void> {
+async function tellWhetherMailGoesOut({ mail }: OpenServices['services'], log: Logger): Promise<void> {
   const failure = await mail.check();
   if (failure)
     log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait until it can');
