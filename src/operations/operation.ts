@@ -20,7 +20,10 @@ export interface Call<V> {
   /** The operation reads and writes only through this. */
   readonly db: Db;
   readonly services: Omit<Services, 'db' | 'probe'>;
-  readonly caller: Pick<Caller, 'draw' | 'tryDraw' | 'forgetViewerOf' | 'hasApiKey' | 'holder' | 'request' | 'viewer'>;
+  readonly caller: Pick<
+    Caller,
+    'draw' | 'tryDraw' | 'dryRun' | 'forgetViewerOf' | 'hasApiKey' | 'holder' | 'request' | 'viewer'
+  >;
   /** The parts of the jobs that the API needs next; reading them in the same statement saves a round trip. */
   readonly include: JobInclude;
 }

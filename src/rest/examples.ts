@@ -53,9 +53,11 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
     user: { phone: '+1 512 555 0111' },
     homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },
   },
-  unverifyContractor: { reason: 'The licence ran out in June.' },
+  verifyContractor: { reason: 'The license is on file.' },
+  unverifyContractor: { reason: 'The license ran out in June.' },
   endUserSessions: { reason: 'Their phone was stolen.' },
   suspendUser: { reason: 'Asks for payment outside.', until: null },
+  restoreUser: { reason: 'Apologized, and promised to stop.' },
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.', externalReference: null },
 
   createJob: exampleInput(JOB),

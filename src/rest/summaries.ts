@@ -45,7 +45,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   homeowner: 'Read a homeowner',
   tokens: 'Read the token balance',
   tokenTransactions: 'List token movements',
-  tokenTransfers: 'Find a transfer by its external reference',
+  tokenTransfers: 'Find a transfer by external reference',
   tokenTransfer: 'Read a token movement',
   adjustTokens: 'Credit or debit tokens',
   auditTokens: 'Audit all tokens',

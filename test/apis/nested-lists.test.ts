@@ -3,7 +3,7 @@
  * that leads from one list to another costs as many statements for twenty parents as for one. And what is read so is
  * what the list of one job answers.
  */
-import { getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
+import { getNamedType, getNullableType, isListType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -191,7 +191,9 @@ const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'order
 
 /** From every list that a query leads to, by itself or within one object. */
 const WAYS: readonly Way[] = stepsFrom(schema.getQueryType()!)
-  .filter(({ field }) => field.args.every(({ name }) => OPTIONAL.includes(name)))
+  .filter(({ field }) =>
+    field.args.every((argument) => OPTIONAL.includes(argument.name) && !isRequiredArgument(argument)),
+  )
   .flatMap((step) => {
     if (isConnection(step.type)) return waysWithin(step, '', (list) => list);
     const lists = stepsFrom(step.type).filter(({ type }) => isConnection(type));
@@ -259,7 +261,10 @@ describe('a way from one list to what is nested in it', () => {
 });
 
 test('a list of REST costs as many statements for twenty entries as for one', async () => {
-  const paths = ROUTES.filter((route) => isList(route) && !route.path.includes('{')).map(({ path }) => path);
+  // A transfer is found by its external reference, which no other one has.
+  const paths = ROUTES.filter((route) => isList(route) && !route.path.includes('{'))
+    .map(({ path }) => path)
+    .filter((path) => path !== '/tokens/transfers');
   expect(paths).toEqual(expect.arrayContaining(['/jobs', '/bids']));
   for (const [who, path] of READERS.flatMap((who) => paths.map((path) => [who, path] as const))) {
     const counted = async (entries: number) => {

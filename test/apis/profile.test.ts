@@ -331,13 +331,13 @@ describe('what a profile may hold', () => {
 describe('a contractor', () => {
   const READ =
     `query ($id: ID!) { contractor(id: $id) { id userId ${selection(BUSINESS)} verified completedJobs ` +
-    `ratingAverage ratingCount createdAt updatedAt } }`;
+    `ratingAverage ratingCount suspended createdAt updatedAt } }`;
 
   it('is read by anyone signed in, whose licence and policy numbers are for themselves and admins', async () => {
     const carl = await contractor(app, 'Carl');
     await put(carl, { contractor: BUSINESS });
     const whole = (await me(carl)).contractor;
-    const others = { ...whole, license_number: null, insurance_policy_number: null };
+    const others = { ...whole, license_number: null, insurance_policy_number: null, suspended: null };
     for (const [reader, seen] of [
       [carl, whole],
       [await admin(app), whole],

@@ -56,6 +56,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'prepare-schema',
     'services',
     'operations',
+    'mail',
     'server',
     'store',
     'queue',

@@ -31,8 +31,7 @@ export function lifecycleDiagram(): string {
     fenced(['stateDiagram-v2', ...bidArrows().map(indented)]),
     '## Operations on a bid',
     table(['Operation', 'Address', 'By', 'From', 'To', 'Event', 'What it means'], BID_TRANSITION_LIST.map(bidRow)),
-    'The events of bids are for the homeowner, for admins, and of the awarded bid for its contractor. Other bidders ' +
-      'learn what became of their bid by asking: `viewer { bids { nodes { id status } } }`, `GET /v1/bids`.',
+    'The homeowner and admins read every bid’s events. A contractor reads those of their own bid.',
     '## What happens to bids because of their job',
     table(['When', 'From', 'To', 'Event'], Object.values(BID_CONSEQUENCES).map(consequenceRow)),
     `A live bid is ${LIVE_BID_STATES.slice(0, -1).join(', ')} or ${LIVE_BID_STATES.at(-1)}.`,

@@ -156,7 +156,7 @@ describe('schema/permissions.txt', () => {
     expect(cells['SUBSCRIBE TO THE JOB']).toEqual(cells['READ THE EVENTS']);
   });
 
-  test('leaves a webhook endpoint to its owner; admins read it, and an API key sets up nothing', () => {
+  test('leaves a webhook endpoint to its owner and the owner’s API key with full access; admins read it', () => {
     const may = Object.entries(cells['A WEBHOOK ENDPOINT'] ?? {}).map(([person, answers]) => [
       person,
       Object.keys(answers).filter((way) => answers[way] === 'ok'),
@@ -164,7 +164,7 @@ describe('schema/permissions.txt', () => {
     const reads = ['read', 'deliveries'];
     expect(Object.fromEntries(may)).toEqual({
       owner: [...reads, 'change', 'secret', 'test', 'redeliver', 'delete'],
-      'owner’s API key': [...reads, 'test', 'redeliver'],
+      'owner’s API key': [...reads, 'change', 'secret', 'test', 'redeliver', 'delete'],
       admin: reads,
       contractor: [],
       'other homeowner': [],

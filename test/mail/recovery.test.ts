@@ -446,6 +446,18 @@ describe('mails that strangers ask for', () => {
     await limited.close();
   });
 
+  it('are not used up by dry runs, which send nothing', async () => {
+    const limited = await openTestApp({ RATE_LIMITS: 'on' });
+    const { token, password } = await homeowner(limited, 'Dora');
+    const body = { email: 'wanted@example.test', current_password: password };
+    const change = (headers: Record<string, string>) => limited.rest('POST', '/v1/me/email', { token, body, headers });
+    for (let n = 0; n < 4; n += 1) expect((await change({ 'dry-run': 'true' })).status).toBe(200);
+    expect(await limited.sql`select from mails where email = 'wanted@example.test'`).toHaveLength(0);
+    expect((await change({})).status).toBe(200);
+    expect(await limited.sql`select from mails where email = 'wanted@example.test'`).toHaveLength(1);
+    await limited.close();
+  });
+
   it('are limited to 20 per hour per user, without affecting others on the same IP address', async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on' });
     const [mia, max] = [await homeowner(limited, 'Mia'), await homeowner(limited, 'Max')];

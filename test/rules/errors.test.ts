@@ -174,7 +174,7 @@ test('every reason is explained, and is the reason of some code', () => {
 
 test('a link and a confirmed email have reasons too; most codes have none', () => {
   expect(Object.keys(reasonsOf('INVALID_LINK'))).toEqual(['unknown', 'used', 'expired']);
-  expect(Object.keys(reasonsOf('FORBIDDEN'))).toEqual(['email_unverified']);
+  expect(Object.keys(reasonsOf('FORBIDDEN'))).toEqual(['email_unverified', 'email_disputed']);
   expect(Object.keys(reasonsOf('INVALID_CREDENTIALS'))).toContain('wrong_credentials');
   expect(reasonsOf('NOT_FOUND')).toEqual({});
   expect(REASONS).toEqual(expect.arrayContaining([...Object.keys(UNAUTHORIZED_REASONS), 'used', 'email_unverified']));

@@ -162,7 +162,7 @@ describe('what is done to the kitchen', () => {
 
   test.each<[key: JobActionKey, codes: string[]]>([
     ['checkIn', ['INVALID_TRANSITION']],
-    ['award', ['INVALID_TRANSITION', 'UNKNOWN_BID']],
+    ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID']],
     ['update', ['FIELD_NOT_EDITABLE', 'INSUFFICIENT_TOKENS']],
   ])('%s can be refused with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);

@@ -57,7 +57,13 @@ it('three instances that start at once on an empty database are all ready, and t
 it('another ADMIN_PASSWORD leaves the admin as is, and nothing of the embedded database is loaded', async () => {
   const loaded = mkdtempSync(join(tmpdir(), 'marketplace-loaded-'));
   try {
-    const given = environment({ ...ADMIN, ADMIN_PASSWORD: 'something else', NODE_V8_COVERAGE: loaded });
+    const given = environment({
+      ...ADMIN,
+      ADMIN_PASSWORD: 'something else',
+      // Without it, the server keeps one in DATA_DIR.
+      MAILBOX_SECRET: 'a secret of the mailbox',
+      NODE_V8_COVERAGE: loaded,
+    });
     const server = startServer(project, given);
     const url = await server.url;
     expect((await logIn(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)).status).toBe(200);
