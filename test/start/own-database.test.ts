@@ -61,7 +61,7 @@ it('another ADMIN_PASSWORD leaves the admin as is, and nothing of the embedded d
       ...ADMIN,
       ADMIN_PASSWORD: 'something else',
       // Without it, the server keeps one in DATA_DIR.
-      MAILBOX_SECRET: 'a secret of the mailbox',
+      MAILBOX_SECRET: 'secret-of-the-mailbox',
       NODE_V8_COVERAGE: loaded,
     });
     const server = startServer(project, given);
