@@ -11,7 +11,7 @@ type Point = Readonly<Record<'x' | 'y', number>>;
 type Box = Point & Readonly<Record<'width' | 'height', number>>;
 
 /** How wide a letter is at most, on average, in the widest of the usual fonts. */
-const LETTER_WIDTH = 7.2;
+const LETTER_WIDTH = 6.8;
 
 export function drawPicture(): string {
   const graph = arrange();
@@ -32,7 +32,7 @@ export function drawPicture(): string {
 function arrange(): Graph {
   const graph = new Graph();
   // The whole picture fits in a 400 by 800 pixel window.
-  graph.setGraph({ nodesep: 8, edgesep: 8, ranksep: 8, marginx: 8, marginy: 4 });
+  graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 8, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
   for (const [at, { id, by, leaves, leadsTo }] of STEPS.entries()) {

@@ -85,7 +85,7 @@ export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } 
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
-export const UNPAGED_LIST_ENTRIES = 24;
+export const UNPAGED_LIST_ENTRIES = 19;
 
 /** What a client may send on its WebSocket. */
 export const WEB_SOCKET = {

@@ -154,7 +154,7 @@ function failureOf({ name }: Migration, error: unknown): Error {
 }
 
 /** The oldest schema that this build serves: its code makes no use of what later migrations have added. */
-const OLDEST_SCHEMA = '0041_email_undos';
+const OLDEST_SCHEMA = '0045_admin_action_details';
 
 export function oldestSchema(): number {
   const migration = readJournal().find(({ tag }) => tag === OLDEST_SCHEMA);

@@ -231,7 +231,7 @@ export const brokenBodies = (token: string): readonly BrokenRequest[] => {
     one('128 levels', job(`{"title":${deep(128)},"description":"x"}`), MALFORMED),
     one('30,000 levels', job(`{"title":${deep(30_000)},"description":"x"}`), MALFORMED),
     one('a title that is an object', job('{"title":{"$ne":null},"description":"x"}')),
-    one('65 KB of spaces', job(' '.repeat(65 * 1024)), TOO_LARGE),
+    one('129 KB of spaces', job(' '.repeat(129 * 1024)), TOO_LARGE),
     one('a page beyond every number', list(`page=${'9'.repeat(400)}`)),
     one('a page below one', list('page=0')),
     one('a page in words', list('page=1e3')),

@@ -132,7 +132,7 @@ needs('haproxy').describe('behind HAProxy', () => {
 
   it('a body that is too large is refused by the server', async () => {
     const caller = await openConnection(proxy.url);
-    caller.send(post('/v1/jobs', `"${'x'.repeat(70_000)}"`, [`Authorization: Bearer ${hanna.token}`]));
+    caller.send(post('/v1/jobs', `"${'x'.repeat(140_000)}"`, [`Authorization: Bearer ${hanna.token}`]));
     expect(refusalIn(await caller.answer())).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     caller.hangUp();
   });

@@ -9,7 +9,7 @@ import { migrations } from '../migrate-up-to.js';
 
 const READY = { status: 200, body: { status: 'ready', busy: false } };
 const NEWEST = migrations().at(-1)!.when;
-const OLDEST_SERVED = '0039_suspensions';
+const OLDEST_SERVED = '0045_admin_action_details';
 
 let app: TestApp;
 beforeAll(async () => {
