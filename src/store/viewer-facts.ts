@@ -44,9 +44,13 @@ const standingProposal = sql<StandingProposal | null>`case when "jobs"."status" 
   then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
   where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
 
-/** No state follows completion, so the last status change of a completed job is its completion. */
-const reviewWindow = sql<ReviewWindow | null>`case when "jobs"."status" = '${inState('review')}' and exists (
-  select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}')
+/**
+ * No state follows completion, so the last status change of a completed job is its completion. For a list of jobs,
+ * Postgres would answer EXISTS by reading all events once.
+ */
+const reviewWindow = sql<ReviewWindow | null>`case when "jobs"."status" = '${inState('review')}' and (
+  select true from events e
+  where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}' limit 1)
   then case when "jobs"."rating" is not null then 'used'
     when "jobs"."status_changed_at" < now() - interval '${sql.raw(String(REVIEW_DAYS_MAX))} days' then 'over'
     else 'open' end end`;
