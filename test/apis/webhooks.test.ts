@@ -270,7 +270,7 @@ describe('others', () => {
     expect(listed.body.data.map(({ id }: Json) => id)).not.toContain(webhook.id);
   });
 
-  it('by an API key of the owner are managed if the key has full access, and only read if it has read access', async () => {
+  it('by an API key of the owner are managed with full access, and only read with read access', async () => {
     const owner = await homeowner(app, 'Oskar');
     const { webhook } = await made(owner);
     const body = { name: 'A reading program', access: 'read' };
