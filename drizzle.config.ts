@@ -2,7 +2,7 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './src/store/tables',
+  schema: ['./src/market/store/tables', './src/platform/db/tables'],
   out: './schema/migrations',
   casing: 'snake_case',
 });

@@ -36,16 +36,16 @@ const starting = testsWith(/\/(?:processes|clone)\.js'/);
  */
 const alone = [
   ...testsWith(/vi\.(mock|resetModules|useFakeTimers)\(/),
-  ...tests.filter((path) => /^test\/(http|shares)\//.test(path)),
+  ...tests.filter((path) => /^test\/platform\/(http|shares)\//.test(path)),
 ];
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/postgres.ts'],
+    globalSetup: ['test/setup/postgres.ts'],
     projects: [
       {
         ...settings,
-        test: { ...settings.test, name: 'starting', include: starting, globalSetup: ['test/start/first-start.ts'] },
+        test: { ...settings.test, name: 'starting', include: starting, globalSetup: ['test/app/first-start.ts'] },
       },
       { ...settings, test: { ...settings.test, name: 'alone', include: alone } },
       {

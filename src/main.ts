@@ -1,8 +1,8 @@
 /** `npm start`: the server as it is configured. */
-import { PORT_OPTION, readCommand, type Command } from './command.js';
-import { readConfig } from './config.js';
-import { run } from './run.js';
-import { welcome } from './welcome.js';
+import { PORT_OPTION, readCommand, type Command } from './commands/command.js';
+import { readConfig } from './app/config.js';
+import { run } from './app/run.js';
+import { welcome } from './app/welcome.js';
 
 const COMMAND: Command = {
   name: 'npm start',

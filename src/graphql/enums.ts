@@ -1,19 +1,19 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
-import { BID_TRANSITION_LIST } from '../rules/bids.js';
-import { API_KEY_ACCESSES } from '../rules/entities/api-key.js';
-import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
-import { WARNING_CODES } from '../rules/entities/job.js';
-import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
-import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/tokens.js';
-import { EMAIL_UNDO_DECISIONS, EMAIL_UNDO_STATES } from '../rules/email-undo.js';
-import { ERROR_CODES, reasonsOf, REFUSALS, type ErrorCode } from '../rules/errors.js';
-import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
-import { JOB_ORDERS } from '../rules/job-orders.js';
-import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
-import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../rules/states.js';
-import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
-import { ROLES } from '../rules/viewer.js';
+import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
+import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
+import { DISPUTE_ENDINGS } from '../market/rules/entities/dispute.js';
+import { WARNING_CODES } from '../market/rules/entities/job.js';
+import { CONTRACTOR_ORDERS } from '../market/rules/entities/people.js';
+import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../market/rules/tokens.js';
+import { EMAIL_UNDO_DECISIONS, EMAIL_UNDO_STATES } from '../market/rules/people/email-undo.js';
+import { ERROR_CODES, reasonsOf, REFUSALS, type ErrorCode } from '../market/rules/errors.js';
+import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../market/rules/events.js';
+import { JOB_ORDERS } from '../market/rules/jobs/orders.js';
+import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
+import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../market/rules/states.js';
+import { PUBLISH_COST, URGENCIES } from '../market/rules/jobs/publishing.js';
+import { ROLES } from '../market/rules/viewer.js';
 import {
   DELIVERED_TYPES,
   DELIVERY_STATES,
@@ -22,7 +22,7 @@ import {
   WEBHOOK_PAUSE_REASONS,
   WEBHOOK_PAUSES,
   WEBHOOK_STATES,
-} from '../rules/webhooks.js';
+} from '../market/rules/webhooks.js';
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 

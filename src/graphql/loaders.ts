@@ -3,37 +3,43 @@
  * cached between two reads, since a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
-import type { Caller } from '../operations/caller.js';
-import { bidsOfContractors, jobsOfContractors } from '../operations/accounts/contractor-work.js';
-import { visibleBids } from '../operations/bids/read.js';
-import { visibleJobs } from '../operations/jobs/read.js';
-import type { ReadableJob } from '../operations/jobs/readable.js';
-import { seesTokensOf } from '../operations/tokens/tokens.js';
-import type { Dispute } from '../rules/disputes.js';
-import type { BidId, ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../rules/ids.js';
-import type { BidState } from '../rules/states.js';
-import { GRAPHQL_LIMITS } from '../rules/limits.js';
-import type { Viewer } from '../rules/viewer.js';
-import type { DeliveryStatus } from '../rules/webhooks.js';
-import type { BidWithBidder } from '../store/bids-with-bidders.js';
-import { holdsOf, type Bid, type Hold } from '../store/bids.js';
-import type { Db } from '../store/database.js';
-import type { JobEvent } from '../store/events.js';
-import { partsOf, readPartsOfMany } from '../store/job-parts.js';
-import type { JobInclude, JobParts, ListValues } from '../store/job-parts.js';
-import type { ViewerFacts } from '../store/viewer-facts.js';
-import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
-import { startOf, type Page, type SamePageRequest } from '../store/page.js';
+import type { Caller } from '../platform/call/caller.js';
+import { bidsOfContractors, jobsOfContractors } from '../market/operations/people/contractor-work.js';
+import { visibleBids } from '../market/operations/bids/read.js';
+import { visibleJobs } from '../market/operations/jobs/read.js';
+import type { ReadableJob } from '../market/operations/jobs/readable.js';
+import { seesTokensOf } from '../market/operations/tokens/tokens.js';
+import type { Dispute } from '../market/rules/jobs/disputes.js';
+import type { BidId, ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../market/rules/ids.js';
+import type { BidState } from '../market/rules/states.js';
+import { GRAPHQL_LIMITS } from '../market/rules/limits.js';
+import type { Viewer } from '../market/rules/viewer.js';
+import type { DeliveryStatus } from '../market/rules/webhooks.js';
+import type { BidWithBidder } from '../market/store/bids/bids-with-bidders.js';
+import { holdsOf, type Bid, type Hold } from '../market/store/bids/bids.js';
+import type { Db } from '../platform/db/database.js';
+import type { JobEvent } from '../market/store/events/events.js';
+import { partsOf, readPartsOfMany } from '../market/store/jobs/job-parts.js';
+import type { JobInclude, JobParts, ListValues } from '../market/store/jobs/job-parts.js';
+import type { ViewerFacts } from '../market/store/jobs/viewer-facts.js';
+import {
+  balanceOf,
+  selectBalances,
+  transfersOfMany,
+  type Balance,
+  type TokenTransfer,
+} from '../market/store/ledger/ledger.js';
+import { startOf, type Page, type SamePageRequest } from '../platform/db/pages/page.js';
 import {
   readPeople,
   type Person,
   type ReadableContractor,
   type ReadableHomeowner,
   type ReadableUser,
-} from '../store/people.js';
-import { reviewsOfMany, type Review } from '../store/reviews.js';
-import { asArray } from '../store/statement.js';
-import { webhookDeliveriesOfMany, type WebhookDelivery } from '../store/webhook-deliveries.js';
+} from '../market/store/people/people.js';
+import { reviewsOfMany, type Review } from '../market/store/people/reviews.js';
+import { asArray } from '../platform/db/statement.js';
+import { webhookDeliveriesOfMany, type WebhookDelivery } from '../market/store/webhooks/webhook-deliveries.js';
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;

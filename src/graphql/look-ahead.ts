@@ -10,10 +10,10 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { WARNED_FIELDS } from '../operations/jobs/warnings.js';
-import { PAGE } from '../rules/limits.js';
-import type { JobInclude } from '../store/job-parts.js';
-import type { PersonFields } from '../store/people.js';
+import { WARNED_FIELDS } from '../market/operations/jobs/warnings.js';
+import { PAGE } from '../market/rules/limits.js';
+import type { JobInclude } from '../market/store/jobs/job-parts.js';
+import type { PersonFields } from '../market/store/people/people.js';
 
 /** For a field that answers one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {

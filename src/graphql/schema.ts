@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { locateFailures } from './failures.js';
+import { locateFailures } from '../platform/graphql/failures.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { AdminActionResolver } from './resolvers/admin-actions.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';

@@ -2,18 +2,18 @@
  * The REST API: finds the route, passes the request's input to the operation, and writes the result. It contains no
  * rule of the market.
  */
-import type { Exchange } from '../http/exchange.js';
-import type { Caller } from '../operations/caller.js';
-import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
-import { perform } from '../operations/operation.js';
-import { refuse } from '../rules/errors.js';
-import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
-import type { JobInclude } from '../store/job-parts.js';
+import type { Exchange } from '../platform/http/exchange.js';
+import type { Caller } from '../platform/call/caller.js';
+import { countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
+import { perform } from '../platform/call/operation.js';
+import { refuse } from '../market/rules/errors.js';
+import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../market/rules/limits.js';
+import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import { chooseRoute, finderOf, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
 import { ROUTES } from './routes.js';
-import { toWire } from './wire.js';
+import { toWire } from '../platform/openapi/wire.js';
 
 /** Every page has the total of entries. */
 const WITH_TOTAL: JobInclude = { total: true };

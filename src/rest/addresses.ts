@@ -1,6 +1,6 @@
 /** Finds the route of a path and a method. Every path is served with the prefix `/v1` and without it. */
-import { refuse } from '../rules/errors.js';
-import type { Route } from './route.js';
+import { refuse } from '../market/rules/errors.js';
+import type { Route } from '../platform/openapi/route.js';
 
 /** The routes of one address, and the values of its path parameters. */
 export interface AddressMatch {

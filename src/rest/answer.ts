@@ -1,16 +1,16 @@
 /** Writes an answer: the result of an operation, or its refusal, as a status, headers and a body. */
-import { sendErrorPage } from '../http/error-page.js';
-import type { Exchange } from '../http/exchange.js';
-import { setRefusalHeaders } from '../http/refusal-headers.js';
-import type { Caller } from '../operations/caller.js';
-import { cursorOf } from '../operations/paging.js';
-import { Refusal, refuse } from '../rules/errors.js';
-import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
-import type { Page } from '../store/page.js';
+import { sendErrorPage } from '../platform/http/pages/error-page.js';
+import type { Exchange } from '../platform/http/exchange.js';
+import { setRefusalHeaders } from '../platform/http/refusal-headers.js';
+import type { Caller } from '../platform/call/caller.js';
+import { cursorOf } from '../platform/call/paging.js';
+import { Refusal, refuse } from '../market/rules/errors.js';
+import { setRateLimitHeaders } from '../platform/security/rate-limit-headers.js';
+import type { Page } from '../platform/db/pages/page.js';
 import type { Input } from './input.js';
-import type { LocationBody, Route } from './route.js';
-import { toWire, wireName } from './wire.js';
-import { LINK_HEADER_BYTES_MAX } from '../rules/limits.js';
+import type { LocationBody, Route } from '../platform/openapi/route.js';
+import { toWire, wireName } from '../platform/openapi/wire.js';
+import { LINK_HEADER_BYTES_MAX } from '../market/rules/limits.js';
 
 export async function sendResult(
   exchange: Exchange,

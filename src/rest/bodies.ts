@@ -1,29 +1,29 @@
 /** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
 import { z } from 'zod';
-import { JOB_EVENT } from '../rules/entities/event.js';
-import { JOB, JOB_DISTANCE, JOB_WARNINGS } from '../rules/entities/job.js';
-import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../rules/entities/people.js';
+import { JOB_EVENT } from '../market/rules/entities/event.js';
+import { JOB, JOB_DISTANCE, JOB_WARNINGS } from '../market/rules/entities/job.js';
+import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../market/rules/entities/people.js';
 import {
   CHANGED_PASSWORD as PASSWORD,
   PUBLICATION as PAYLOAD,
   SESSION as LOG_IN,
   UNDONE_EMAIL_CHANGE as UNDO,
   VIEWER,
-} from '../rules/entities/session.js';
-import { unredactedEntity, entity, type Entity, type Fields } from '../rules/entity.js';
-import { REASONS, reasonsOf, REST_ERROR_CODES } from '../rules/errors.js';
-import { BID_TRANSITION_LIST } from '../rules/bids.js';
+} from '../market/rules/entities/session.js';
+import { unredactedEntity, entity, type Entity, type Fields } from '../platform/fields/entity.js';
+import { REASONS, reasonsOf, REST_ERROR_CODES } from '../market/rules/errors.js';
+import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
 import {
   AVAILABLE_ACTION,
   AVAILABLE_BID_ACTION,
   JOB_COUNT,
   LIFECYCLE,
   LIFECYCLE_ACTION,
-} from '../rules/entities/reference.js';
-import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
-import { ERRORS, PAGE } from '../rules/limits.js';
-import { choice, idOf, position, whole, moment } from '../rules/values.js';
-import { exampleOf } from './answer-schema.js';
+} from '../market/rules/entities/reference.js';
+import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
+import { ERRORS, PAGE } from '../market/rules/limits.js';
+import { choice, idOf, position, whole, moment } from '../platform/fields/values.js';
+import { exampleOf } from '../platform/openapi/answer-schema.js';
 
 /** Users may read all fields of their own accounts. */
 export const OWN_USER = unredactedEntity(USER);

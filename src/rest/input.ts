@@ -1,14 +1,14 @@
 /**
  * Makes an operation's input from a request: body, query, path and precondition, with names in the domain's spelling.
  */
-import { parseJson } from '../http/body.js';
-import type { Exchange } from '../http/exchange.js';
-import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
-import { invalidInput } from '../operations/validation.js';
-import { refuse } from '../rules/errors.js';
+import { parseJson } from '../platform/http/body.js';
+import type { Exchange } from '../platform/http/exchange.js';
+import { kindOf, metaOf, type ShapeKind } from '../platform/fields/shape-kinds.js';
+import { invalidInput } from '../platform/call/validation.js';
+import { refuse } from '../market/rules/errors.js';
 import type { RouteMatch } from './addresses.js';
-import type { Route } from './route.js';
-import { fieldName, fromWire, unknownName, wireName } from './wire.js';
+import type { Route } from '../platform/openapi/route.js';
+import { fieldName, fromWire, unknownName, wireName } from '../platform/openapi/wire.js';
 
 export type Input = Record<string, unknown>;
 

@@ -1,10 +1,10 @@
 /** Converts the results that REST shows in another form than the operation returns, with names in REST's spelling. */
-import type { Me } from '../operations/accounts/me.js';
-import type { readCatalog, readLifecycle } from '../operations/reference.js';
-import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
-import type { ShownRow } from '../rules/entity.js';
+import type { Me } from '../market/operations/accounts/me.js';
+import type { readCatalog, readLifecycle } from '../market/operations/reference.js';
+import type { AvailableAction, AvailableBidAction } from '../market/rules/available-actions.js';
+import type { ShownRow } from '../platform/fields/entity.js';
 import type { DONE, MeOnWire } from './bodies.js';
-import { wireName } from './wire.js';
+import { wireName } from '../platform/openapi/wire.js';
 
 export function doneBody(message: string): ShownRow<typeof DONE> {
   return { status: 200, message, data: {} };

@@ -1,8 +1,8 @@
 /** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, with every file from this server. */
-import { readPageFile } from '../http/page-files.js';
-import { HTML, htmlPage } from '../http/look.js';
-import { openPages, type PageFile, type Pages } from '../http/pages.js';
-import { SAMPLES_SCRIPT } from './samples.js';
+import { readPageFile } from '../platform/http/pages/page-files.js';
+import { HTML, htmlPage } from '../platform/http/pages/look.js';
+import { openPages, type PageFile, type Pages } from '../platform/http/pages/pages.js';
+import { SAMPLES_SCRIPT } from './openapi/samples.js';
 
 export function openReference(): Pages {
   return openPages({

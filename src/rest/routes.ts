@@ -1,39 +1,48 @@
 /** All REST routes, in the order of the documents. */
-import { endOtherSessions, endSession, listSessions, readSession } from '../operations/accounts/active-sessions.js';
-import { listAdminActions, readAdminAction } from '../operations/accounts/admin-actions.js';
-import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../operations/accounts/api-keys.js';
-import { changePassword } from '../operations/accounts/change-password.js';
+import {
+  endOtherSessions,
+  endSession,
+  listSessions,
+  readSession,
+} from '../market/operations/sessions/active-sessions.js';
+import { listAdminActions, readAdminAction } from '../market/operations/admins/admin-actions.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from '../market/operations/sessions/api-keys.js';
+import { changePassword } from '../market/operations/accounts/change-password.js';
 import {
   changeEmail,
   requestEmailVerification,
   resendEmailVerification,
   verifyEmail,
-} from '../operations/accounts/email.js';
-import { settleEmailUndo, undoEmailChange } from '../operations/accounts/email-undo.js';
-import { requestPasswordReset, resetPassword, sendPasswordReset } from '../operations/accounts/password-reset.js';
-import { listContractorBids, listContractorJobs } from '../operations/accounts/contractor-work.js';
+} from '../market/operations/accounts/email.js';
+import { settleEmailUndo, undoEmailChange } from '../market/operations/accounts/email-undo.js';
+import {
+  requestPasswordReset,
+  resetPassword,
+  sendPasswordReset,
+} from '../market/operations/accounts/password-reset.js';
+import { listContractorBids, listContractorJobs } from '../market/operations/people/contractor-work.js';
 import {
   listContractors,
   readContractor,
   unverifyContractor,
   verifyContractor,
-} from '../operations/accounts/contractors.js';
-import { logIn, logOut, refreshSession } from '../operations/accounts/log-in.js';
-import { readMe, updateProfile } from '../operations/accounts/me.js';
-import { listReviews } from '../operations/accounts/reviews.js';
-import { signUpContractor, signUpHomeowner } from '../operations/accounts/sign-up.js';
-import { endUserSessions, restoreUser, suspendUser } from '../operations/accounts/suspension.js';
-import { listUsers, readHomeowner, readUser } from '../operations/accounts/users.js';
-import { listBids, listOwnBids, readBid, readHold } from '../operations/bids/read.js';
-import { submitBid } from '../operations/bids/submit.js';
-import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../operations/bids/transition.js';
-import type { Caller } from '../operations/caller.js';
-import { countOwnJobs, readBidActions, readJobActions } from '../operations/jobs/actions.js';
-import { createJob, deleteJob, updateJob } from '../operations/jobs/edit.js';
-import { listOwnEvents } from '../operations/jobs/events.js';
-import { listEvents, listJobs, readDispute, readJob } from '../operations/jobs/read.js';
-import type { ReadableJob } from '../operations/jobs/readable.js';
-import { reviewJob } from '../operations/jobs/review.js';
+} from '../market/operations/people/contractors.js';
+import { logIn, logOut, refreshSession } from '../market/operations/sessions/log-in.js';
+import { readMe, updateProfile } from '../market/operations/accounts/me.js';
+import { listReviews } from '../market/operations/people/reviews.js';
+import { signUpContractor, signUpHomeowner } from '../market/operations/accounts/sign-up.js';
+import { endUserSessions, restoreUser, suspendUser } from '../market/operations/admins/suspension.js';
+import { listUsers, readHomeowner, readUser } from '../market/operations/people/users.js';
+import { listBids, listOwnBids, readBid, readHold } from '../market/operations/bids/read.js';
+import { submitBid } from '../market/operations/bids/submit.js';
+import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../market/operations/bids/transition.js';
+import type { Caller } from '../platform/call/caller.js';
+import { countOwnJobs, readBidActions, readJobActions } from '../market/operations/jobs/actions.js';
+import { createJob, deleteJob, updateJob } from '../market/operations/jobs/edit.js';
+import { listOwnEvents } from '../market/operations/events/events.js';
+import { listEvents, listJobs, readDispute, readJob } from '../market/operations/jobs/read.js';
+import type { ReadableJob } from '../market/operations/jobs/readable.js';
+import { reviewJob } from '../market/operations/jobs/review.js';
 import {
   acceptDecision,
   acceptResolution,
@@ -50,9 +59,9 @@ import {
   reachDecision,
   resolveDispute,
   submitJobForReview,
-} from '../operations/jobs/transitions.js';
-import { readWarnings } from '../operations/jobs/warnings.js';
-import { readCatalog, readLifecycle } from '../operations/reference.js';
+} from '../market/operations/jobs/transitions.js';
+import { readWarnings } from '../market/operations/jobs/warnings.js';
+import { readCatalog, readLifecycle } from '../market/operations/reference.js';
 import {
   adjustTokens,
   auditTokens,
@@ -60,8 +69,8 @@ import {
   listTransfers,
   readTokens,
   readTransfer,
-} from '../operations/tokens/tokens.js';
-import { listWebhookDeliveries, redeliver, sendTestEvent } from '../operations/webhooks/deliveries.js';
+} from '../market/operations/tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from '../market/operations/webhooks/deliveries.js';
 import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -69,18 +78,18 @@ import {
   readWebhookEndpoint,
   rotateWebhookSecret,
   updateWebhookEndpoint,
-} from '../operations/webhooks/endpoints.js';
-import { ADMIN_ACTION } from '../rules/entities/admin-action.js';
-import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
-import { ACTIVE_SESSION } from '../rules/entities/session.js';
-import { BID, HOLD } from '../rules/entities/bid.js';
-import { DISPUTE } from '../rules/entities/dispute.js';
-import { JOB_EVENT } from '../rules/entities/event.js';
-import { CATALOG } from '../rules/entities/reference.js';
-import { CONTRACTOR } from '../rules/entities/people.js';
-import { REVIEW } from '../rules/entities/review.js';
-import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
-import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
+} from '../market/operations/webhooks/endpoints.js';
+import { ADMIN_ACTION } from '../market/rules/entities/admin-action.js';
+import { API_KEY, NEW_API_KEY } from '../market/rules/entities/api-key.js';
+import { ACTIVE_SESSION } from '../market/rules/entities/session.js';
+import { BID, HOLD } from '../market/rules/entities/bid.js';
+import { DISPUTE } from '../market/rules/entities/dispute.js';
+import { JOB_EVENT } from '../market/rules/entities/event.js';
+import { CATALOG } from '../market/rules/entities/reference.js';
+import { CONTRACTOR } from '../market/rules/entities/people.js';
+import { REVIEW } from '../market/rules/entities/review.js';
+import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../market/rules/entities/tokens.js';
+import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../market/rules/entities/webhook.js';
 import {
   BID_ACTIONS,
   CHANGED_PASSWORD,
@@ -104,7 +113,7 @@ import {
   UNDONE_EMAIL_CHANGE,
   SHOWN_JOB,
 } from './bodies.js';
-import { eventOnWire } from './event-body.js';
+import { eventOnWire } from '../market/webhooks/event-body.js';
 import {
   actionsOnWire,
   bidActionsOnWire,
@@ -113,8 +122,8 @@ import {
   lifecycleOnWire,
   onlyOwnProfile,
 } from './on-wire.js';
-import { route, type Route } from './route.js';
-import { wireName } from './wire.js';
+import { route, type Route } from '../platform/openapi/route.js';
+import { wireName } from '../platform/openapi/wire.js';
 
 /** Names from the first examples of the API, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };

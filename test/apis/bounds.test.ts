@@ -3,10 +3,10 @@
  * each takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS, GRAPHQL_LIMITS } from '../../src/rules/limits.js';
-import { contractor, homeowner, type Person } from '../cast.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { FAILING_EVERYWHERE, named, times, UPDATE, WRONG_VARIABLES } from './heavy-documents.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../../src/market/rules/limits.js';
+import { contractor, homeowner, type Person } from '../story/cast.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { FAILING_EVERYWHERE, named, times, UPDATE, WRONG_VARIABLES } from '../platform/graphql/heavy-documents.js';
 
 const MEGABYTE = 1_000_000;
 const ANSWER_BYTES_MAX = 20 * MEGABYTE;
@@ -218,8 +218,8 @@ it('a mutation whose answer would cost too much is refused before it runs', asyn
 
 describe('REST', () => {
   it('has no list whose largest page would be beyond 20 MB', async () => {
-    const { TEXT_CHARACTERS } = await import('../../src/graphql/limits/texts.js');
-    const { isList } = await import('../../src/rest/route.js');
+    const { TEXT_CHARACTERS } = await import('../../src/platform/graphql/limits/texts.js');
+    const { isList } = await import('../../src/platform/openapi/route.js');
     const { ROUTES } = await import('../../src/rest/routes.js');
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
     expect(rows.length).toBeGreaterThan(0);

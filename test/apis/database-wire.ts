@@ -9,8 +9,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DATABASE_DEFAULTS } from '../../src/store/database.js';
-import type { FreshDatabase } from '../postgres.js';
+import { DATABASE_DEFAULTS } from '../../src/platform/db/database.js';
+import type { FreshDatabase } from '../setup/postgres.js';
 
 type Connection = FreshDatabase['connection'];
 

@@ -3,9 +3,9 @@
  * kept of it; and what is allowed does the same. Who may do what in which state is in schema/permissions.txt.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ErrorCode } from '../../src/rules/errors.js';
-import type { JobState } from '../../src/rules/states.js';
-import { newId } from '../../src/store/new-id.js';
+import type { ErrorCode } from '../../src/market/rules/errors.js';
+import type { JobState } from '../../src/market/rules/states.js';
+import { newId } from '../../src/market/store/new-id.js';
 import {
   callGraphql,
   callRest,
@@ -16,13 +16,13 @@ import {
   type Api,
   type OperationKey,
   type Outcome,
-} from '../calls.js';
-import { contractor, homeowner, type Person } from '../cast.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { HAPPY_CALLS, happyCall } from '../happy-calls.js';
-import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
-import { copiesOf } from '../scenes.js';
-import { JOB_ACTION_KEYS, JOB_TRANSITION_KEYS, snakeCase, TEXTS } from '../specified.js';
+} from '../story/calls.js';
+import { contractor, homeowner, type Person } from '../story/cast.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { HAPPY_CALLS, happyCall } from '../story/happy-calls.js';
+import { DRAFT, gather, givenJob, type GivenJob, type People } from '../story/journey.js';
+import { copiesOf } from '../story/scenes.js';
+import { JOB_ACTION_KEYS, JOB_TRANSITION_KEYS, snakeCase, TEXTS } from '../story/specified.js';
 
 let app: TestApp;
 let people: People;

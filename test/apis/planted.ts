@@ -3,12 +3,12 @@
  * the decisions, and not from the code that keeps it.
  */
 import { createHash } from 'node:crypto';
-import type { JobState } from '../../src/rules/states.js';
-import type { Person } from '../cast.js';
-import type { TestApp } from '../app.js';
-import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../journey.js';
-import { callRest } from '../calls.js';
-import { isAwarded, isIn, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
+import type { JobState } from '../../src/market/rules/states.js';
+import type { Person } from '../story/cast.js';
+import type { TestApp } from '../setup/app.js';
+import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../story/journey.js';
+import { callRest } from '../story/calls.js';
+import { isAwarded, isIn, OPERATIONS_ON_JOBS, statesAllowing } from '../story/specified.js';
 
 export interface Secret {
   readonly what: string;

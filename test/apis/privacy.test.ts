@@ -7,27 +7,27 @@ import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQL
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/rules/audiences.js';
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { readEvent } from '../../src/rules/timeline.js';
-import { kindOfId, type ContractorId, type IdKind, type JobId } from '../../src/rules/ids.js';
-import { JOB_ACTIONS, type JobActionKey } from '../../src/rules/lifecycle.js';
-import { JOB_STATES } from '../../src/rules/states.js';
-import { newId } from '../../src/store/new-id.js';
-import { callGraphql, callRest, mutationOf, snake, type Asked, type OperationKey } from '../calls.js';
-import type { Person } from '../cast.js';
-import { openTestApp, type TestApp } from '../app.js';
-import { bodyOf, PEOPLE, ROLES_OF } from '../journey.js';
-import { allNumbered } from '../live/positions.js';
-import { offered, readAll } from '../live/reading.js';
-import { viewerOf } from '../live/viewers.js';
-import { atOnce, copiesOf } from '../scenes.js';
+import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/market/rules/reading/audiences.js';
+import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
+import { readEvent } from '../../src/market/rules/reading/timeline.js';
+import { kindOfId, type ContractorId, type IdKind, type JobId } from '../../src/market/rules/ids.js';
+import { JOB_ACTIONS, type JobActionKey } from '../../src/market/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/market/rules/states.js';
+import { newId } from '../../src/market/store/new-id.js';
+import { callGraphql, callRest, mutationOf, snake, type Asked, type OperationKey } from '../story/calls.js';
+import type { Person } from '../story/cast.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+import { bodyOf, PEOPLE, ROLES_OF } from '../story/journey.js';
+import { allNumbered } from '../platform/live/positions.js';
+import { offered, readAll } from '../platform/live/reading.js';
+import { viewerOf } from '../platform/live/viewers.js';
+import { atOnce, copiesOf } from '../story/scenes.js';
 import { createLookout, idsAround, plantScene, type PlantedScene, type Secret } from './planted.js';
-import { createSelections } from './whole-selection.js';
+import { createSelections } from '../graphql/whole-selection.js';
 
 /** What a request may cost is no protection of secrets: it is lifted here, so that everything there is gets read. */
-vi.mock('../../src/rules/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/rules/limits.js')>()),
+vi.mock('../../src/market/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/market/rules/limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 

@@ -1,7 +1,7 @@
 /** What a refused caller got, in one form for both APIs: fields as REST spells them, sorted by name. */
 import { expect } from 'vitest';
-import { REASONS } from '../../src/rules/errors.js';
-import type { Answer, GraphqlAnswer, Json } from '../app.js';
+import { REASONS } from '../../src/market/rules/errors.js';
+import type { Answer, GraphqlAnswer, Json } from '../setup/app.js';
 
 export interface Refused {
   status: number;

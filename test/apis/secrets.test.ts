@@ -3,8 +3,8 @@
  * not in the metrics.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { admin } from '../cast.js';
-import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../app.js';
+import { admin } from '../story/cast.js';
+import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../setup/app.js';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Names and other single lines can't forge log lines or emails, or look like something else, through both APIs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../app.js';
-import { homeowner, type Person } from '../cast.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+import { homeowner, type Person } from '../story/cast.js';
 
 let app: TestApp;
 let hanna: Person;

@@ -3,24 +3,24 @@
  * page of one, and no operation more than it needs.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { APIS, callRest, outcomeOf, type Api, type OperationKey } from '../calls.js';
-import { homeowner, programOf } from '../cast.js';
-import { givenHappyJob, happyCall, OPERATION_KEYS } from '../happy-calls.js';
-import { openTestApp, type TestApp } from '../app.js';
-import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
-import { copiesOf } from '../scenes.js';
+import { APIS, callRest, outcomeOf, type Api, type OperationKey } from '../story/calls.js';
+import { homeowner, programOf } from '../story/cast.js';
+import { givenHappyJob, happyCall, OPERATION_KEYS } from '../story/happy-calls.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+import { DRAFT, gather, givenJob, type GivenJob, type People } from '../story/journey.js';
+import { copiesOf } from '../story/scenes.js';
 import { databaseWire, type DatabaseWire } from './database-wire.js';
 
 /**
  * A page of a hundred jobs with all that hangs on them is more than one request may cost; here it is the measure. What
  * is counted here is what a call costs whose session is in memory, however long the tests take.
  */
-vi.mock('../../src/rules/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/rules/limits.js')>()),
+vi.mock('../../src/market/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/market/rules/limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
 }));
-vi.mock('../../src/rules/service-limits.js', async (original) => {
-  const limits = await original<typeof import('../../src/rules/service-limits.js')>();
+vi.mock('../../src/platform/service-limits.js', async (original) => {
+  const limits = await original<typeof import('../../src/platform/service-limits.js')>();
   const forLong = { entryAgeMsMax: 3_600_000, heartbeatAgeMsMax: 3_600_000 };
   return {
     ...limits,

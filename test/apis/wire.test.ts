@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/app/config.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { homeowner, type Person } from '../cast.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
+import { homeowner, type Person } from '../story/cast.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { byGraphql, byRest, invalid } from './refused.js';
 
 let app: TestApp;

@@ -4,16 +4,16 @@
  */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
-import type { IdKind } from '../../src/rules/ids.js';
-import { newId } from '../../src/store/new-id.js';
-import { bodySchema } from '../../src/rest/openapi-requests.js';
-import type { Route } from '../../src/rest/route.js';
+import type { IdKind } from '../../src/market/rules/ids.js';
+import { newId } from '../../src/market/store/new-id.js';
+import { bodySchema } from '../../src/platform/openapi/requests.js';
+import type { Route } from '../../src/platform/openapi/route.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { BID } from '../../src/rules/entities/bid.js';
-import { JOB } from '../../src/rules/entities/job.js';
-import { CONTRACTOR, HOMEOWNER, USER } from '../../src/rules/entities/people.js';
-import { camel, snake } from '../calls.js';
-import type { Json } from '../app.js';
+import { BID } from '../../src/market/rules/entities/bid.js';
+import { JOB } from '../../src/market/rules/entities/job.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../src/market/rules/entities/people.js';
+import { camel, snake } from '../story/calls.js';
+import type { Json } from '../setup/app.js';
 import { outcomeOf, type Attack, type Ground } from './ground.js';
 
 const SOURCE = 'OWASP API3:2023 (mass assignment)';

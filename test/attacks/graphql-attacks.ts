@@ -1,8 +1,8 @@
 /**
  * What graphql-cop, CrackQL and the OWASP sheet on GraphQL try, but for documents beyond a limit: these are in
- * `test/apis/graphql-limits.test.ts`.
+ * `test/platform/graphql/graphql-limits.test.ts`.
  */
-import type { Json, TestApp } from '../app.js';
+import type { Json, TestApp } from '../setup/app.js';
 import { outcomeOf, times, type Attack, type Ground } from './ground.js';
 
 const COP = 'graphql-cop';

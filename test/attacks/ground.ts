@@ -2,8 +2,8 @@
  * Where the attacks take place: apps with and without limits, two markets of people who have nothing to do with each
  * other, and what an attack comes to.
  */
-import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
-import { gather, giveTokens, givenJob, type GivenJob, type People } from '../journey.js';
+import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../setup/app.js';
+import { gather, giveTokens, givenJob, type GivenJob, type People } from '../story/journey.js';
 
 export interface Attack {
   readonly name: string;

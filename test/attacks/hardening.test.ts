@@ -3,8 +3,8 @@
  * what is odd and right is answered.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { homeowner, type Person } from '../cast.js';
-import { openTestApp, type TestApp } from '../app.js';
+import { homeowner, type Person } from '../story/cast.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
 import { BROKEN_HEADS, brokenBodies, type BrokenRequest } from './broken-requests.js';
 import { head, jsonOf, openConnection, post, refusalIn, type RawConnection } from './raw-connection.js';
 

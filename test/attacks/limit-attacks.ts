@@ -1,6 +1,9 @@
-/** Ways around the limits of `test/apis/limits.test.ts`: by other spellings, by addresses that a caller makes up. */
-import { contractor, homeowner } from '../cast.js';
-import type { Answer, GraphqlAnswer, Json, TestApp } from '../app.js';
+/**
+ * Ways around the limits of `test/platform/call/limits.test.ts`: by other spellings, by addresses that a caller makes
+ * up.
+ */
+import { contractor, homeowner } from '../story/cast.js';
+import type { Answer, GraphqlAnswer, Json, TestApp } from '../setup/app.js';
 import { BUDGET, passed, type Attack } from './ground.js';
 
 const SWITCHING = 'front switching';

@@ -4,8 +4,8 @@
  */
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { callRest } from '../calls.js';
-import { contractor, homeowner } from '../cast.js';
+import { callRest } from '../story/calls.js';
+import { contractor, homeowner } from '../story/cast.js';
 import { alike, outcomeOf, type Attack, type Ground } from './ground.js';
 
 const FLOWS = 'OWASP API6:2023 (business flows)';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
-import { addressOf } from '../addresses.js';
-import type { Json } from '../app.js';
+import { addressOf } from '../story/addresses.js';
+import type { Json } from '../setup/app.js';
 
 export interface RawAnswer {
   readonly status: number;

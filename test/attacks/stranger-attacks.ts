@@ -2,14 +2,19 @@
  * Other people's things (OWASP API1), other people's work (API5), and what an answer shows in addition to what was
  * asked (API3): by every kind of identifier.
  */
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import type { IdKind } from '../../src/rules/ids.js';
-import { JOB_ACTIONS, JOB_TRANSITIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
-import { newId } from '../../src/store/new-id.js';
-import { callGraphql, callRest } from '../calls.js';
-import { bodyOf } from '../journey.js';
-import type { Person } from '../cast.js';
-import type { Json } from '../app.js';
+import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
+import type { IdKind } from '../../src/market/rules/ids.js';
+import {
+  JOB_ACTIONS,
+  JOB_TRANSITIONS,
+  type JobActionKey,
+  type JobTransitionKey,
+} from '../../src/market/rules/lifecycle.js';
+import { newId } from '../../src/market/store/new-id.js';
+import { callGraphql, callRest } from '../story/calls.js';
+import { bodyOf } from '../story/journey.js';
+import type { Person } from '../story/cast.js';
+import type { Json } from '../setup/app.js';
 import { alike, outcomeOf, type Attack, type Ground, type Market } from './ground.js';
 
 const IDOR = 'OWASP API1:2023 (object level)';

@@ -1,9 +1,9 @@
 /** Forged and stolen tokens: RFC 8725 on JWTs, RFC 9700 on refresh tokens. Each forgery is shown at both APIs. */
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
-import { readConfig } from '../../src/config.js';
-import { newId } from '../../src/store/new-id.js';
-import { homeowner } from '../cast.js';
-import { JWT_SECRET, type Json } from '../app.js';
+import { readConfig } from '../../src/app/config.js';
+import { newId } from '../../src/market/store/new-id.js';
+import { homeowner } from '../story/cast.js';
+import { JWT_SECRET, type Json } from '../setup/app.js';
 import { alike, outcomeOf, type Attack, type Ground } from './ground.js';
 
 const NOT_SIGNED_IN = '401 UNAUTHENTICATED';

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from 'postgres';
 import { asPostgraphileSays, backFromPostgraphile } from './rivals/postgraphile-documents.js';
-import { addJobs, type Market } from '../../src/store/seed.js';
+import { addJobs, type Market } from '../../src/market/store/seed/seed.js';
 import { seededId } from './market.js';
 import type { RunningServer, ServerName } from './servers.js';
 import { asRequest, type Asked, type Work } from './works.js';

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
-import type { Market } from '../../src/store/seed.js';
+import type { Market } from '../../src/market/store/seed/seed.js';
 import type { BenchDatabase } from './database.js';
 import { drive } from './driver.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
@@ -32,7 +32,7 @@ const WARM_UP_ROUNDS = 2;
 const SIZE = { jobs: 10_000, bids: 50_000, people: 2_000 };
 
 type DatabaseModule = typeof import('./database.js');
-type SeedModule = typeof import('../../src/store/seed.js');
+type SeedModule = typeof import('../../src/market/store/seed/seed.js');
 
 interface Side {
   readonly database: BenchDatabase;
@@ -47,7 +47,7 @@ interface Side {
 async function openSide(folder: string): Promise<Side> {
   const load = async <Module>(path: string) => (await import(pathToFileURL(join(folder, path)).href)) as Module;
   const { openDatabase } = await load<DatabaseModule>('test/bench/database.ts');
-  const { seedMarket, addJobs } = await load<SeedModule>('src/store/seed.ts');
+  const { seedMarket, addJobs } = await load<SeedModule>('src/market/store/seed/seed.ts');
   const database = await openDatabase();
   const market = await seedMarket(database.sql, SIZE, await bcrypt.hash(PASSWORD, 4));
   const server = await startServer('product', database, { product: folder });

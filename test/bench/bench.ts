@@ -5,13 +5,13 @@
  */
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
-import { checkDatabase } from '../checker.js';
+import { checkDatabase } from '../setup/checker.js';
 import { compareAnswers, inItsWords, takesPart } from './answers.js';
 import { openDatabase, type BenchDatabase } from './database.js';
 import { drive } from './driver.js';
 import { databaseLimit } from './pgbench.js';
 import { table, type Block, type Results } from './report.js';
-import { addJobs, seedMarket, type Market } from '../../src/store/seed.js';
+import { addJobs, seedMarket, type Market } from '../../src/market/store/seed/seed.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
 import { asBytes, PASSWORD, RIVALS, WORKS, type Work } from './works.js';
 import { keepFigures } from './summary.js';

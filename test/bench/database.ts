@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
-import { migrate } from '../../src/store/migrate.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
+import { migrate } from '../../src/platform/db/migrate.js';
+import { temporaryFolder } from '../setup/temporary-folder.js';
 
 export interface BenchDatabase {
   readonly sql: Sql;

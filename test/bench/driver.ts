@@ -3,7 +3,7 @@
  * where it ends and whether it is a refusal.
  */
 import { connect, type Socket } from 'node:net';
-import { addressOf } from '../addresses.js';
+import { addressOf } from '../story/addresses.js';
 
 export interface Driven {
   readonly seconds: number;

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
-import { addJobs, seedMarket } from '../../src/store/seed.js';
+import { addJobs, seedMarket } from '../../src/market/store/seed/seed.js';
 import { openDatabase } from './database.js';
 import { bidNumber, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
 import { startServer } from './servers.js';

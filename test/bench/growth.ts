@@ -5,7 +5,7 @@
  */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { checkDatabase } from '../checker.js';
+import { checkDatabase } from '../setup/checker.js';
 import { openDatabase } from './database.js';
 import {
   GROWTH_MAX,
@@ -17,7 +17,7 @@ import {
   type PlanKind,
   type Sent,
 } from './queries.js';
-import type { SeededState } from '../../src/store/seed.js';
+import type { SeededState } from '../../src/market/store/seed/seed.js';
 import { keepFigures } from './summary.js';
 import { seedUnevenMarket } from './uneven-market.js';
 

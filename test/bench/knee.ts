@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
 import { drive, openLine, type Line } from './driver.js';
-import { seedMarket } from '../../src/store/seed.js';
+import { seedMarket } from '../../src/market/store/seed/seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
 import { keepFigures } from './summary.js';

@@ -1,5 +1,7 @@
-/** Who and what is in a seeded market, computed rather than read: `src/store/seed.ts` says the same in SQL. */
-import type { Market } from '../../src/store/seed.js';
+/**
+ * Who and what is in a seeded market, computed rather than read: `src/market/store/seed/seed.ts` says the same in SQL.
+ */
+import type { Market } from '../../src/market/store/seed/seed.js';
 
 /** The identifier of the n-th object of its kind, as the database makes it. */
 export function seededId(prefix: string, n: number): string {

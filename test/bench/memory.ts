@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
 import { openLine } from './driver.js';
-import { addJobs, seedMarket } from '../../src/store/seed.js';
+import { addJobs, seedMarket } from '../../src/market/store/seed/seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS, type Work } from './works.js';
 import { keepFigures } from './summary.js';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchDatabase } from './database.js';
-import type { Market } from '../../src/store/seed.js';
+import type { Market } from '../../src/market/store/seed/seed.js';
 import { personOfContractor, seededId } from './market.js';
 import { LIST_STATEMENT, VIEWER_STATEMENT } from './rivals/statements.js';
 import type { Work } from './works.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
 import { drive } from './driver.js';
-import { addJobs, seedMarket } from '../../src/store/seed.js';
+import { addJobs, seedMarket } from '../../src/market/store/seed/seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
 

@@ -5,17 +5,17 @@
  */
 // The bench has a TypeScript project of its own, which does not see what the product declares about this package.
 // oxlint-disable-next-line typescript/triple-slash-reference
-/// <reference path="../../src/operations/jobs/zipcodes.d.ts" />
+/// <reference path="../../src/market/operations/places/zipcodes.d.ts" />
 import { Writable } from 'node:stream';
 import postgres, { type Sql } from 'postgres';
-import { readConfig } from '../../src/config.js';
-import { createLog } from '../../src/log.js';
-import { openServices } from '../../src/services.js';
-import { ensureAdmin } from '../../src/operations/accounts/admins.js';
-import { cursorOf } from '../../src/operations/paging.js';
-import type { Role } from '../../src/rules/viewer.js';
-import { startServer } from '../../src/server.js';
-import type { Market } from '../../src/store/seed.js';
+import { readConfig } from '../../src/app/config.js';
+import { createLog } from '../../src/platform/telemetry/log.js';
+import { openServices } from '../../src/app/services.js';
+import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
+import { cursorOf } from '../../src/platform/call/paging.js';
+import type { Role } from '../../src/market/rules/viewer.js';
+import { startServer } from '../../src/app/server.js';
+import type { Market } from '../../src/market/store/seed/seed.js';
 import { bidderOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
 import {
   busyContractor,

@@ -7,7 +7,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { debuggerIn } from '../collect-garbage.js';
+import { debuggerIn } from '../setup/collect-garbage.js';
 import type { BenchDatabase } from './database.js';
 import { JWT_SECRET, type RivalName } from './works.js';
 

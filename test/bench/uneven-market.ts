@@ -3,7 +3,14 @@
  * any size: a call that takes longer in a larger market then depends on the market's size.
  */
 import type { Sql } from 'postgres';
-import { addJobs, addPeople, idOf, seedMarket, type Market, type MarketSize } from '../../src/store/seed.js';
+import {
+  addJobs,
+  addPeople,
+  idOf,
+  seedMarket,
+  type Market,
+  type MarketSize,
+} from '../../src/market/store/seed/seed.js';
 import { seededId } from './market.js';
 
 const JOBS_OF_BUSY_HOMEOWNER = 5_000;

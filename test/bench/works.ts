@@ -1,7 +1,7 @@
 /** The work measured, as requests: what is asked, by whom, of which rows. */
-import { createAccessTokens } from '../../src/security/access-token.js';
-import type { Role } from '../../src/rules/viewer.js';
-import type { Market, SeededState } from '../../src/store/seed.js';
+import { createAccessTokens } from '../../src/platform/security/access-token.js';
+import type { Role } from '../../src/market/rules/viewer.js';
+import type { Market, SeededState } from '../../src/market/store/seed/seed.js';
 import { bidderOf, bidNumber, emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
 
 export const JWT_SECRET = 'a secret that only the bench knows, 32 bytes';

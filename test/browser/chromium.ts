@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { programPath } from '../needs.js';
+import { programPath } from '../setup/needs.js';
 
 export const ARGS = [
   '--no-sandbox',

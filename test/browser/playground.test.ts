@@ -1,9 +1,9 @@
 /** A story in a real Chromium: the tabs of the playground's first chapter in the gate, and all of them nightly. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { ADMIN } from '../../src/demo/town.js';
-import { ensureAdmin } from '../../src/operations/accounts/admins.js';
-import { openTestApp, type TestApp } from '../app.js';
-import { needs } from '../needs.js';
+import { ADMIN } from '../../src/commands/demo/town.js';
+import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+import { needs } from '../setup/needs.js';
 import { closeBrowser, visit, type Visit } from './chromium.js';
 import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } from './playground-acts.js';
 

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { openapi } from '../../src/rest/openapi.js';
-import { expectAsDocumented } from '../documented.js';
-import { ADMIN, type TestApp } from '../app.js';
-import { packagesOf } from '../packages.js';
+import { openapi } from '../../src/rest/openapi/openapi.js';
+import { expectAsDocumented } from '../story/documented.js';
+import { ADMIN, type TestApp } from '../setup/app.js';
+import { packagesOf } from '../setup/packages.js';
 
 const HERE = import.meta.dirname;
 

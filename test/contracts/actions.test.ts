@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { refusalsOf } from '../../src/rest/openapi-refusals.js';
-import { BID_TRANSITION_LIST } from '../../src/rules/bids.js';
-import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/rules/lifecycle.js';
-import { codesOfMutation } from '../documented.js';
+import { refusalsOf } from '../../src/rest/openapi/refusals.js';
+import { BID_TRANSITION_LIST } from '../../src/market/rules/bids.js';
+import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/market/rules/lifecycle.js';
+import { codesOfMutation } from '../story/documented.js';
 
 const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {});
 

@@ -9,81 +9,168 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Each place of src/ (a folder, or a file outside of the folders) and what it may import of the others. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
-  rules: [],
-  shares: ['rules'],
-  log: [],
-  record: ['rules'],
-  version: [],
-  watch: ['rules', 'operations', 'store', 'version'],
-  config: ['rules', 'shares', 'http'],
-  redis: ['rules'],
-  security: ['rules', 'shares', 'redis'],
-  http: ['rules', 'security', 'shares', 'record'],
-  store: ['rules', 'shares'],
-  embedded: [],
-  live: ['rules', 'store', 'metrics'],
-  operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record', 'mail'],
-  graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
-  rest: ['rules', 'security', 'http', 'store', 'operations', 'version'],
-  lifecycle: ['rules', 'http'],
-  metrics: ['rules', 'shares', 'record'],
-  queue: ['rules', 'store'],
-  mail: ['rules', 'config', 'security', 'http', 'store', 'queue', 'metrics'],
-  webhooks: ['rules', 'security', 'store', 'live', 'rest', 'queue', 'metrics'],
-  services: ['config', 'security', 'mail', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
-  operator: ['rules', 'config', 'http', 'security', 'store', 'operations', 'version'],
-  server: [
-    'rules',
-    'config',
-    'security',
-    'http',
-    'operations',
+  'platform/call': [
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'platform/db',
+    'platform/fields',
+    'platform/security',
+    'platform/service-limits',
+    'platform/shares',
+    'platform/telemetry',
+  ],
+  'platform/db': ['market/rules', 'platform/service-limits', 'platform/shares'],
+  'platform/embedded': [],
+  'platform/fields': ['market/rules'],
+  'platform/graphql': [
     'graphql',
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'platform/call',
+    'platform/fields',
+    'platform/http',
+    'platform/live',
+    'platform/redis',
+    'platform/security',
+    'platform/service-limits',
+    'platform/shares',
+    'platform/telemetry',
+  ],
+  'platform/http': [
+    'market/rules',
+    'platform/security',
+    'platform/service-limits',
+    'platform/shares',
+    'platform/telemetry',
+  ],
+  'platform/live': [
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'platform/db',
+    'platform/service-limits',
+    'platform/telemetry',
+  ],
+  'platform/openapi': ['market/rules', 'platform/call', 'platform/db', 'platform/fields', 'rest'],
+  'platform/queue': ['platform/db', 'platform/service-limits'],
+  'platform/redis': ['platform/service-limits'],
+  'platform/security': ['market/rules', 'platform/redis', 'platform/service-limits', 'platform/shares'],
+  'platform/service-limits': [],
+  'platform/shares': ['market/rules'],
+  'platform/telemetry': ['market/rules', 'platform/graphql', 'platform/shares'],
+  'market/mail': [
+    'app',
+    'market/rules',
+    'market/store',
+    'platform/db',
+    'platform/http',
+    'platform/queue',
+    'platform/security',
+    'platform/service-limits',
+    'platform/telemetry',
+  ],
+  'market/operations': [
+    'market/mail',
+    'market/rules',
+    'market/store',
+    'platform/call',
+    'platform/db',
+    'platform/fields',
+    'platform/live',
+    'platform/queue',
+    'platform/security',
+    'platform/service-limits',
+    'platform/shares',
+    'platform/telemetry',
+  ],
+  'market/rules': ['platform/fields'],
+  'market/store': ['market/rules', 'platform/db', 'platform/fields', 'platform/queue', 'platform/service-limits'],
+  'market/webhooks': [
+    'market/rules',
+    'market/store',
+    'platform/db',
+    'platform/fields',
+    'platform/live',
+    'platform/openapi',
+    'platform/queue',
+    'platform/security',
+    'platform/service-limits',
+    'platform/telemetry',
+  ],
+  graphql: [
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'platform/call',
+    'platform/db',
+    'platform/fields',
+    'platform/graphql',
+  ],
+  rest: [
+    'app',
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'market/webhooks',
+    'platform/call',
+    'platform/db',
+    'platform/fields',
+    'platform/http',
+    'platform/openapi',
+    'platform/security',
+  ],
+  pages: ['market/mail', 'market/rules', 'market/store', 'platform/db', 'platform/http', 'platform/security'],
+  commands: [
+    'app',
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'platform/db',
+    'platform/embedded',
+    'platform/security',
+    'platform/telemetry',
+  ],
+  app: [
+    'graphql',
+    'market/mail',
+    'market/operations',
+    'market/rules',
+    'market/store',
+    'market/webhooks',
+    'pages',
+    'platform/call',
+    'platform/db',
+    'platform/embedded',
+    'platform/graphql',
+    'platform/http',
+    'platform/live',
+    'platform/queue',
+    'platform/security',
+    'platform/service-limits',
+    'platform/shares',
+    'platform/telemetry',
     'rest',
-    'lifecycle',
-    'mail',
-    'operator',
-    'shares',
-    'record',
   ],
-  'prepare-schema': ['config', 'rules', 'store'],
-  'task-kinds': ['operations', 'store', 'queue', 'mail', 'webhooks'],
-  command: [],
-  run: [
-    'rules',
-    'config',
-    'log',
-    'prepare-schema',
-    'services',
-    'operations',
-    'mail',
-    'server',
-    'store',
-    'queue',
-    'task-kinds',
-    'webhooks',
-    'embedded',
-    'welcome',
-  ],
-  welcome: ['config', 'mail'],
-  main: ['command', 'config', 'run', 'welcome'],
-  demo: ['admin-database', 'command', 'config', 'rules', 'run', 'security', 'store', 'welcome'],
-  'admin-database': ['config', 'store', 'embedded'],
-  migrate: ['admin-database', 'command', 'store'],
-  backup: ['admin-database', 'command', 'embedded'],
-  restore: ['admin-database', 'command', 'embedded', 'store'],
-  admin: ['admin-database', 'command', 'log', 'services', 'operations', 'store'],
+  main: ['app', 'commands'],
 };
 
 /**
  * The APIs may name the types of rows; whatever runs there goes through an operation. Whoever counts gets the metrics.
  */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
-  ['graphql', 'store'],
-  ['graphql', 'live'],
-  ['rest', 'store'],
-  ['live', 'metrics'],
-  ['webhooks', 'metrics'],
+  ['graphql', 'market/store'],
+  ['graphql', 'platform/db'],
+  ['graphql', 'platform/live'],
+  ['platform/graphql', 'market/store'],
+  ['platform/graphql', 'platform/db'],
+  ['platform/graphql', 'platform/live'],
+  ['platform/openapi', 'platform/db'],
+  ['rest', 'market/store'],
+  ['rest', 'platform/db'],
+  ['platform/live', 'platform/telemetry'],
+  ['market/webhooks', 'platform/telemetry'],
 ];
 
 /** Reads for many parents at once what their operation has already let this viewer see. */
@@ -91,21 +178,21 @@ const MAY_RUN_STATEMENTS = [join('src', 'graphql', 'loaders.ts')];
 
 /** Packages that belong to one place each. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  'drizzle-orm': ['store'],
-  postgres: ['store', 'embedded'],
-  graphql: ['graphql'],
+  'drizzle-orm': ['market/store', 'platform/db', 'platform/queue'],
+  postgres: ['market/store', 'platform/db', 'platform/embedded'],
+  graphql: ['graphql', 'platform/graphql'],
   'type-graphql': ['graphql'],
-  '@apollo/server': ['graphql'],
-  'graphql-ws': ['graphql'],
-  'graphql-sse': ['graphql'],
-  ws: ['graphql'],
-  'graphql-rate-limit': ['security'],
-  'rate-limiter-flexible': ['security'],
-  bcrypt: ['security'],
-  jsonwebtoken: ['security'],
-  'ipaddr.js': ['security'],
-  ioredis: ['redis'],
-  'prom-client': ['metrics'],
+  '@apollo/server': ['platform/graphql'],
+  'graphql-ws': ['platform/graphql'],
+  'graphql-sse': ['platform/graphql'],
+  ws: ['platform/graphql'],
+  'graphql-rate-limit': ['platform/security'],
+  'rate-limiter-flexible': ['platform/security'],
+  bcrypt: ['platform/security'],
+  jsonwebtoken: ['platform/security'],
+  'ipaddr.js': ['platform/security'],
+  ioredis: ['platform/redis'],
+  'prom-client': ['platform/telemetry'],
 };
 
 /** Zod describes values, and `ksuid` writes identifiers: both only work out what they are given. */
@@ -176,9 +263,9 @@ describe('what belongs to one place', () => {
 
   it('is the specification: the rules take no clock and no chance', () => {
     const others = outside.filter((found) => !PACKAGES_OF_THE_RULES.includes(found.package));
-    expect(others.filter(({ place }) => place === 'rules').map(sentence)).toEqual([]);
+    expect(others.filter(({ place }) => place === 'market/rules').map(sentence)).toEqual([]);
     const impure = /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bMath\.random\b|\bcrypto\b/;
-    expect(files.filter((file) => placeOf(file) === 'rules' && impure.test(read(file)))).toEqual([]);
+    expect(files.filter((file) => placeOf(file) === 'market/rules' && impure.test(read(file)))).toEqual([]);
   });
 
   it('is code, which is written and never made of text', () => {
@@ -188,13 +275,13 @@ describe('what belongs to one place', () => {
 
   it('is the environment, which the configuration alone reads', () => {
     expect(files.filter((file) => /process\s*(\.|\[\s*['"])\s*env\b/.test(read(file)))).toEqual([
-      join('src', 'config.ts'),
+      join('src', 'app', 'config.ts'),
     ]);
   });
 
   it('is schema/, which the migrator alone reads', () => {
     expect(files.filter((file) => /['"`](\.\.\/)+schema\/|['"`]schema\//.test(read(file)))).toEqual([
-      join('src', 'store', 'migrate.ts'),
+      join('src', 'platform', 'db', 'migrate.ts'),
     ]);
   });
 });
@@ -236,8 +323,10 @@ function namesTypesAlone(node: object): boolean {
   );
 }
 
+/** `market/rules`, `platform/db`; of all else the folder or file beneath src/. */
 function placeOf(file: string): string {
-  return (relative('src', file).split(sep)[0] ?? '').replace(/\.[jt]s$/, '');
+  const [top = '', next = ''] = relative('src', file).split(sep);
+  return (top === 'market' || top === 'platform' ? `${top}/${next}` : top).replace(/\.[jt]s$/, '');
 }
 
 function isRelative({ specifier }: Import): boolean {

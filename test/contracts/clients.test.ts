@@ -1,8 +1,8 @@
-/** schema/clients.md has an app for each client. Whatever its files import is in the document or installed by npm. */
+/** docs/clients.md has an app for each client. Whatever its files import is in the document or installed by npm. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-const page = readFileSync(new URL('../../schema/clients.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 const FILES = new Map(
   [...page.matchAll(/^```ts\n\/\/ (\S+)\.ts\n([^]*?)^```$/gm)].map(([, name = '', text = '']) => [name, text]),
 );

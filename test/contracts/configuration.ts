@@ -1,5 +1,7 @@
-/** The variables of src/config.ts as `.env.example` and the README show them: same names, same defaults, same words. */
-import { VARIABLES } from '../../src/config.js';
+/**
+ * The variables of src/app/config.ts as `.env.example` and the README show them: same names, same defaults, same words.
+ */
+import { VARIABLES } from '../../src/app/config.js';
 
 interface Variable {
   readonly name: string;

@@ -4,7 +4,7 @@
  */
 import { printSchema } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
-import { openapi } from '../../src/rest/openapi.js';
+import { openapi } from '../../src/rest/openapi/openapi.js';
 import { lifecycleDiagram } from './lifecycle-diagram.js';
 import { environmentFile, withConfigurationTable, withShareTable } from './configuration.js';
 import { permissionsFile } from './permissions.js';
@@ -19,5 +19,5 @@ export const CONTRACTS: Readonly<Record<string, (before: string) => string | Pro
   'schema/permissions.txt': () => permissionsFile(printed === 'print' || MATRIX === 'whole'),
   '.env.example': environmentFile,
   'README.md': withConfigurationTable,
-  'src/shares/README.md': withShareTable,
+  'src/platform/shares/README.md': withShareTable,
 };

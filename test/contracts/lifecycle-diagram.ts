@@ -2,24 +2,29 @@
  * The lifecycle as a page for people, schema/lifecycle.md: printed from the tables, so that it cannot say anything
  * else.
  */
-import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from '../../src/rules/bids.js';
-import { descriptionOf } from '../../src/rules/effects.js';
+import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from '../../src/market/rules/bids.js';
+import { descriptionOf } from '../../src/market/rules/effects.js';
 import {
   isTransition,
   JOB_ACTION_LIST,
   JOB_CREATION,
   OTHER_JOB_ACTIONS,
   leavesEveryState,
-} from '../../src/rules/lifecycle.js';
-import { INITIAL_BID_STATE, INITIAL_JOB_STATE, LIVE_BID_STATES, TERMINAL_JOB_STATES } from '../../src/rules/states.js';
-import type { JobAction, JobTransition } from '../../src/rules/lifecycle.js';
-import type { JobState } from '../../src/rules/states.js';
-import { PARTY_WORDS } from '../../src/rules/parties.js';
+} from '../../src/market/rules/lifecycle.js';
+import {
+  INITIAL_BID_STATE,
+  INITIAL_JOB_STATE,
+  LIVE_BID_STATES,
+  TERMINAL_JOB_STATES,
+} from '../../src/market/rules/states.js';
+import type { JobAction, JobTransition } from '../../src/market/rules/lifecycle.js';
+import type { JobState } from '../../src/market/rules/states.js';
+import { PARTY_WORDS } from '../../src/market/rules/parties.js';
 
 export function lifecycleDiagram(): string {
   return [
     '# The life of a job and of its bids',
-    'Printed from `src/rules/lifecycle.ts`; a change here is a change of the rules.',
+    'Printed from `src/market/rules/lifecycle.ts`; a change here is a change of the rules.',
     '## States of a job',
     fenced(['stateDiagram-v2', ...jobArrows().map(indented)]),
     '## Operations on a job',

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { declaredTables, migratedTables } from '../declared-tables.js';
-import { migrateUpTo, migrations } from '../migrate-up-to.js';
-import { freshDatabase } from '../postgres.js';
-import { statesAllowing } from '../specified.js';
-import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { declaredTables, migratedTables } from '../setup/declared-tables.js';
+import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { freshDatabase } from '../setup/postgres.js';
+import { statesAllowing } from '../story/specified.js';
+import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
+import { temporaryFolder } from '../setup/temporary-folder.js';
 
 const MIGRATIONS = new URL('../../schema/migrations/', import.meta.url);
 

@@ -2,20 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { OPERATIONS } from '../../src/operations/index.js';
-import { withNamedEnums } from '../../src/rest/named-enums.js';
-import { openapi } from '../../src/rest/openapi.js';
-import { documentedPath } from '../../src/rest/openapi-requests.js';
+import { OPERATIONS } from '../../src/market/operations/index.js';
+import { withNamedEnums } from '../../src/platform/openapi/named-enums.js';
+import { openapi } from '../../src/rest/openapi/openapi.js';
+import { documentedPath } from '../../src/platform/openapi/requests.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { fromWire } from '../../src/rest/wire.js';
-import { REST_ERROR_CODES } from '../../src/rules/errors.js';
-import { JOB } from '../../src/rules/entities/job.js';
-import { entity, type RowOf } from '../../src/rules/entity.js';
-import type { BidId } from '../../src/rules/ids.js';
-import { JOB_STATES } from '../../src/rules/states.js';
-import { idOf, nullableText, requiredText } from '../../src/rules/values.js';
-import { document, FORMATS, resolve, validatorAt } from '../documented.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
+import { fromWire } from '../../src/platform/openapi/wire.js';
+import { REST_ERROR_CODES } from '../../src/market/rules/errors.js';
+import { JOB } from '../../src/market/rules/entities/job.js';
+import { entity, type RowOf } from '../../src/platform/fields/entity.js';
+import type { BidId } from '../../src/market/rules/ids.js';
+import { JOB_STATES } from '../../src/market/rules/states.js';
+import { idOf, nullableText, requiredText } from '../../src/platform/fields/values.js';
+import { document, FORMATS, resolve, validatorAt } from '../story/documented.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 
 const printed: Json = document();
 

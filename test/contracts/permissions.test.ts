@@ -4,14 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BidTransitionKey } from '../../src/rules/bids.js';
-import type { JobActionKey, PartyWord } from '../../src/rules/lifecycle.js';
-import { JOB_STATES } from '../../src/rules/states.js';
-import { callRest, APIS, operationName, outcomeOf, type Asked } from '../calls.js';
-import { homeowner, type Person } from '../cast.js';
-import { openTestApp, type TestApp } from '../app.js';
-import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
-import { copiesOf } from '../scenes.js';
+import type { BidTransitionKey } from '../../src/market/rules/bids.js';
+import type { JobActionKey, PartyWord } from '../../src/market/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/market/rules/states.js';
+import { callRest, APIS, operationName, outcomeOf, type Asked } from '../story/calls.js';
+import { homeowner, type Person } from '../story/cast.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+import { DRAFT, gather, givenJob, type GivenJob, type People } from '../story/journey.js';
+import { copiesOf } from '../story/scenes.js';
 import {
   actionName,
   isAwarded,
@@ -20,7 +20,7 @@ import {
   OPERATIONS_ON_JOBS,
   statesAllowing,
   statesIn,
-} from '../specified.js';
+} from '../story/specified.js';
 
 const kept = readFileSync(new URL('../../schema/permissions.txt', import.meta.url), 'utf8');
 

@@ -4,11 +4,11 @@
  * an error. A comparison with the table that is kept needs one of the APIs for a cell: they take turns, so that each
  * answers every caller in half of the states.
  */
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
-import { JOB_STATES } from '../../src/rules/states.js';
-import { PARTY_WORDS } from '../../src/rules/parties.js';
-import { newId } from '../../src/store/new-id.js';
+import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
+import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../src/market/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/market/rules/states.js';
+import { PARTY_WORDS } from '../../src/market/rules/parties.js';
+import { newId } from '../../src/market/store/new-id.js';
 import {
   APIS,
   graphqlOutcome,
@@ -19,13 +19,13 @@ import {
   type Asked,
   type Api,
   type OperationKey,
-} from '../calls.js';
-import { programOf, type Person } from '../cast.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { bodyOf, gather, givenJob, propose, type GivenJob, type People } from '../journey.js';
-import { allNumbered } from '../live/positions.js';
-import { atOnce, copiesOf } from '../scenes.js';
-import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../streams/clients.js';
+} from '../story/calls.js';
+import { programOf, type Person } from '../story/cast.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { bodyOf, gather, givenJob, propose, type GivenJob, type People } from '../story/journey.js';
+import { allNumbered } from '../platform/live/positions.js';
+import { atOnce, copiesOf } from '../story/scenes.js';
+import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../platform/graphql/streams/clients.js';
 import { webhookPermissions } from './webhook-permissions.js';
 
 const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'anonymous'] as const;

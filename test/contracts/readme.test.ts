@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { needs } from '../needs.js';
-import { clone, type Clone } from '../start/clone.js';
-import { startServer } from '../start/processes.js';
+import { needs } from '../setup/needs.js';
+import { clone, type Clone } from '../app/clone.js';
+import { startServer } from '../app/processes.js';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const WRITTEN_ADDRESS = 'http://localhost:4000';
@@ -43,7 +43,7 @@ it('the address of the server is written once, for whoever has it elsewhere', ()
 
 const READMES = [
   'README.md',
-  'schema/README.md',
+  'docs/decisions.md',
   'src/README.md',
   'test/README.md',
   'test/bench/README.md',

@@ -1,7 +1,7 @@
 /** Who may do what with a webhook endpoint of somebody's: a table of its own, since no job's state matters to it. */
-import { graphqlOutcome, restOutcome, type Outcome } from '../calls.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { admin, contractor, homeowner, programOf, type Person } from '../cast.js';
+import { graphqlOutcome, restOutcome, type Outcome } from '../story/calls.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { admin, contractor, homeowner, programOf, type Person } from '../story/cast.js';
 
 interface Way {
   readonly title: string;

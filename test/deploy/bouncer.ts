@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { FreshDatabase } from '../postgres.js';
-import { until } from '../security/until.js';
-import { temporaryFolder } from '../temporary-folder.js';
-import { openApi } from '../start/own-database.js';
+import type { FreshDatabase } from '../setup/postgres.js';
+import { until } from '../platform/security/until.js';
+import { temporaryFolder } from '../setup/temporary-folder.js';
+import { openApi } from '../app/own-database.js';
 import { freeAddress } from './proxy.js';
 
 type Connection = FreshDatabase['connection'];

@@ -5,8 +5,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { needs } from '../needs.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { needs } from '../setup/needs.js';
+import { temporaryFolder } from '../setup/temporary-folder.js';
 import { freeAddress } from './proxy.js';
 
 const SCRIPT = join(import.meta.dirname, '../../deploy/kill-if-frozen');

@@ -1,14 +1,14 @@
 /** Servers behind PgBouncer in transaction mode, with `deploy/pgbouncer.ini`. */
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { contractor, homeowner } from '../cast.js';
-import { needs } from '../needs.js';
-import { freshDatabase, type FreshDatabase } from '../postgres.js';
-import { until } from '../security/until.js';
-import { checkConnection } from '../../src/store/pooler.js';
-import { connect, type Connection } from '../../src/store/database.js';
-import { openReceiver } from '../webhooks/receiver.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { contractor, homeowner } from '../story/cast.js';
+import { needs } from '../setup/needs.js';
+import { freshDatabase, type FreshDatabase } from '../setup/postgres.js';
+import { until } from '../platform/security/until.js';
+import { checkConnection } from '../../src/platform/db/pooler.js';
+import { connect, type Connection } from '../../src/platform/db/database.js';
+import { openReceiver } from '../market/webhooks/receiver.js';
 import { ADMIN, startBouncer, STATS, type Bouncer } from './bouncer.js';
 
 const closing: (() => unknown)[] = [];

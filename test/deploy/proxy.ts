@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { until } from '../security/until.js';
+import { until } from '../platform/security/until.js';
 
 export const CONFIGURATION = join(import.meta.dirname, '../../deploy/haproxy.cfg');
 

@@ -1,6 +1,6 @@
 /** Alerts, runbook and dashboard agree, and name metrics that a server has. `npm run nightly -- sight` runs them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../app.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
 import { alerts, dashboardQueries, read } from './sight.js';
 
 let app: TestApp;
@@ -18,7 +18,7 @@ it('each alert has a duration, a severity, a runbook section, and tests that it 
       for: expect.stringMatching(/^\d+[smh]$/) as string,
       severity: expect.stringMatching(/^(critical|warning|info)$/) as string,
       summary: expect.stringMatching(/\.'$/) as string,
-      runbook: `schema/runbook.md#${name.toLowerCase()}`,
+      runbook: `docs/runbook.md#${name.toLowerCase()}`,
     });
     const outcomes = tests.split(`alertname: ${name}\n`).slice(1);
     expect(
@@ -30,7 +30,7 @@ it('each alert has a duration, a severity, a runbook section, and tests that it 
       name,
     ).toBe(true);
   }
-  const sections = read('schema/runbook.md').split(/^## /m).slice(1);
+  const sections = read('docs/runbook.md').split(/^## /m).slice(1);
   expect(sections.map((text) => text.split('\n')[0])).toEqual([...names, 'Without an alert']);
   for (const section of sections.slice(0, -1))
     expect(section).toMatch(/\n\*\*Means\*\* .+\n\*\*Look\*\* (.|\n)+\n\*\*Do\*\* ./);
@@ -45,7 +45,7 @@ it('alerts, runbook and dashboard name metrics and labels that a server has', as
   const texts = [
     ...alerts().map(({ lines }) => lines.expr ?? ''),
     ...dashboardQueries().map(({ expr }) => expr),
-    ...[...read('schema/runbook.md').matchAll(/`([^`]+)`/g)]
+    ...[...read('docs/runbook.md').matchAll(/`([^`]+)`/g)]
       .map(([, code]) => code ?? '')
       .filter((code) => !code.startsWith('select')),
   ];

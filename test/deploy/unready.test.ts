@@ -1,11 +1,11 @@
 /** What callers get through HAProxy while no server is ready, or while a server doesn't respond. */
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { homeowner, type Person } from '../cast.js';
-import { needs } from '../needs.js';
-import { until } from '../security/until.js';
-import { hearAsEvents, hearOverWebSocket, MY_EVENTS, stopAll } from '../streams/clients.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { homeowner, type Person } from '../story/cast.js';
+import { needs } from '../setup/needs.js';
+import { until } from '../platform/security/until.js';
+import { hearAsEvents, hearOverWebSocket, MY_EVENTS, stopAll } from '../platform/graphql/streams/clients.js';
 import { freeAddress, startProxy, type Proxy } from './proxy.js';
 
 const SINK = { title: 'Sink', description: 'It drips.' };

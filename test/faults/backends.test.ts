@@ -5,9 +5,9 @@
 import { createConnection, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { named, connect, pipelined, type Database, type Db } from '../../src/store/database.js';
-import { freshDatabase, type FreshDatabase } from '../postgres.js';
-import { chanceFrom } from '../seed.js';
+import { named, connect, pipelined, type Database, type Db } from '../../src/platform/db/database.js';
+import { freshDatabase, type FreshDatabase } from '../setup/postgres.js';
+import { chanceFrom } from '../setup/seed.js';
 
 const chance = chanceFrom(12);
 

@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { homeowner } from '../cast.js';
-import { JWT_SECRET, openTestApp, type GraphqlAnswer, type Json } from '../app.js';
-import { metricsOf } from '../metrics.js';
-import { until } from '../security/until.js';
-import { signUp } from '../start/callers.js';
-import { clone, type Clone } from '../start/clone.js';
-import { startServer } from '../start/processes.js';
+import { homeowner } from '../story/cast.js';
+import { JWT_SECRET, openTestApp, type GraphqlAnswer, type Json } from '../setup/app.js';
+import { metricsOf } from '../setup/metrics.js';
+import { until } from '../platform/security/until.js';
+import { signUp } from '../app/callers.js';
+import { clone, type Clone } from '../app/clone.js';
+import { startServer } from '../app/processes.js';
 import { durablePostgres } from './durable-postgres.js';
 
 let project: Clone;

@@ -7,10 +7,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/embedded/cluster.js';
-import { findPrograms } from '../../src/embedded/programs.js';
-import { startPostgres } from '../../src/embedded/server.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/platform/embedded/cluster.js';
+import { findPrograms } from '../../src/platform/embedded/programs.js';
+import { startPostgres } from '../../src/platform/embedded/server.js';
+import { temporaryFolder } from '../setup/temporary-folder.js';
 
 /** Politely, as on a power cut of its clients, and as on a power cut of its own. */
 export const ENDINGS = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const;

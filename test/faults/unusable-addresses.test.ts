@@ -8,11 +8,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { homeowner, type Person } from '../cast.js';
-import { metricsOf } from '../metrics.js';
-import { until } from '../security/until.js';
-import type { FreshDatabase } from '../postgres.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { homeowner, type Person } from '../story/cast.js';
+import { metricsOf } from '../setup/metrics.js';
+import { until } from '../platform/security/until.js';
+import type { FreshDatabase } from '../setup/postgres.js';
 
 type Mode = 'passes on' | 'accepts and closes' | 'swallows' | 'refuses';
 

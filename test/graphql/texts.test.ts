@@ -16,12 +16,12 @@ import {
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { measureOperation } from '../../src/graphql/limits/measure.js';
-import { TEXT_CHARACTERS } from '../../src/graphql/limits/texts.js';
+import { measureOperation } from '../../src/platform/graphql/limits/measure.js';
+import { TEXT_CHARACTERS } from '../../src/platform/graphql/limits/texts.js';
 import { createSchema } from '../../src/graphql/schema.js';
-import { OPERATIONS } from '../../src/operations/index.js';
-import { JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
-import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/rules/limits.js';
+import { OPERATIONS } from '../../src/market/operations/index.js';
+import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
+import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/market/rules/limits.js';
 
 const schema = createSchema();
 const objects = Object.values(schema.getTypeMap())

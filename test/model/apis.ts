@@ -1,7 +1,7 @@
 /** One call, sent through either API, and its answer in one form: camelCase names, lower-case enum values. */
 import { Agent, request } from 'node:http';
-import type { Json } from '../app.js';
-import { OPERATIONS_ON_JOBS } from '../specified.js';
+import type { Json } from '../setup/app.js';
+import { OPERATIONS_ON_JOBS } from '../story/specified.js';
 import type { Call, Fields } from './market.js';
 import { TRANSITION } from './shapes.js';
 

@@ -3,8 +3,8 @@
  * then. So a history stays a history when steps are taken out of it, which is all that shrinking does: whole calls are
  * what a reader wants fewer of.
  */
-import fc from '../property.js';
-import { EDITABLE, isIn, statesIn, type Transition } from '../specified.js';
+import fc from '../setup/property.js';
+import { EDITABLE, isIn, statesIn, type Transition } from '../story/specified.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {
   type Bid,

@@ -1,6 +1,6 @@
 /** What the histories reached: every operation, in every state, with every outcome. */
-import type { JobActionKey, JobTransitionKey } from '../../src/rules/lifecycle.js';
-import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, TEXTS } from '../specified.js';
+import type { JobActionKey, JobTransitionKey } from '../../src/market/rules/lifecycle.js';
+import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, TEXTS } from '../story/specified.js';
 import type { Coverage } from './world.js';
 
 interface Cell {

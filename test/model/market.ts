@@ -2,9 +2,9 @@
  * The market as the interface and the decisions describe it, written a second time from those pages alone. It imports
  * nothing of the service but types, so that a mistake there cannot be a mistake here too; figures are typed in again.
  */
-import type { JobState } from '../../src/rules/states.js';
-import { actionName, EDITABLE, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
-import type { Transition } from '../specified.js';
+import type { JobState } from '../../src/market/rules/states.js';
+import { actionName, EDITABLE, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../story/specified.js';
+import type { Transition } from '../story/specified.js';
 import * as shapes from './shapes.js';
 import type { Flaw } from './shapes.js';
 

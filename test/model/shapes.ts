@@ -1,7 +1,7 @@
 /** What a body may hold, field by field, as decisions 2, 6 and 7 say it; and what remains of it once it is read. */
 
-import type { JobTransitionKey } from '../../src/rules/lifecycle.js';
-import { JOB_TRANSITION_KEYS, OPERATIONS_ON_JOBS, STATES, TEXTS, type Transition } from '../specified.js';
+import type { JobTransitionKey } from '../../src/market/rules/lifecycle.js';
+import { JOB_TRANSITION_KEYS, OPERATIONS_ON_JOBS, STATES, TEXTS, type Transition } from '../story/specified.js';
 
 export interface Flaw {
   readonly field: string;

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findRunningPostgres } from '../../src/embedded/embedded.js';
-import { processesOf } from '../embedded/processes.js';
-import { until } from '../security/until.js';
-import { logIn, signUp, type Account } from '../start/callers.js';
-import { clone, type Clone } from '../start/clone.js';
-import { start, startServer } from '../start/processes.js';
+import { findRunningPostgres } from '../../src/platform/embedded/embedded.js';
+import { processesOf } from '../platform/embedded/processes.js';
+import { until } from '../platform/security/until.js';
+import { logIn, signUp, type Account } from '../app/callers.js';
+import { clone, type Clone } from '../app/clone.js';
+import { start, startServer } from '../app/processes.js';
 
 let project: Clone;
 beforeAll(() => {
@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => project.remove());
 
 function run(program: 'backup' | 'restore', words: string[], environment: Record<string, string>) {
-  return start(project, [process.execPath, `dist/${program}.js`, ...words], environment).ended;
+  return start(project, [process.execPath, `dist/commands/${program}.js`, ...words], environment).ended;
 }
 
 it('under writes: a backup holds all that was acknowledged before, nothing by halves, and sessions go on', async () => {

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededId } from '../bench/market.js';
 import { openListener, type Who } from '../bench/queries.js';
 import { busyContractor, busyHomeowner, seedUnevenMarket, SMALL_TOWN, WORDS } from '../bench/uneven-market.js';
-import type { Market } from '../../src/store/seed.js';
-import { freshDatabase, type FreshDatabase } from '../postgres.js';
+import type { Market } from '../../src/market/store/seed/seed.js';
+import { freshDatabase, type FreshDatabase } from '../setup/postgres.js';
 
 /** More than are ever counted, so that even a count reads a part of them. */
 const SIZE = { jobs: 32_000, bids: 64_000, people: 24_000 };

@@ -1,11 +1,11 @@
 /** Mails as a mail server of another make takes them: Debian's aiosmtpd, which prints what it was sent. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openTestApp, type TestApp } from '../app.js';
-import { homeowner } from '../cast.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+import { homeowner } from '../story/cast.js';
 import { freeAddress } from '../deploy/proxy.js';
-import { needs, programPath } from '../needs.js';
-import { until } from '../security/until.js';
+import { needs, programPath } from '../setup/needs.js';
+import { until } from '../platform/security/until.js';
 
 let app: TestApp;
 let server: ChildProcess;

@@ -1,10 +1,10 @@
 /** Mails while the instances that send them and Postgres are killed: each arrives, and what comes twice is one mail. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { durablePostgres, type DurablePostgres } from '../faults/durable-postgres.js';
-import { clone, type Clone } from '../start/clone.js';
-import { startServer, type Started } from '../start/processes.js';
-import { until } from '../security/until.js';
-import { openMailServer, type MailServer } from '../mail/mail-server.js';
+import { clone, type Clone } from '../app/clone.js';
+import { startServer, type Started } from '../app/processes.js';
+import { until } from '../platform/security/until.js';
+import { openMailServer, type MailServer } from '../market/mail/mail-server.js';
 
 const MAILS = Number(process.env.MAILS ?? 500);
 const AT_ONCE = 20;

@@ -1,12 +1,12 @@
 /** Migrations apart from the start: by `npm run migrate`, while servers wait for it or stop meanwhile. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freeAddress } from '../deploy/proxy.js';
-import { migrateUpTo, migrations } from '../migrate-up-to.js';
-import { until } from '../security/until.js';
-import { readiness, signUp } from '../start/callers.js';
-import { clone, type Clone } from '../start/clone.js';
-import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
-import { start, startServer, type Environment } from '../start/processes.js';
+import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { until } from '../platform/security/until.js';
+import { readiness, signUp } from '../app/callers.js';
+import { clone, type Clone } from '../app/clone.js';
+import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
+import { start, startServer, type Environment } from '../app/processes.js';
 
 const ADMIN = { ADMIN_EMAIL: 'ada@example.test', ADMIN_PASSWORD: 'ada keeps the house' };
 const LAST = migrations().at(-1)!.tag;
@@ -24,7 +24,7 @@ afterAll(async () => {
   project.remove();
 });
 
-const migrate = () => start(project, [process.execPath, 'dist/migrate.js'], environment);
+const migrate = () => start(project, [process.execPath, 'dist/commands/migrate.js'], environment);
 
 it('a server that waits for another instance says so once, and stops at once with a clean exit', async () => {
   await database.sql.begin(async (tx) => {
@@ -79,7 +79,7 @@ it('one that is asked to stop while it waits for the command stops', async () =>
 it('an admin is not made on a schema that the command has not brought up to date', async () => {
   const before = await ownDatabase();
   await migrateUpTo(before.sql, 5);
-  const words = [process.execPath, 'dist/admin.js', 'create', ADMIN.ADMIN_EMAIL];
+  const words = [process.execPath, 'dist/commands/admin.js', 'create', ADMIN.ADMIN_EMAIL];
   const admin = start(project, words, { ...environment, DATABASE_URL: before.url }, `${ADMIN.ADMIN_PASSWORD}\n`);
   expect(await admin.ended).toMatchObject({
     code: 1,

@@ -25,14 +25,17 @@ const PARTS: Readonly<Record<string, Part>> = {
       'test/nightly/faults/outages.test.ts',
       'test/nightly/faults/embedded.test.ts',
       'test/faults/backends.test.ts',
-      'test/http/connections.test.ts',
+      'test/platform/http/connections.test.ts',
     ],
     env: { KILLS: '600' },
   },
   failover: { files: ['test/nightly/faults/failover.test.ts'], env: { FAILOVER_ROUNDS: '2' } },
   upgrade: { files: ['test/nightly/upgrade.test.ts', 'test/nightly/migrating.test.ts'] },
   recovery: { files: ['test/nightly/recovery.test.ts', 'test/nightly/backup.test.ts'] },
-  lists: { files: ['test/nightly/large-market.test.ts', 'test/apis/nested-lists.test.ts'], env: { NESTED: 'whole' } },
+  lists: {
+    files: ['test/nightly/large-market.test.ts', 'test/graphql/nested-lists.test.ts'],
+    env: { NESTED: 'whole' },
+  },
   live: { files: ['test/nightly/faults/live.test.ts'], env: { LIVE: 'long' } },
   privacy: {
     files: ['test/apis/privacy.test.ts', 'test/contracts/drift.test.ts'],
@@ -41,7 +44,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   races: { files: ['test/faults/races.test.ts'], env: { RACE_ROUNDS: '300', RACE_SEED: 'random' } },
   fuzz: { files: ['test/nightly/fuzz'], env: { FUZZ_REQUESTS: '50000', FUZZ_DOCUMENTS: '5000', FUZZ_SEED: 'random' } },
   random: { files: propertyTests(), env: { FC_SEED: 'random', REACH_RUNS: '25' } },
-  node24: { command: 'npm run test:node24 test/apis/parity test/apis/payloads test/apis/refusal-order test/streams' },
+  node24: {
+    command:
+      'npm run test:node24 test/apis/parity test/apis/payloads test/apis/refusal-order test/platform/graphql/streams',
+  },
   clients: { files: ['test/nightly/clients'] },
   sight: { files: ['test/nightly/sight'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },

@@ -1,5 +1,5 @@
 /**
- * Backup and restore of a PostgreSQL of one's own by the very commands of `schema/operating.md`: a dump, and the way
+ * Backup and restore of a PostgreSQL of one's own by the very commands of `docs/operating.md`: a dump, and the way
  * back to a chosen second after a mistake and a kill.
  */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -8,17 +8,17 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../checker.js';
+import { checkDatabase } from '../setup/checker.js';
 import { freeAddress } from '../deploy/proxy.js';
-import { until } from '../security/until.js';
-import { signUp } from '../start/callers.js';
-import { clone, type Clone } from '../start/clone.js';
-import { start, startServer } from '../start/processes.js';
-import { temporaryFolder, type TemporaryFolder } from '../temporary-folder.js';
+import { until } from '../platform/security/until.js';
+import { signUp } from '../app/callers.js';
+import { clone, type Clone } from '../app/clone.js';
+import { start, startServer } from '../app/processes.js';
+import { temporaryFolder, type TemporaryFolder } from '../setup/temporary-folder.js';
 import { printFigures } from './figures.js';
 
 const BIN = '/usr/lib/postgresql/15/bin';
-const DOCUMENT = readFileSync(join(import.meta.dirname, '../../schema/operating.md'), 'utf8');
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 const ACCOUNTS = 60;
 
 let project: Clone;
@@ -179,7 +179,7 @@ async function emailsIn(database: string): Promise<string[]> {
 }
 
 async function tryAudit(database: string): Promise<{ code: number | null; output: string }> {
-  return start(project, [process.execPath, 'dist/admin.js', 'audit'], { DATABASE_URL: url(database) }).ended;
+  return start(project, [process.execPath, 'dist/commands/admin.js', 'audit'], { DATABASE_URL: url(database) }).ended;
 }
 
 async function audit(database: string): Promise<string> {

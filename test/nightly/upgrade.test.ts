@@ -7,17 +7,17 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { Json } from '../answer.js';
-import { checkDatabase } from '../checker.js';
+import type { Json } from '../story/answer.js';
+import { checkDatabase } from '../setup/checker.js';
 import { freeAddress, startProxy, type Proxy } from '../deploy/proxy.js';
-import { migrateUpTo, migrations } from '../migrate-up-to.js';
-import { needs } from '../needs.js';
-import { until } from '../security/until.js';
-import { readiness, signUp } from '../start/callers.js';
-import { clone, type Clone } from '../start/clone.js';
-import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
-import { start, startServer, type Environment, type Started } from '../start/processes.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { needs } from '../setup/needs.js';
+import { until } from '../platform/security/until.js';
+import { readiness, signUp } from '../app/callers.js';
+import { clone, type Clone } from '../app/clone.js';
+import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
+import { start, startServer, type Environment, type Started } from '../app/processes.js';
+import { temporaryFolder } from '../setup/temporary-folder.js';
 import { printFigures } from './figures.js';
 
 /** The release before, by its commit, and the last migration that it knows. */
@@ -157,7 +157,7 @@ needs('haproxy').it('no request fails while a release takes the place of the one
   expect((await servers[0]!.stop()).code).toBe(0);
   const ready = open(project.folder, addresses[0]!);
   await some();
-  const migrated = await start(project, [process.execPath, 'dist/migrate.js'], environment()).ended;
+  const migrated = await start(project, [process.execPath, 'dist/commands/migrate.js'], environment()).ended;
   expect(migrated.code, migrated.output).toBe(0);
   servers[0] = await ready;
   await sleep(NOTICED_AFTER_MS);

@@ -8,7 +8,7 @@ export default defineConfig({
     ...settings.test,
     include: ['test/**/*.test.ts'],
     exclude: configDefaults.exclude,
-    globalSetup: ['test/postgres.ts', 'test/start/first-start.ts'],
+    globalSetup: ['test/setup/postgres.ts', 'test/app/first-start.ts'],
     maxWorkers: 1,
   },
 });

@@ -1,8 +1,8 @@
 /** How REST reads names: old ones, inherited ones, and those that the path has said already. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { homeowner, type Person } from '../cast.js';
+import { homeowner, type Person } from '../story/cast.js';
 import { byRest, invalid } from '../apis/refused.js';
-import { openTestApp, type TestApp } from '../app.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
 
 let app: TestApp;
 let hanna: Person;

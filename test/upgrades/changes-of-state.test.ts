@@ -1,8 +1,8 @@
 /** Jobs that an instance moves which does not know since when a job is in its state: the column was left as it was. */
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migrateUpTo, migrations } from '../migrate-up-to.js';
-import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
+import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
 import { recordedDatabase, restore } from './recorded.js';
 
 const before = recordedDatabase('043ffe9');

@@ -5,23 +5,23 @@
 import { generateMigration } from 'drizzle-kit/api';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { PASSWORD } from '../../src/demo/town.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { checkDatabase } from '../checker.js';
-import { declaredTables, migratedTables } from '../declared-tables.js';
-import { migrateUpTo, migrations } from '../migrate-up-to.js';
-import { emptyDatabase, type FreshDatabase } from '../postgres.js';
+import { PASSWORD } from '../../src/commands/demo/town.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { checkDatabase } from '../setup/checker.js';
+import { declaredTables, migratedTables } from '../setup/declared-tables.js';
+import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { emptyDatabase, type FreshDatabase } from '../setup/postgres.js';
 import { recordedDatabase, restore } from './recorded.js';
 
 const ON_HOLD = vi.hoisted(() => 'on_hold');
-vi.mock('../../src/rules/states.js', async (original) => {
-  const states = await original<typeof import('../../src/rules/states.js')>();
+vi.mock('../../src/market/rules/states.js', async (original) => {
+  const states = await original<typeof import('../../src/market/rules/states.js')>();
   Object.assign(states.JOB_STATE_ROWS, { [ON_HOLD]: { phase: 'bidding', description: 'Put on hold by its owner.' } });
   for (const list of [states.JOB_STATES, states.UNFINISHED_JOB_STATES]) (list as string[]).push(ON_HOLD);
   return states;
 });
-vi.mock('../../src/rules/lifecycle.js', async (original) => {
-  const lifecycle = await original<typeof import('../../src/rules/lifecycle.js')>();
+vi.mock('../../src/market/rules/lifecycle.js', async (original) => {
+  const lifecycle = await original<typeof import('../../src/market/rules/lifecycle.js')>();
   for (const key of ['submitBid', 'award', 'cancel'] as const)
     (lifecycle.JOB_ACTIONS[key].from as readonly string[] as string[]).push(ON_HOLD);
   return lifecycle;

@@ -7,8 +7,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { play } from '../../src/demo/story.js';
-import { ADMIN } from '../../src/demo/town.js';
+import { play } from '../../src/commands/demo/story.js';
+import { ADMIN } from '../../src/commands/demo/town.js';
 import { openDatabase } from '../bench/database.js';
 import { startServer } from '../bench/servers.js';
 import { record } from './recorded.js';

@@ -4,11 +4,11 @@
  */
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN as TOWNS_ADMIN, PASSWORD } from '../../src/demo/town.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
-import { checkDatabase } from '../checker.js';
-import { migrateUpTo } from '../migrate-up-to.js';
-import { emptyDatabase, type FreshDatabase } from '../postgres.js';
+import { ADMIN as TOWNS_ADMIN, PASSWORD } from '../../src/commands/demo/town.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { checkDatabase } from '../setup/checker.js';
+import { migrateUpTo } from '../setup/migrate-up-to.js';
+import { emptyDatabase, type FreshDatabase } from '../setup/postgres.js';
 import { recordedDatabase, restore, type RecordedDatabase } from './recorded.js';
 
 describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (release) => {

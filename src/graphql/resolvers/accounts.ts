@@ -1,26 +1,26 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Me } from '../../operations/accounts/me.js';
-import { changePassword } from '../../operations/accounts/change-password.js';
+import type { Me } from '../../market/operations/accounts/me.js';
+import { changePassword } from '../../market/operations/accounts/change-password.js';
 import {
   contractorFilter,
   listContractors,
   readContractor,
   unverifyContractor,
   verifyContractor,
-} from '../../operations/accounts/contractors.js';
-import { logIn, logOut, refreshSession } from '../../operations/accounts/log-in.js';
-import { readMe, updateProfile } from '../../operations/accounts/me.js';
-import { signUpContractor, signUpHomeowner } from '../../operations/accounts/sign-up.js';
-import { listUsers, userFilter } from '../../operations/accounts/users.js';
-import { listTransfers } from '../../operations/tokens/tokens.js';
-import { siblingOf } from '../../rules/ids.js';
-import { perform, performWithin } from '../../operations/operation.js';
-import type { Context } from '../context.js';
+} from '../../market/operations/people/contractors.js';
+import { logIn, logOut, refreshSession } from '../../market/operations/sessions/log-in.js';
+import { readMe, updateProfile } from '../../market/operations/accounts/me.js';
+import { signUpContractor, signUpHomeowner } from '../../market/operations/accounts/sign-up.js';
+import { listUsers, userFilter } from '../../market/operations/people/users.js';
+import { listTransfers } from '../../market/operations/tokens/tokens.js';
+import { siblingOf } from '../../market/rules/ids.js';
+import { perform, performWithin } from '../../platform/call/operation.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { ContractorOrderEnum } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
 import { Contractor, ContractorConnection, UserConnection } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
-import type { ContractorOrder } from '../../rules/entities/people.js';
+import type { ContractorOrder } from '../../market/rules/entities/people.js';
 import {
   ChangePasswordPayload,
   LogInPayload,

@@ -1,8 +1,8 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
-import { adminActionFilter, listAdminActions } from '../../operations/accounts/admin-actions.js';
-import { perform } from '../../operations/operation.js';
-import type { AdminAction as Action } from '../../store/admin-actions.js';
-import type { Context } from '../context.js';
+import { adminActionFilter, listAdminActions } from '../../market/operations/admins/admin-actions.js';
+import { perform } from '../../platform/call/operation.js';
+import type { AdminAction as Action } from '../../market/store/accounts/admin-actions.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { inputOf } from '../inputs.js';
 import { User } from '../types/account.js';
 import { AdminAction, AdminActionConnection } from '../types/admin-actions.js';

@@ -1,8 +1,8 @@
 /** The description of a root field: that of its operation and, for an operation on a job, its effects. */
-import type { Operation } from '../../operations/operation.js';
-import { audienceOf, refusalCodesOf } from '../../operations/refusals.js';
-import { sentenceOf } from '../../rules/effects.js';
-import { JOB_ACTION_LIST } from '../../rules/lifecycle.js';
+import type { Operation } from '../../platform/call/operation.js';
+import { audienceOf, refusalCodesOf } from '../../market/operations/refusals.js';
+import { sentenceOf } from '../../market/rules/effects.js';
+import { JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 
 export function queryOptions({ name, description }: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
   const row = JOB_ACTION_LIST.find(({ operation }) => operation === name);

@@ -1,7 +1,7 @@
 /** What can be done with a job: one method for each mutation. */
 import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
-import { createJob, deleteJob, updateJob } from '../../operations/jobs/edit.js';
-import { reviewJob } from '../../operations/jobs/review.js';
+import { createJob, deleteJob, updateJob } from '../../market/operations/jobs/edit.js';
+import { reviewJob } from '../../market/operations/jobs/review.js';
 import {
   acceptDecision,
   acceptResolution,
@@ -18,12 +18,12 @@ import {
   reachDecision,
   resolveDispute,
   submitJobForReview,
-} from '../../operations/jobs/transitions.js';
-import { newestFirst } from '../../operations/jobs/read.js';
-import type { ReadableJob } from '../../operations/jobs/readable.js';
-import { perform } from '../../operations/operation.js';
-import { cursorOf } from '../../operations/paging.js';
-import type { Context } from '../context.js';
+} from '../../market/operations/jobs/transitions.js';
+import { newestFirst } from '../../market/operations/jobs/read.js';
+import type { ReadableJob } from '../../market/operations/jobs/readable.js';
+import { perform } from '../../platform/call/operation.js';
+import { cursorOf } from '../../platform/call/paging.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { Input, inputOf } from '../inputs.js';
 import {
   AcceptDecisionPayload,

@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Float, ID, Info, Query, Resolver, Root } from 'type-graphql';
-import { countOwnJobs } from '../../operations/jobs/actions.js';
+import { countOwnJobs } from '../../market/operations/jobs/actions.js';
 import {
   IN_ORDER,
   jobFilter,
@@ -8,22 +8,22 @@ import {
   readJob,
   WHO_READS_EVENTS,
   type ListedJob,
-} from '../../operations/jobs/read.js';
-import { readNode } from '../../operations/node.js';
-import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
-import type { ReadableJob } from '../../operations/jobs/readable.js';
-import { readWarnings } from '../../operations/jobs/warnings.js';
-import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
-import { perform, performWithin } from '../../operations/operation.js';
-import { nestedPage } from '../../operations/paging.js';
-import { availableActions } from '../../rules/available-actions.js';
-import { JOB_DISTANCE, JOB_WARNINGS } from '../../rules/entities/job.js';
-import { descriptionOf } from '../../rules/entity.js';
-import { DISPUTE, type Dispute as DisputeRow } from '../../rules/entities/dispute.js';
-import type { JobOrder } from '../../rules/job-orders.js';
-import type { BidState } from '../../rules/states.js';
-import type { Page } from '../../store/page.js';
-import type { Context } from '../context.js';
+} from '../../market/operations/jobs/read.js';
+import { readNode } from '../../market/operations/node.js';
+import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
+import type { ReadableJob } from '../../market/operations/jobs/readable.js';
+import { readWarnings } from '../../market/operations/jobs/warnings.js';
+import { GUARANTEED_THEN_NEWEST } from '../../market/operations/bids/read.js';
+import { perform, performWithin } from '../../platform/call/operation.js';
+import { nestedPage } from '../../platform/call/paging.js';
+import { availableActions } from '../../market/rules/available-actions.js';
+import { JOB_DISTANCE, JOB_WARNINGS } from '../../market/rules/entities/job.js';
+import { descriptionOf } from '../../platform/fields/entity.js';
+import { DISPUTE, type Dispute as DisputeRow } from '../../market/rules/entities/dispute.js';
+import type { JobOrder } from '../../market/rules/jobs/orders.js';
+import type { BidState } from '../../market/rules/states.js';
+import type { Page } from '../../platform/db/pages/page.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../look-ahead.js';

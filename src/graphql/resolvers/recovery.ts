@@ -4,11 +4,15 @@ import {
   requestEmailVerification,
   resendEmailVerification,
   verifyEmail,
-} from '../../operations/accounts/email.js';
-import { settleEmailUndo, undoEmailChange } from '../../operations/accounts/email-undo.js';
-import { requestPasswordReset, resetPassword, sendPasswordReset } from '../../operations/accounts/password-reset.js';
-import { perform } from '../../operations/operation.js';
-import type { Context } from '../context.js';
+} from '../../market/operations/accounts/email.js';
+import { settleEmailUndo, undoEmailChange } from '../../market/operations/accounts/email-undo.js';
+import {
+  requestPasswordReset,
+  resetPassword,
+  sendPasswordReset,
+} from '../../market/operations/accounts/password-reset.js';
+import { perform } from '../../platform/call/operation.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { Input, inputOf } from '../inputs.js';
 import {
   ChangeEmailPayload,

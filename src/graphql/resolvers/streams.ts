@@ -1,8 +1,8 @@
 import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
-import { NOT_AMONG_OWN_EVENTS, streamJobEvents, streamMyEvents } from '../../operations/jobs/events.js';
-import type { EventsToCome } from '../../operations/jobs/events.js';
-import { type Operation, perform } from '../../operations/operation.js';
-import type { Context } from '../context.js';
+import { NOT_AMONG_OWN_EVENTS, streamJobEvents, streamMyEvents } from '../../market/operations/events/events.js';
+import type { EventsToCome } from '../../market/operations/events/events.js';
+import { type Operation, perform } from '../../platform/call/operation.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { JobEvent } from '../types/jobs.js';
 
 const AFTER = {

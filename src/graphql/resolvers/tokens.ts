@@ -1,8 +1,8 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { adjustTokens, auditTokens, findTransfers, transferFilter } from '../../operations/tokens/tokens.js';
-import { perform } from '../../operations/operation.js';
-import type { TokenTransfer as Transfer } from '../../store/ledger.js';
-import type { Context } from '../context.js';
+import { adjustTokens, auditTokens, findTransfers, transferFilter } from '../../market/operations/tokens/tokens.js';
+import { perform } from '../../platform/call/operation.js';
+import type { TokenTransfer as Transfer } from '../../market/store/ledger/ledger.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { AdjustTokensPayload } from '../types/payloads.js';

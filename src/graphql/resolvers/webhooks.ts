@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { DELIVERIES_NEWEST_FIRST, redeliver, sendTestEvent } from '../../operations/webhooks/deliveries.js';
+import { DELIVERIES_NEWEST_FIRST, redeliver, sendTestEvent } from '../../market/operations/webhooks/deliveries.js';
 import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -7,13 +7,13 @@ import {
   readWebhookEndpoint,
   rotateWebhookSecret,
   updateWebhookEndpoint,
-} from '../../operations/webhooks/endpoints.js';
-import { perform } from '../../operations/operation.js';
-import { nestedPage } from '../../operations/paging.js';
-import type { NewWebhook } from '../../operations/webhooks/endpoints.js';
-import type { DeliveryStatus } from '../../rules/webhooks.js';
-import type { WebhookEndpoint as Endpoint } from '../../store/webhooks.js';
-import type { Context } from '../context.js';
+} from '../../market/operations/webhooks/endpoints.js';
+import { perform } from '../../platform/call/operation.js';
+import { nestedPage } from '../../platform/call/paging.js';
+import type { NewWebhook } from '../../market/operations/webhooks/endpoints.js';
+import type { DeliveryStatus } from '../../market/rules/webhooks.js';
+import type { WebhookEndpoint as Endpoint } from '../../market/store/webhooks/webhooks.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { WebhookDeliveryStatus } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';

@@ -1,8 +1,8 @@
 /** People, their profiles and their sessions, as clients see them. */
 import { InterfaceType, ObjectType } from 'type-graphql';
-import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { REVIEW } from '../../rules/entities/review.js';
-import { SESSION } from '../../rules/entities/session.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
+import { REVIEW } from '../../market/rules/entities/review.js';
+import { SESSION } from '../../market/rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';

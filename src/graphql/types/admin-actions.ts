@@ -1,6 +1,6 @@
 /** What admins did to others, as admins see it. */
 import { ObjectType } from 'type-graphql';
-import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
+import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';

@@ -1,6 +1,6 @@
 /** Keys for programs, as their owner sees them. */
 import { ObjectType } from 'type-graphql';
-import { API_KEY } from '../../rules/entities/api-key.js';
+import { API_KEY } from '../../market/rules/entities/api-key.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';

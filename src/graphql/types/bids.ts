@@ -1,6 +1,6 @@
 /** Bids as clients see them. */
 import { ObjectType } from 'type-graphql';
-import { BID, HOLD } from '../../rules/entities/bid.js';
+import { BID, HOLD } from '../../market/rules/entities/bid.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';

@@ -1,7 +1,7 @@
 /** Relay connections. A part of a connection is computed only if it is selected. */
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
-import { cursorOf } from '../../operations/paging.js';
-import type { Page, Total } from '../../store/page.js';
+import { cursorOf } from '../../platform/call/paging.js';
+import type { Page, Total } from '../../platform/db/pages/page.js';
 
 @ObjectType({ description: 'Which part of its list a page is.' })
 export class PageInfo {

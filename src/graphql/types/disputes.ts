@@ -1,6 +1,6 @@
 /** A dispute, each stage with its texts, as its parties see it. */
 import { ObjectType } from 'type-graphql';
-import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
+import { DISPUTE, DISPUTE_PARTS } from '../../market/rules/entities/dispute.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';
 

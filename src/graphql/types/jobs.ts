@@ -1,8 +1,8 @@
 /** Jobs as clients see them, and what may be done with them. */
 import { Field, Int, ObjectType } from 'type-graphql';
-import { JOB_EVENT } from '../../rules/entities/event.js';
-import { JOB, JOB_WARNING } from '../../rules/entities/job.js';
-import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../rules/entities/reference.js';
+import { JOB_EVENT } from '../../market/rules/entities/event.js';
+import { JOB, JOB_WARNING } from '../../market/rules/entities/job.js';
+import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../market/rules/entities/reference.js';
 import { connectionType } from './connection.js';
 import { FieldsOf, fieldOptions } from './field.js';
 import { Node } from './node.js';

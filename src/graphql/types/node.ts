@@ -1,6 +1,6 @@
 /** Objects that can be read by their identifier alone. */
 import { ID, InterfaceType, Field } from 'type-graphql';
-import { kindOfId, type IdKind } from '../../rules/ids.js';
+import { kindOfId, type IdKind } from '../../market/rules/ids.js';
 import { fieldOptions } from './field.js';
 
 const TYPE_NAMES: { readonly [Kind in IdKind]?: string } = {

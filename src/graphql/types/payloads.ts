@@ -4,12 +4,12 @@
  * done even so, and its answer must not be lost.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
-import { readMe } from '../../operations/accounts/me.js';
-import { performWithin } from '../../operations/operation.js';
-import { NEW_API_KEY } from '../../rules/entities/api-key.js';
-import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../rules/entities/session.js';
-import { NEW_WEBHOOK } from '../../rules/entities/webhook.js';
-import type { Context } from '../context.js';
+import { readMe } from '../../market/operations/accounts/me.js';
+import { performWithin } from '../../platform/call/operation.js';
+import { NEW_API_KEY } from '../../market/rules/entities/api-key.js';
+import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../market/rules/entities/session.js';
+import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
+import type { Context } from '../../platform/graphql/context.js';
 import { Contractor, Session, User } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';

@@ -7,7 +7,7 @@ import {
   LIFECYCLE_ACTION,
   LIFECYCLE_BID_ACTION,
   LIFECYCLE_BID_CONSEQUENCE,
-} from '../../rules/entities/reference.js';
+} from '../../market/rules/entities/reference.js';
 import { FieldsOf } from './field.js';
 
 @ObjectType({ description: LIFECYCLE_ACTION.description })

@@ -1,6 +1,6 @@
 /** Log-ins that go on, as their owner sees them. */
 import { ObjectType } from 'type-graphql';
-import { ACTIVE_SESSION } from '../../rules/entities/session.js';
+import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';

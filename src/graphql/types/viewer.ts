@@ -1,6 +1,6 @@
 /** The caller’s own account, with which a client’s first query starts. */
 import { ObjectType } from 'type-graphql';
-import { VIEWER } from '../../rules/entities/session.js';
+import { VIEWER } from '../../market/rules/entities/session.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';
 

@@ -1,6 +1,6 @@
 /** Webhook endpoints, and the deliveries to them. */
 import { ObjectType } from 'type-graphql';
-import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
+import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../market/rules/entities/webhook.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';

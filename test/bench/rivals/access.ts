@@ -4,7 +4,7 @@
  */
 import { createSecretKey } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import type { Viewer } from '../../../src/rules/viewer.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { environment } from './environment.js';
 import { sql } from './postgres.js';
 import { VIEWER_STATEMENT } from './statements.js';

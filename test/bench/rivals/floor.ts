@@ -4,8 +4,8 @@
  * it costs on top of this.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isId } from '../../../src/rules/ids.js';
-import type { Viewer } from '../../../src/rules/viewer.js';
+import { isId } from '../../../src/market/rules/ids.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { findViewer } from './access.js';
 import { environment } from './environment.js';
 import {

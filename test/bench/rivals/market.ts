@@ -5,12 +5,12 @@
 import bcrypt from 'bcrypt';
 import { createHash } from 'node:crypto';
 import type { ParameterOrJSON } from 'postgres';
-import { availableActions, type ActionFacts } from '../../../src/rules/available-actions.js';
-import type { ContractorId, HomeownerId } from '../../../src/rules/ids.js';
-import type { JobState } from '../../../src/rules/states.js';
-import type { Urgency } from '../../../src/rules/publishing.js';
-import type { Viewer } from '../../../src/rules/viewer.js';
-import { newId } from '../../../src/store/new-id.js';
+import { availableActions, type ActionFacts } from '../../../src/market/rules/available-actions.js';
+import type { ContractorId, HomeownerId } from '../../../src/market/rules/ids.js';
+import type { JobState } from '../../../src/market/rules/states.js';
+import type { Urgency } from '../../../src/market/rules/jobs/publishing.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
+import { newId } from '../../../src/market/store/new-id.js';
 import { signToken } from './access.js';
 import { sql } from './postgres.js';
 import { AWARD_STATEMENT, CHECK_IN_STATEMENT, LIST_STATEMENT, PUBLISH_STATEMENT } from './statements.js';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { createLog } from '../../../src/log.js';
+import { createLog } from '../../../src/platform/telemetry/log.js';
 
 const log = createLog('info');
 const registry = new Registry();

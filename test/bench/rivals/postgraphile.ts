@@ -12,9 +12,9 @@ import { context, lambda, object, type FieldArgs, type Step } from 'postgraphile
 import { grafserv } from 'postgraphile/grafserv/node';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { extendSchema, gql, makeJSONPgSmartTagsPlugin } from 'postgraphile/utils';
-import { availableActions, type ActionFacts } from '../../../src/rules/available-actions.js';
-import type { Viewer } from '../../../src/rules/viewer.js';
-import { newId } from '../../../src/store/new-id.js';
+import { availableActions, type ActionFacts } from '../../../src/market/rules/available-actions.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
+import { newId } from '../../../src/market/store/new-id.js';
 import { claimsOf } from './access.js';
 import { environment } from './environment.js';
 import { listening, observe } from './observed.js';

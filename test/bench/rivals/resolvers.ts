@@ -3,7 +3,7 @@
  * for.
  */
 import { GraphQLError, GraphQLScalarType } from 'graphql';
-import type { Viewer } from '../../../src/rules/viewer.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { findViewer } from './access.js';
 import { actionsOn, award, bidsOn, checkIn, listOpenJobs, me, ownJob, publish, Refused, timelineOf } from './market.js';
 

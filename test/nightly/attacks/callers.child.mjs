@@ -13,7 +13,7 @@ const took = [];
 const statuses = {};
 let withRetryAfter = 0;
 
-/** As in test/addresses.ts, which this process cannot import. */
+/** As in test/story/addresses.ts, which this process cannot import. */
 const addressOf = (caller) => `127.${1 + ((caller >> 16) & 63)}.${(caller >> 8) & 255}.${caller & 255}`;
 
 function call(from, method, path, headers, body) {

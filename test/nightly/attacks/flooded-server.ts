@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startProxy } from '../../deploy/proxy.js';
-import { clone } from '../../start/clone.js';
-import { signUp, type Account } from '../../start/callers.js';
-import { ownDatabase } from '../../start/own-database.js';
-import { startServer } from '../../start/processes.js';
+import { clone } from '../../app/clone.js';
+import { signUp, type Account } from '../../app/callers.js';
+import { ownDatabase } from '../../app/own-database.js';
+import { startServer } from '../../app/processes.js';
 
 export interface FloodedServer {
   readonly url: string;

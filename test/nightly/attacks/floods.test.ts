@@ -5,9 +5,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { homeowner } from '../../cast.js';
-import { openTestApp, type TestApp } from '../../app.js';
-import { needs } from '../../needs.js';
+import { homeowner } from '../../story/cast.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { needs } from '../../setup/needs.js';
 import { printFigures } from '../figures.js';
 import {
   call,

@@ -1,10 +1,10 @@
 /** The page of the lifecycle in a real Chromium: the picture, its words, and where somebody's job stands. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { JOB_TRANSITIONS } from '../../../src/rules/lifecycle.js';
-import { JOB_STATES } from '../../../src/rules/states.js';
-import { openTestApp, type TestApp } from '../../app.js';
-import { needs } from '../../needs.js';
+import { JOB_TRANSITIONS } from '../../../src/market/rules/lifecycle.js';
+import { JOB_STATES } from '../../../src/market/rules/states.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { needs } from '../../setup/needs.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 import { expectAnswer, expectOpen, openTab, run } from '../../browser/playground-acts.js';
 

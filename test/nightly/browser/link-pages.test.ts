@@ -1,10 +1,10 @@
 /** The server's own pages that the links of mails lead to, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner } from '../../cast.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner } from '../../story/cast.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
-import { mailTo } from '../../mail/mailbox.js';
-import { needs } from '../../needs.js';
+import { mailTo } from '../../market/mail/mailbox.js';
+import { needs } from '../../setup/needs.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;

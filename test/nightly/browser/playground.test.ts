@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import jwt from 'jsonwebtoken';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { ADMIN } from '../../../src/demo/town.js';
-import { ensureAdmin } from '../../../src/operations/accounts/admins.js';
-import { JWT_SECRET, openTestApp, type TestApp } from '../../app.js';
-import { needs } from '../../needs.js';
+import { ADMIN } from '../../../src/commands/demo/town.js';
+import { ensureAdmin } from '../../../src/market/operations/admins/admins.js';
+import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
+import { needs } from '../../setup/needs.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 import { HAND_MADE_OPENAPI } from './openapi.js';
 import {

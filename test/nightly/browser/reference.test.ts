@@ -5,8 +5,8 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ROUTES } from '../../../src/rest/routes.js';
-import { openTestApp, type TestApp } from '../../app.js';
-import { needs } from '../../needs.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { needs } from '../../setup/needs.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 
 const browser = needs('chromium');

@@ -1,13 +1,13 @@
 /**
- * The ways back into an account in the app that schema/clients.md prints, in a real Chromium: a forgotten password, the
+ * The ways back into an account in the app that docs/clients.md prints, in a real Chromium: a forgotten password, the
  * confirmation of an email, and log-ins that are ended from elsewhere. The links are those of mails.
  */
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner } from '../../cast.js';
-import { mailTo } from '../../mail/mailbox.js';
-import { needs, programPath } from '../../needs.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner } from '../../story/cast.js';
+import { mailTo } from '../../market/mail/mailbox.js';
+import { needs, programPath } from '../../setup/needs.js';
 import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
 

@@ -1,5 +1,5 @@
 /**
- * What the caches of Apollo Client and of graphcache, set up as schema/clients.md says, make of lists that are read in
+ * What the caches of Apollo Client and of graphcache, set up as docs/clients.md says, make of lists that are read in
  * several ways, also from a server that runs listed documents alone. All of it runs in Node: a browser would show the
  * same.
  */
@@ -7,8 +7,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, isObjectType, type GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openTestApp, type Json, type TestApp } from '../../app.js';
-import { contractor, homeowner, type Person } from '../../cast.js';
+import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
+import { contractor, homeowner, type Person } from '../../story/cast.js';
 import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 type Read = 'edges' | 'nodes' | 'bareNodes' | 'cursorsAndNodes' | 'onEdge' | 'total' | 'end';

@@ -1,5 +1,5 @@
 /**
- * A session that schema/clients.md keeps: how it goes on, ends, and whose it is. All of it runs in Node, with
+ * A session that docs/clients.md keeps: how it goes on, ends, and whose it is. All of it runs in Node, with
  * what a browser would keep in memory.
  */
 import { once } from 'node:events';
@@ -8,8 +8,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner, type Person } from '../../cast.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner, type Person } from '../../story/cast.js';
 import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 interface Stories {

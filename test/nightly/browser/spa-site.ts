@@ -1,6 +1,6 @@
 /**
  * The single-page app of `spa/`, built as its developers would: packages by its own lock file, the files that
- * schema/clients.md prints, types by codegen, a check of all types, and a build by Vite. It keeps the warnings that
+ * docs/clients.md prints, types by codegen, a check of all types, and a build by Vite. It keeps the warnings that
  * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the
  * app, where Vite and TypeScript are found.
  */
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { packagesOf } from '../../packages.js';
+import { packagesOf } from '../../setup/packages.js';
 
 const run = promisify(execFile);
 
@@ -74,7 +74,7 @@ export function newFolder(): string {
   return mkdtempSync(join(SPA, 'dist/'));
 }
 
-/** The app's files with the types of its documents, by one of the configurations that schema/clients.md prints. */
+/** The app's files with the types of its documents, by one of the configurations that docs/clients.md prints. */
 export async function writeFiles(folder: string, config: 'codegen.ts' | 'codegen-listed.ts'): Promise<void> {
   for (const name of SOURCES) cpSync(join(SPA, name), join(folder, name), { recursive: true });
   cpSync(join(ROOT, 'schema/api.graphql'), join(folder, 'api.graphql'));
@@ -97,7 +97,7 @@ async function build(folder: string, api: string): Promise<void> {
 
 /** Each block that begins with the name of a file is that file: of codegen at the root, all others in `src`. */
 function printDocumentedFiles(folder: string): void {
-  const page = readFileSync(join(ROOT, 'schema/clients.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
   for (const [, name = '', text = ''] of page.matchAll(/^```ts\n\/\/ (\S+)\n([^]*?)^```$/gm))
     writeFileSync(join(folder, name.startsWith('codegen') ? '' : 'src', name), text);
 }

@@ -1,12 +1,12 @@
 /**
- * Two tabs of the app that schema/clients.md prints share a stored session, in a real Chromium: when somebody else is
+ * Two tabs of the app that docs/clients.md prints share a stored session, in a real Chromium: when somebody else is
  * in it, neither tab shows what the one before has read.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner } from '../../cast.js';
-import { needs, programPath } from '../../needs.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner } from '../../story/cast.js';
+import { needs, programPath } from '../../setup/needs.js';
 import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
 

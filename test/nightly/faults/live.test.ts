@@ -5,12 +5,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { ADMIN, JWT_SECRET, type Json } from '../../app.js';
-import { clone, type Clone } from '../../start/clone.js';
+import { ADMIN, JWT_SECRET, type Json } from '../../setup/app.js';
+import { clone, type Clone } from '../../app/clone.js';
 import { liveThrough, openCaller, signUp, type Caller, type Market, type Person } from './live/market.js';
 import { openReceiver, type Receiver } from './live/receiver.js';
 import { subscribe, type Seen, type Subscriber } from './live/subscriber.js';
-import { chanceFrom, seedFrom } from '../../seed.js';
+import { chanceFrom, seedFrom } from '../../setup/seed.js';
 import { durablePostgres, type DurablePostgres } from '../../faults/durable-postgres.js';
 import { openInstances, type Instances } from './storm/instances.js';
 import { printFigures } from '../figures.js';

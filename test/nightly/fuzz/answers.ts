@@ -1,7 +1,7 @@
 /** Answers of the server in a form in which two of them can be compared. */
 import ksuid from 'ksuid';
-import type { Json } from '../../app.js';
-import { BY_GRAPHQL_JS } from '../../plans.js';
+import type { Json } from '../../setup/app.js';
+import { BY_GRAPHQL_JS } from '../../setup/plans.js';
 import type { Asking } from './askings.js';
 import { baseHeaders } from './draft.js';
 import { SOME_FAIL } from './failing-fields.js';

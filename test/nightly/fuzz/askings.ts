@@ -1,9 +1,9 @@
 /** Who asks for a document and with which variables: those that it was written with, or others that fit less. */
 import { createHmac } from 'node:crypto';
-import { newId } from '../../../src/store/new-id.js';
-import { join } from '../../cast.js';
-import { JWT_SECRET, type TestApp } from '../../app.js';
-import type { Dice } from '../../dice.js';
+import { newId } from '../../../src/market/store/new-id.js';
+import { join } from '../../story/cast.js';
+import { JWT_SECRET, type TestApp } from '../../setup/app.js';
+import type { Dice } from '../../setup/dice.js';
 import { changedAt, isFields, jsonText, placesIn, Verbatim } from './json-text.js';
 import { JSON_TEXTS, NAMES } from './odd.js';
 import { EVERYBODY, type Stock } from './stock.js';

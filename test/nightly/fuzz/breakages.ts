@@ -3,7 +3,7 @@
  * its address.
  */
 import { gzipSync } from 'node:zlib';
-import type { Dice } from '../../dice.js';
+import type { Dice } from '../../setup/dice.js';
 import { percentEncoded, setHeader, type Draft } from './draft.js';
 import { changedAt, isFields, jsonText, placesIn, Verbatim, withField } from './json-text.js';
 import type { Oddities } from './odd.js';

@@ -16,8 +16,8 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
 } from 'graphql';
-import { inGraphql } from '../../calls.js';
-import type { Dice } from '../../dice.js';
+import { inGraphql } from '../../story/calls.js';
+import type { Dice } from '../../setup/dice.js';
 import { documented, prepare } from './operations.js';
 import type { Selected } from './requests.js';
 import { EVERYBODY, type Stock, type Who } from './stock.js';

@@ -5,11 +5,11 @@
  */
 import { print, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { openTestApp, type Json, type TestApp } from '../../app.js';
-import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../../plans.js';
+import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
+import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../../setup/plans.js';
 import { answerTo, sameAnswer, withoutWide, type Answer } from './answers.js';
 import { asking, openBadTokens, type Askers, type Asking } from './askings.js';
-import { diceOf } from '../../dice.js';
+import { diceOf } from '../../setup/dice.js';
 import { validDocument, validPage } from './documents.js';
 import { jsonText } from './json-text.js';
 import { reducedDocument } from './reduce-document.js';
@@ -17,11 +17,11 @@ import { operationsIn } from './sites.js';
 import { EVERYBODY, openStock, type Stock } from './stock.js';
 import { ANY_LIST, varied } from './variations.js';
 import { Line } from './wire.js';
-import { seedFrom } from '../../seed.js';
+import { seedFrom } from '../../setup/seed.js';
 import { printFigures } from '../figures.js';
 
-vi.mock('../../../src/graphql/executor/plan.js', async (original) => {
-  const { observed } = await import('../../plans.js');
+vi.mock('../../../src/platform/graphql/executor/plan.js', async (original) => {
+  const { observed } = await import('../../setup/plans.js');
   return observed(await original());
 });
 vi.mock('../../../src/graphql/schema.js', async (original) => {

@@ -5,12 +5,12 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../../checker.js';
-import { JWT_SECRET, openTestApp, type TestApp } from '../../app.js';
-import { clone, type Clone } from '../../start/clone.js';
-import { startServer } from '../../start/processes.js';
+import { checkDatabase } from '../../setup/checker.js';
+import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
+import { clone, type Clone } from '../../app/clone.js';
+import { startServer } from '../../app/processes.js';
 import type { Workshop } from './breakages.js';
-import { diceOf } from '../../dice.js';
+import { diceOf } from '../../setup/dice.js';
 import { graphqlRequest } from './graphql.js';
 import { heldMemory, printed, PROBE, total } from './memory.js';
 import { oddities } from './odd.js';
@@ -22,7 +22,7 @@ import { openStock } from './stock.js';
 import { Tally } from './tally.js';
 import { hiddenNames, checkWith } from './verdict.js';
 import { Line, say, type Reply } from './wire.js';
-import { seedFrom } from '../../seed.js';
+import { seedFrom } from '../../setup/seed.js';
 import { printFigures } from '../figures.js';
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000);

@@ -4,7 +4,7 @@
  */
 import { getIntrospectionQuery } from 'graphql';
 import { createHash } from 'node:crypto';
-import { GRAPHQL_LIMITS } from '../../../src/rules/limits.js';
+import { GRAPHQL_LIMITS } from '../../../src/market/rules/limits.js';
 import {
   ADDRESS_BREAKAGES,
   damaged,
@@ -13,7 +13,7 @@ import {
   VALUE_BREAKAGES,
   type Workshop,
 } from './breakages.js';
-import type { Dice } from '../../dice.js';
+import type { Dice } from '../../setup/dice.js';
 import { ALL_FIELDS, validDocument, type Written } from './documents.js';
 import { baseHeaders, finished, type Draft } from './draft.js';
 import { isFields, jsonText, Verbatim } from './json-text.js';

@@ -2,8 +2,8 @@
  * What nobody should send: values, texts, names and headers, partly made by fast-check and partly known to have broken
  * others.
  */
-import fc from '../../property.js';
-import { samples, type Dice } from '../../dice.js';
+import fc from '../../setup/property.js';
+import { samples, type Dice } from '../../setup/dice.js';
 
 export interface Oddities {
   /** Any text, with lone surrogates, NUL and the like. */

@@ -2,14 +2,14 @@
  * Every operation of the OpenAPI document, with what a call needs in order to succeed: who calls, about which job, and
  * what is said.
  */
-import { BID_TRANSITIONS, type BidTransition } from '../../../src/rules/bids.js';
-import { JOB_ACTIONS, type JobAction, type PartyWord } from '../../../src/rules/lifecycle.js';
-import type { JobState } from '../../../src/rules/states.js';
-import { document } from '../../documented.js';
-import { EDITABLE, OPERATIONS_ON_JOBS } from '../../specified.js';
-import type { Json } from '../../app.js';
-import type { GivenJob } from '../../journey.js';
-import type { Dice } from '../../dice.js';
+import { BID_TRANSITIONS, type BidTransition } from '../../../src/market/rules/bids.js';
+import { JOB_ACTIONS, type JobAction, type PartyWord } from '../../../src/market/rules/lifecycle.js';
+import type { JobState } from '../../../src/market/rules/states.js';
+import { document } from '../../story/documented.js';
+import { EDITABLE, OPERATIONS_ON_JOBS } from '../../story/specified.js';
+import type { Json } from '../../setup/app.js';
+import type { GivenJob } from '../../story/journey.js';
+import type { Dice } from '../../setup/dice.js';
 import { EVERYBODY, NO_RECEIVER, type Stock, type Who } from './stock.js';
 import { validValue, type Known } from './valid-values.js';
 

@@ -2,7 +2,7 @@
  * What is hardly HTTP any more: good requests with their bytes spoiled, and the tricks that parsers have fallen for.
  */
 import { damaged, type Workshop } from './breakages.js';
-import type { Dice } from '../../dice.js';
+import type { Dice } from '../../setup/dice.js';
 import { bytesOf, type Request } from './requests.js';
 
 export function rawRequest(good: Request, workshop: Workshop): Request {

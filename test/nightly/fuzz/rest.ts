@@ -1,6 +1,6 @@
 /** REST requests from the OpenAPI document: as it asks for them, almost so, and not at all. */
 import { ADDRESS_BREAKAGES, ENVELOPE_BREAKAGES, spoiled, VALUE_BREAKAGES, type Workshop } from './breakages.js';
-import type { Dice } from '../../dice.js';
+import type { Dice } from '../../setup/dice.js';
 import { baseHeaders, finished, setHeader, type Draft } from './draft.js';
 import { DOCUMENTED, prepare, type Documented, type Prepared } from './operations.js';
 import type { Request } from './requests.js';

@@ -2,16 +2,16 @@
  * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They
  * come from a app of the tests' own, which shares its database and its secret with the server under test.
  */
-import { newId } from '../../../src/store/new-id.js';
-import { callRest } from '../../calls.js';
-import { join, type Person } from '../../cast.js';
-import type { TestApp } from '../../app.js';
-import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../../journey.js';
-import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../../src/rules/states.js';
-import { atOnce, copiesOf } from '../../scenes.js';
-import type { Dice } from '../../dice.js';
-import type { MailId } from '../../../src/rules/ids.js';
-import type { LinkKind } from '../../../src/rules/mails.js';
+import { newId } from '../../../src/market/store/new-id.js';
+import { callRest } from '../../story/calls.js';
+import { join, type Person } from '../../story/cast.js';
+import type { TestApp } from '../../setup/app.js';
+import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../../story/journey.js';
+import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../../src/market/rules/states.js';
+import { atOnce, copiesOf } from '../../story/scenes.js';
+import type { Dice } from '../../setup/dice.js';
+import type { MailId } from '../../../src/market/rules/ids.js';
+import type { LinkKind } from '../../../src/market/rules/people/mails.js';
 
 export type Who = keyof People;
 export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'];

@@ -2,7 +2,7 @@
  * What a run has met: how many requests of each kind, what they were answered with, and what of the service was really
  * executed.
  */
-import type { Json } from '../../app.js';
+import type { Json } from '../../setup/app.js';
 import { ALL_FIELDS } from './documents.js';
 import { DOCUMENTED } from './operations.js';
 import type { Request, Selected } from './requests.js';

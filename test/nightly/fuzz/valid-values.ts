@@ -1,7 +1,7 @@
 /** Values that an OpenAPI schema allows, and that the rules behind it do too. */
-import { resolve } from '../../documented.js';
-import type { Json } from '../../app.js';
-import type { Dice } from '../../dice.js';
+import { resolve } from '../../story/documented.js';
+import type { Json } from '../../setup/app.js';
+import type { Dice } from '../../setup/dice.js';
 
 /** What a schema cannot say: which identifier exists, which password is right. By the field's name. */
 export type Known = Readonly<Record<string, unknown>>;

@@ -46,7 +46,7 @@ import {
   type ValueNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import type { Dice } from '../../dice.js';
+import type { Dice } from '../../setup/dice.js';
 import { furtherSelection, schema } from './documents.js';
 import { inline, named, operationsIn, replaced, setOf, sitesIn, spreadOf, type Sites } from './sites.js';
 import type { Stock } from './stock.js';

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
-import { ERROR_CODES } from '../../../src/rules/errors.js';
-import { expectAsDocumented } from '../../documented.js';
-import type { Json } from '../../app.js';
+import { ERROR_CODES } from '../../../src/market/rules/errors.js';
+import { expectAsDocumented } from '../../story/documented.js';
+import type { Json } from '../../setup/app.js';
 import type { Request } from './requests.js';
 import type { Reply } from './wire.js';
 

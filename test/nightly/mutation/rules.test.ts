@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
-for (const name of readdirSync('test/rules', { recursive: true, encoding: 'utf8' }))
-  if (name.endsWith('.test.ts')) describe(name, () => import(`../../rules/${name}`).catch(failInTest));
+for (const name of readdirSync('test/market/rules', { recursive: true, encoding: 'utf8' }))
+  if (name.endsWith('.test.ts')) describe(name, () => import(`../../market/rules/${name}`).catch(failInTest));
 
 /** Stryker counts failures of tests alone: rules that cannot be loaded would pass for rules that nothing breaks. */
 function failInTest(error: unknown): void {

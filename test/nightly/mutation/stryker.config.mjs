@@ -6,9 +6,9 @@ export default {
   // What is prose, numbers and shapes is held elsewhere: by the printed contracts, by numbers.test.ts and by the tests
   // of the APIs. No test of the rules alone could say it but by copying it.
   mutate: [
-    'src/rules/**/*.ts',
-    '!src/rules/entities/**',
-    '!src/rules/{limits,mails,service-limits,streams,values,webhooks}.ts',
+    'src/market/rules/**/*.ts',
+    '!src/market/rules/entities/**',
+    '!src/market/rules/{limits,mails,service-limits,streams,values,webhooks}.ts',
   ],
   // Texts are prose, or names of states and codes, which types hold.
   mutator: { excludedMutations: ['StringLiteral'] },

@@ -1,19 +1,19 @@
-/** The installation for production and the unit of systemd, as `schema/operating.md` has them. */
+/** The installation for production and the unit of systemd, as `docs/operating.md` has them. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { JWT_SECRET } from '../../app.js';
-import { needs } from '../../needs.js';
-import { signUp } from '../../start/callers.js';
-import { ownDatabase } from '../../start/own-database.js';
-import { start } from '../../start/processes.js';
+import { JWT_SECRET } from '../../setup/app.js';
+import { needs } from '../../setup/needs.js';
+import { signUp } from '../../app/callers.js';
+import { ownDatabase } from '../../app/own-database.js';
+import { start } from '../../app/processes.js';
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (name: string) => readFileSync(join(PROJECT, name), 'utf8');
-const operating = read('schema/operating.md');
+const operating = read('docs/operating.md');
 const folder = mkdtempSync(join(tmpdir(), 'marketplace-production-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 

@@ -2,8 +2,8 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';
-import { connect, named } from '../../../src/store/database.js';
-import { freshDatabase } from '../../postgres.js';
+import { connect, named } from '../../../src/platform/db/database.js';
+import { freshDatabase } from '../../setup/postgres.js';
 
 const ANSWERS = 4_000;
 const BYTES_STAYING_MAX = 2_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { homeowner, type Person } from '../../cast.js';
-import { openTestApp, type TestApp } from '../../app.js';
+import { homeowner, type Person } from '../../story/cast.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
 
 let app: TestApp;
 let hanna: Person;

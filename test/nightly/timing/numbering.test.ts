@@ -2,10 +2,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../../app.js';
-import { callRest } from '../../calls.js';
-import { DRAFT, gather, type People } from '../../journey.js';
-import { allNumbered } from '../../live/positions.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { callRest } from '../../story/calls.js';
+import { DRAFT, gather, type People } from '../../story/journey.js';
+import { allNumbered } from '../../platform/live/positions.js';
 
 /** Numbers what there is, as an instance does, and does not commit. */
 const LEADER = `

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPasswords } from '../../../src/security/passwords.js';
+import { createPasswords } from '../../../src/platform/security/passwords.js';
 
 it('passwords take as long to compare for an unknown account as for a known one', async () => {
   const slow = createPasswords({ cost: 8 });

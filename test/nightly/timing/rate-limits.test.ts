@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { createRateLimits, type RateBudget, type RateLimits } from '../../../src/security/rate-limit.js';
-import { createRedisServer, type RedisServer } from '../../security/redis-server.js';
-import { until } from '../../security/until.js';
+import { createRateLimits, type RateBudget, type RateLimits } from '../../../src/platform/security/rate-limit.js';
+import { createRedisServer, type RedisServer } from '../../platform/security/redis-server.js';
+import { until } from '../../platform/security/until.js';
 
 const FIVE: RateBudget = { name: 'five', max: 5, windowSeconds: 60 };
 

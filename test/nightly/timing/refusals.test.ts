@@ -1,8 +1,8 @@
 /** What is refused takes little of the one event loop. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ATTACKS, FAILING_EVERYWHERE, UPDATE, WRONG_VARIABLES } from '../../apis/heavy-documents.js';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner, type Person } from '../../cast.js';
+import { ATTACKS, FAILING_EVERYWHERE, UPDATE, WRONG_VARIABLES } from '../../platform/graphql/heavy-documents.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner, type Person } from '../../story/cast.js';
 
 let app: TestApp;
 let hanna: Person;

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { createShare, NO_EVENTS } from '../../../src/shares/share.js';
+import { createShare, NO_EVENTS } from '../../../src/platform/shares/share.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = (): unknown => runInNewContext('gc()');

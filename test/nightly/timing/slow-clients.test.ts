@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head, openConnection, refusalIn, type RawConnection } from '../../attacks/raw-connection.js';
-import { openTestApp, type TestApp } from '../../app.js';
-import { homeowner, type Person } from '../../cast.js';
-import { atOnce } from '../../scenes.js';
-import { until } from '../../security/until.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner, type Person } from '../../story/cast.js';
+import { atOnce } from '../../story/scenes.js';
+import { until } from '../../platform/security/until.js';
 
 let app: TestApp;
 let hanna: Person;

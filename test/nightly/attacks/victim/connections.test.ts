@@ -1,5 +1,5 @@
 /** What comes from the side of connections, and is HAProxy's: the server stands behind it, as in production. */
-import { needs } from '../../../needs.js';
+import { needs } from '../../../setup/needs.js';
 import { CONNECTION_ROWS } from './rows/rows.js';
 import { victimsTable } from './table.js';
 

@@ -2,8 +2,8 @@
  * What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets,
  * and jobs.
  */
-import { WEBHOOKS as LIMITS } from '../../../../src/rules/limits.js';
-import type { Market } from '../../../../src/store/seed.js';
+import { WEBHOOKS as LIMITS } from '../../../../src/market/rules/limits.js';
+import type { Market } from '../../../../src/market/store/seed/seed.js';
 import { seededId } from '../../../bench/market.js';
 import { crowdedJob } from '../../../bench/uneven-market.js';
 import type { Attack } from './attack.js';

@@ -1,7 +1,7 @@
 /** Accounts of the seeded market, handed out one by one: nobody's budget is spent by an earlier row. */
-import { createAccessTokens } from '../../../../src/security/access-token.js';
-import type { Role } from '../../../../src/rules/viewer.js';
-import type { Market } from '../../../../src/store/seed.js';
+import { createAccessTokens } from '../../../../src/platform/security/access-token.js';
+import type { Role } from '../../../../src/market/rules/viewer.js';
+import type { Market } from '../../../../src/market/store/seed/seed.js';
 import { emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from '../../../bench/market.js';
 import { crowdedJob } from '../../../bench/uneven-market.js';
 

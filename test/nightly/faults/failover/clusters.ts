@@ -4,8 +4,8 @@ import { appendFileSync, chownSync, mkdirSync, readdirSync, readFileSync } from 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freeAddress } from '../../../deploy/proxy.js';
-import { until } from '../../../security/until.js';
-import { temporaryFolder } from '../../../temporary-folder.js';
+import { until } from '../../../platform/security/until.js';
+import { temporaryFolder } from '../../../setup/temporary-folder.js';
 
 export interface Cluster {
   readonly port: number;

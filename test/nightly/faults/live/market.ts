@@ -1,7 +1,7 @@
 /** People who take jobs through their whole life by REST, whatever happens to the servers meanwhile. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ADMIN, type Json } from '../../../app.js';
+import { ADMIN, type Json } from '../../../setup/app.js';
 
 export interface Person {
   readonly userId: string;

@@ -4,11 +4,11 @@
  * touches them; at the shared ones it races the others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/rules/lifecycle.js';
-import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/rules/states.js';
-import { newId } from '../../../../src/store/new-id.js';
-import { APIS } from '../../../calls.js';
-import { isIn, JOB_TRANSITION_KEYS, TEXTS } from '../../../specified.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/market/rules/lifecycle.js';
+import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/market/rules/states.js';
+import { newId } from '../../../../src/market/store/new-id.js';
+import { APIS } from '../../../story/calls.js';
+import { isIn, JOB_TRANSITION_KEYS, TEXTS } from '../../../story/specified.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
 import {

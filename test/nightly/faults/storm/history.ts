@@ -2,8 +2,8 @@
  * The history that the clients record: every request before it is sent, and every answer, so that the run can be
  * checked afterwards.
  */
-import type { Api, OperationKey } from '../../../calls.js';
-import type { Json } from '../../../app.js';
+import type { Api, OperationKey } from '../../../story/calls.js';
+import type { Json } from '../../../setup/app.js';
 
 export type Fields = Readonly<Record<string, Json>>;
 

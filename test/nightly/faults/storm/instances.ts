@@ -1,6 +1,6 @@
 /** The servers of a run: real processes on one database, each with a port that it keeps from one life to the next. */
-import type { Clone } from '../../../start/clone.js';
-import { startServer, type Environment, type Started } from '../../../start/processes.js';
+import type { Clone } from '../../../app/clone.js';
+import { startServer, type Environment, type Started } from '../../../app/processes.js';
 
 export interface Instances {
   readonly urls: readonly string[];

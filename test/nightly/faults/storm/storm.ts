@@ -1,7 +1,7 @@
 /** A whole run: people, clients, faults, the calm after them, and everything that the verdict needs to know. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ADMIN, JWT_SECRET, type Json } from '../../../app.js';
-import { clone } from '../../../start/clone.js';
+import { ADMIN, JWT_SECRET, type Json } from '../../../setup/app.js';
+import { clone } from '../../../app/clone.js';
 import { openBoard } from './board.js';
 import { chance } from './chance.js';
 import { openClient, type Client, type Lane } from './client.js';

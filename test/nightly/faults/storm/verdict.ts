@@ -3,10 +3,10 @@
  * request was sent until it had a definite answer, so the answers foretell every row: a success has its effects, all of
  * them and once; a refusal has none; nothing else is there. A pure function, which shares no code with the service.
  */
-import { operationName } from '../../../calls.js';
+import { operationName } from '../../../story/calls.js';
 import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './history.js';
 import { TAGGED } from './client.js';
-import { OPERATIONS_ON_JOBS, statesIn } from '../../../specified.js';
+import { OPERATIONS_ON_JOBS, statesIn } from '../../../story/specified.js';
 import type { Rows } from './rows.js';
 
 export const KINDS = [

@@ -2,8 +2,8 @@
  * One sending of a request, through either API of one instance. Whatever happens to it, it comes back as an attempt.
  */
 import { Agent, request as open, type IncomingHttpHeaders } from 'node:http';
-import { camel, changedBy, mutationOf, operationName, restAddress, snake, type Api } from '../../../calls.js';
-import type { Json } from '../../../app.js';
+import { camel, changedBy, mutationOf, operationName, restAddress, snake, type Api } from '../../../story/calls.js';
+import type { Json } from '../../../setup/app.js';
 import {
   isRead,
   type Answered,

@@ -1,0 +1,200 @@
+/**
+ * Runs the server: configuration, database, services, APIs. Ends all of it on SIGTERM or SIGINT, in the opposite order.
+ */
+import type { Logger } from 'pino';
+import { ConfigError, type Config } from './config.js';
+import { createLog } from '../platform/telemetry/log.js';
+import { openQueue } from '../platform/queue/queue.js';
+import { prepareSchema } from './prepare-schema.js';
+import { openServices, type OpenServices } from './services.js';
+import { loadPlaces } from '../market/operations/places/places.js';
+import { ensureAdmin } from '../market/operations/admins/admins.js';
+import { startServer } from './server.js';
+import { taskKinds } from './task-kinds.js';
+import { openWebhooks } from '../market/webhooks/webhooks.js';
+import { directly, type Connection } from '../platform/db/database.js';
+import { checkConnection } from '../platform/db/pooler.js';
+import { keepTidy } from '../market/store/housekeeping.js';
+import { STOP_WITHIN_MS } from '../platform/service-limits.js';
+import { tellStep } from './welcome.js';
+
+export interface Run {
+  /** As it is typed. */
+  readonly command: string;
+  readonly config: () => Config;
+  /** Called once the server listens. */
+  readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
+}
+
+export function run(what: Run): void {
+  runUntilStopped(what).catch(fail);
+}
+
+async function runUntilStopped(what: Run): Promise<void> {
+  const config = what.config();
+  const log = createLog(config.LOG_LEVEL);
+  const closers: Closer[] = [];
+  for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set and has no effect');
+  // graphql-js drops promises where a list fails synchronously. When one of them rejects later, that must not end the
+  // process, and all calls in it.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
+  // Node ends the process even so, and prints its own text.
+  process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
+  const stopping = new AbortController();
+  const starting = start(what, config, log, closers, stopping.signal).catch(async (error: unknown) => {
+    await closeAll(closers);
+    if (!stopping.signal.aborted || !isAbort(error)) throw error;
+  });
+
+  const stop = once(async (signal: string) => {
+    log.info({ signal }, 'shutting down: finishing requests under way');
+    stopping.abort();
+    setTimeout(
+      () => {
+        log.fatal('not stopped in time: the process ends with work under way');
+        process.exit(1);
+      },
+      config.LAME_DUCK_SECONDS * 1_000 + STOP_WITHIN_MS,
+    ).unref();
+    await starting;
+    await closeAll(closers);
+    log.info('stopped');
+    endSoon();
+  });
+  // Listens from the beginning: the first process of a container never gets a signal that it does not listen for.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
+  await starting;
+}
+
+type Closer = () => Promise<void>;
+
+/** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
+async function start(
+  { command, whenOpen }: Run,
+  config: Config,
+  log: Logger,
+  closers: Closer[],
+  stopping: AbortSignal,
+): Promise<void> {
+  const opening = openDatabase(config, log);
+  // Otherwise the first request with an address would load them. Meanwhile Postgres starts, in processes of its own.
+  const placesLoaded = loadPlaces();
+  const database = await opening;
+  closers.push(database.stop);
+  await placesLoaded;
+  await prepareSchema(config, log, directly(database.connection), stopping).catch(explain(config));
+  const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
+  closers.push(close);
+  if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
+    if ((await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD)) === 'created')
+      log.info('an admin was made, with the address of ADMIN_EMAIL');
+  if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
+    log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
+  if (config.NODE_ENV === 'production' && config.METRICS_TOKEN === undefined)
+    log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
+  if (!services.mail.isOn)
+    log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
+  // Not awaited: only emails depend on the mail server.
+  void tellWhetherMailGoesOut(services, log);
+  const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
+  closers.push(queue.close);
+  const webhooks = await openWebhooks({ ...services, queue });
+  closers.push(webhooks.close);
+  const housekeeping = keepTidy(services.db, (kind, error) =>
+    log.warn({ err: error, kind }, 'deleting expired rows failed'),
+  );
+  closers.push(housekeeping.close);
+  const server = await startServer(services, config).catch(explainPort(config, command));
+  closers.push(server.close);
+  if (config.PUBLIC_URL === undefined) services.mail.addresses.origin = server.url;
+  await whenOpen(server.url, config, log);
+}
+
+async function tellWhetherMailGoesOut({ mail }: OpenServices['services'], log: Logger): Promise<void> {
+  const failure = await mail.check();
+  if (failure)
+    log.warn({ ...failure, end: undefined }, 'the mail server (SMTP_URL) cannot be used: emails wait until it can');
+}
+
+async function closeAll(closers: Closer[]): Promise<void> {
+  for (const close of closers.splice(0).toReversed()) await close();
+}
+
+interface OpenDatabase {
+  connection: Connection;
+  stop(): Promise<void>;
+}
+
+/** With a DATABASE_URL the module of the embedded database is not even loaded. */
+async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATA_DIR } = config;
+  if (url) {
+    const notices = {
+      preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+      onUnknownStatements: () =>
+        log.warn('DATABASE_PREPARED_STATEMENTS is on, and the pooler of DATABASE_URL seems not to know them'),
+    };
+    const connection = await checkConnection(
+      { url, direct: directUrl === undefined ? undefined : { url: directUrl } },
+      notices,
+    ).catch(explain(config));
+    return { connection, stop: async () => {} };
+  }
+  const { startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
+  return startEmbeddedPostgres(DATA_DIR, {
+    onMessage: (message) => log.warn(message),
+    onStep: (step) => tellStep(step, config, log),
+  });
+}
+
+function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+    const other = `${command} -- --port ${PORT + 1}`;
+    throw new Error(`Port ${PORT} on ${HOST} is taken by another program. Take another port: ${other}`, {
+      cause: error,
+    });
+  };
+}
+
+/** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */
+function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
+  const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
+  return (error) => {
+    const reason = DATABASE_URL === undefined || isAbort(error) ? undefined : reasonOfDatabase(error);
+    throw reason
+      ? new Error(`The database that ${variable} names cannot be used: ${reason.message}`, { cause: error })
+      : error;
+  };
+}
+
+/** The error of Postgres or the network. Drizzle wraps it in one that holds the statement alone. */
+function reasonOfDatabase(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return 'code' in error ? error : reasonOfDatabase(error.cause);
+}
+
+/** Of a start that was asked to stop while it waited. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function once(work: (signal: string) => Promise<void>): (signal: string) => Promise<void> {
+  let promise: Promise<void> | undefined;
+  return (signal) => (promise ??= work(signal));
+}
+
+/** Errors that were written for the operator are printed without a stack; all others with it. */
+function fail(error: unknown): void {
+  const plain =
+    error instanceof ConfigError ||
+    (error instanceof Error && error.constructor === Error && !error.stack?.includes('node_modules'));
+  process.stderr.write(`${plain ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+  endSoon();
+}
+
+/** Open handles must not keep the process alive: a connection to a frozen database never closes. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), 2_000).unref();
+}

@@ -1,0 +1,291 @@
+/**
+ * The one HTTP server: it determines the caller's address, counts the request in their shares, and passes it to the API
+ * that it is for.
+ */
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
+import type { Config } from './config.js';
+import { openGraphqlApi } from '../platform/graphql/api.js';
+import { openOffPage } from '../pages/playground/off-page.js';
+import { openPlayground } from '../pages/playground/playground.js';
+import { operationsOfSteps } from '../pages/playground/steps.js';
+import { createSchema } from '../graphql/schema.js';
+import { sendRefusal } from '../platform/graphql/send-refusal.js';
+import { answersUnderWay, boundConnections } from '../platform/http/connections.js';
+import { createDraining, serverStops } from '../platform/http/draining.js';
+import { bearerOf, Exchange } from '../platform/http/exchange.js';
+import { openFrontPage } from '../pages/front-page.js';
+import { problemWithHead } from '../platform/http/head.js';
+import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from '../platform/http/policy.js';
+import { proxyNotice } from '../platform/http/proxy-notice.js';
+import { answerUnreadable } from '../platform/http/unreadable.js';
+import { boundUnreadAnswers } from '../platform/http/unread.js';
+import { openLinkPages } from '../pages/link-pages.js';
+import { openLifecyclePage } from '../pages/lifecycle/page.js';
+import { openMailbox } from '../pages/mailbox.js';
+import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from '../platform/http/upgrade.js';
+import { Caller } from '../platform/call/caller.js';
+import type { Services } from '../market/operations/services.js';
+import { openOperatorAddresses } from './operator.js';
+import { levelOf, lineOf } from '../platform/telemetry/record.js';
+import { refuse, Refusal } from '../market/rules/errors.js';
+import { openRestApi } from '../rest/adapter.js';
+import { errorBody, sendFailure } from '../rest/answer.js';
+import { openDescription } from '../rest/openapi/openapi.js';
+import { openReference } from '../rest/reference.js';
+import { addressIdentity, believedAddress } from '../platform/security/address.js';
+import { RequestUnderWay } from '../platform/shares/shares.js';
+import { HEAD, TEXT } from '../market/rules/limits.js';
+import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
+
+export interface RunningServer {
+  readonly port: number;
+  readonly url: string;
+  /** Finishes what was begun and stops. */
+  close(): Promise<void>;
+}
+
+/** The status that proxies log for a client that left before the answer (nginx). */
+const CALLER_LEFT = 499;
+/** The status that proxies answer when the server closes the connection without one. */
+const SERVER_LEFT = 503;
+
+const CUT_IN_STOPPING = 'this server stops: connection cut before the response';
+
+const STREAM_PATH = '/graphql/stream';
+const GRAPHQL_PATHS = ['/graphql', STREAM_PATH];
+const UPGRADE_ROUTE = 'GET /graphql (WebSocket)';
+
+const UNTRUSTED_PROXY =
+  'a request came through a proxy while TRUST_PROXY_HOPS is 0: all callers behind it share the limits of one ' +
+  'network address; set TRUST_PROXY_HOPS to the number of proxies';
+
+export async function startServer(
+  services: Services,
+  config: Config,
+  timeouts: Timeouts = TIMEOUTS,
+): Promise<RunningServer> {
+  const { shares, metrics } = services;
+  // Node would refuse a missing Host itself, and not in the documented form.
+  const server = createServer({
+    headersTimeout: timeouts.headMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionsCheckingInterval: Math.min(1_000, timeouts.headMs / 2),
+    maxHeaderSize: HEAD.bytesMax,
+    requireHostHeader: false,
+    IncomingMessage: UpgradableRequest,
+  });
+  const connections = boundConnections(server, shares, addressOfSocket);
+  const unreadAnswers = boundUnreadAnswers(shares, timeouts);
+  const graphqlPage = config.playground ? openPlayground() : openOffPage();
+  const reference = openReference();
+  const lifecycle = openLifecyclePage(config.playground ? operationsOfSteps() : undefined);
+  const front = openFrontPage(config);
+  const description = openDescription(() => config.PUBLIC_URL ?? urlOf(server, config.HOST));
+  const schema = createSchema();
+  const graphqlSettings = {
+    introspection: config.introspection,
+    suggestions: config.introspection && config.NODE_ENV !== 'production',
+    persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,
+    redisUrl: config.REDIS_URL,
+    sendPage: graphqlPage.send,
+  };
+  const graphql = await openGraphqlApi(schema, services, graphqlSettings, { timeouts, unread: unreadAnswers });
+  const rest = openRestApi();
+  const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
+  const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
+  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages(appOrigin(config))];
+  const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail);
+  const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
+  const operator = openOperatorAddresses(services, config, () => draining.isStopping);
+
+  async function dispatch(exchange: Exchange): Promise<void> {
+    setSecurityHeaders(exchange);
+    setCorsHeaders(exchange, cors);
+    // Programs get an index at /, which is the operator's.
+    const isForOperator = operator.handles(exchange.path) && !(exchange.path === '/' && exchange.wantsPage);
+    const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
+    const page = mailbox.handles(exchange) ? mailbox : pages.find((one) => !isGraphql && one.handles(exchange.path));
+    if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
+    const preflight = isPreflight(exchange);
+    // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.
+    const caller = isForOperator || preflight ? undefined : admit(exchange);
+    const problem = problemWithHead(exchange.request);
+    if (problem) {
+      exchange.response.setHeader('Connection', 'close');
+      throw problem;
+    }
+    if (preflight) return answerPreflight(exchange, cors);
+    if (!caller) return operator.send(exchange);
+    if (isGraphql) {
+      exchange.route = `${exchange.method} ${exchange.path}`;
+      return exchange.path === STREAM_PATH ? graphql.handleStream(exchange, caller) : graphql.handle(exchange, caller);
+    }
+    return page ? page.send(exchange) : rest.handle(exchange, caller);
+  }
+
+  /** Counts the request in its caller's share; throws a refusal if they have as many under way as they may. */
+  function admit(exchange: Exchange): Caller {
+    const caller = new Caller(services, {
+      record: exchange.record,
+      requestId: exchange.requestId,
+      address: exchange.address,
+      holder: exchange.holder,
+      bearer: bearerOf(exchange.header('authorization')),
+      idempotencyKey: exchange.header('idempotency-key'),
+      program: programOf(exchange.header('user-agent')),
+    });
+    exchange.taken = caller.taken;
+    const underWay = new RequestUnderWay(shares.requests, caller.holder);
+    caller.underWay = underWay;
+    exchange.response.once('close', () => underWay.end());
+    return caller;
+  }
+
+  function handleRequest(request: IncomingMessage, response: ServerResponse): void {
+    const began = performance.now();
+    connections.begin(response);
+    noticeProxy(request);
+    const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
+    const exchange = new Exchange(request, response, address, draining, shares);
+    const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
+    unreadAnswers.follow(response, exchange.holder, () =>
+      services.log.warn(logged(), 'response not read by the client: connection closed'),
+    );
+    response.on('close', () => logClosed(exchange, began));
+    dispatch(exchange).catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) return void response.destroy();
+      if (!GRAPHQL_PATHS.includes(exchange.path)) return sendFailure(exchange, error, { services });
+      if (error instanceof Refusal) return sendRefusal(exchange, error);
+      services.log.error({ err: error, ...logged() }, 'a request failed');
+      sendRefusal(exchange, refuse('INTERNAL'));
+    });
+  }
+
+  /** Of a request whose answer is complete or whose connection is closed: its metrics, and its line of the log. */
+  function logClosed(exchange: Exchange, began: number): void {
+    const { record, response } = exchange;
+    const ms = (exchange.streamBeganMs ?? performance.now()) - began;
+    const isCut = draining.isCutting && !response.writableFinished;
+    const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
+    metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
+    const isRoutine = operator.isRoutine(exchange.path, status);
+    // A stream was counted when it opened, and has its own log line when it ends.
+    if (exchange.streamBeganMs !== undefined) return;
+    if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
+    const line = {
+      requestId: exchange.requestId,
+      method: exchange.method,
+      route: exchange.route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      ...lineOf(record, exchange.holder),
+    };
+    if (response.writableFinished) services.log[isRoutine ? 'debug' : levelOf(record, status)](line, 'answered');
+    else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
+  }
+
+  /** Refuses a WebSocket by an ordinary HTTP answer, or passes it to GraphQL's streams. */
+  function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    // Node has removed its own listener, and an 'error' event without a listener ends the process.
+    socket.on('error', () => socket.destroy());
+    // Too many requests were sent ahead, or a client could not tell their answers from what follows them.
+    if (answersUnderWay(socket).size > 0) return void socket.destroy();
+    noticeProxy(request);
+    const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
+    const response = new ServerResponse(request);
+    const exchange = new Exchange(request, response, address, draining, shares);
+    const { requestId, holder } = exchange;
+    const refuseUpgrade = (refusal: Refusal) => {
+      answerInPlaceOfUpgrade(socket, response);
+      setSecurityHeaders(exchange);
+      sendRefusal(exchange, refusal);
+      metrics.observe(UPGRADE_ROUTE, refusal.status, 0);
+      services.log.info({ requestId, route: UPGRADE_ROUTE, codes: [refusal.code] }, 'a WebSocket was refused');
+    };
+    try {
+      const problem = problemWithHead(request);
+      if (problem) throw problem;
+      if (draining.isDraining) throw serverStops();
+      assertOriginMayOpen(request, cors);
+      const giveBack = shares.webSockets.take(holder);
+      graphql.webSockets.open({ request, socket, head, address, holder, giveBack, refuse: refuseUpgrade });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refuseUpgrade(error);
+    }
+  }
+
+  server.maxRequestsPerSocket = 0;
+  // Node keeps one header more than are allowed, which shows that there are too many; it drops the others.
+  server.maxHeadersCount = HEAD.headersMax + 1;
+  server.on('request', handleRequest);
+  server.on('checkExpectation', handleRequest);
+  server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
+  answerUnreadable(server, HEAD.bytesMax, errorBody);
+  await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
+
+  return {
+    port: portOf(server),
+    url: urlOf(server, config.HOST),
+    close: async () => {
+      await draining.drain({
+        server,
+        endStreams: graphql.endStreams,
+        refuseWaiting: () => services.passwords.stop(serverStops),
+        closeUnused: connections.closeUnused,
+      });
+      await graphql.stop();
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** Where people log in: in the app whose pages the email links open, if there is one. */
+function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
+  const page = APP_RESET_URL ?? APP_VERIFY_URL;
+  return page === undefined ? undefined : new URL(page).origin;
+}
+
+/** Once it listens. */
+function urlOf(server: Server, host: string): string {
+  return `http://${hostInUrl(host)}:${portOf(server)}`;
+}
+
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** What a program calls itself is shown to people. */
+function programOf(header: string | undefined): string | null {
+  return (
+    header
+      ?.replaceAll(/[^ -~]/g, '?')
+      .slice(0, TEXT.line)
+      .trim() || null
+  );
+}
+
+function addressOfSocket({ remoteAddress = '' }: Socket): string {
+  return addressIdentity(remoteAddress);
+}
+
+function forwardedFor(request: IncomingMessage): string | undefined {
+  const header = request.headers['x-forwarded-for'];
+  return Array.isArray(header) ? header.join(',') : header;
+}
+
+function listen(server: Server, where: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(where, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

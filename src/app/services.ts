@@ -1,0 +1,154 @@
+/**
+ * Opens the services by the configuration, and closes them again. The server, the admin's commands and the tests share
+ * this.
+ */
+import { createHmac } from 'node:crypto';
+import type { Logger } from 'pino';
+import { SESSION } from '../market/rules/limits.js';
+import { API_KEY_USES, POOLS } from '../platform/service-limits.js';
+import type { Config } from './config.js';
+import { openLive } from '../platform/live/live.js';
+import { mailSettings } from '../market/mail/settings.js';
+import { createMetrics } from '../platform/telemetry/metrics.js';
+import type { Services } from '../market/operations/services.js';
+import { createKeyUses } from '../market/operations/sessions/key-uses.js';
+import { createAccessTokens } from '../platform/security/access-token.js';
+import { createPasswords } from '../platform/security/passwords.js';
+import { createAddressRules } from '../platform/security/public-addresses.js';
+import { createRateLimits } from '../platform/security/rate-limit.js';
+import { createRefreshTokens } from '../platform/security/refresh-token.js';
+import { createSealer } from '../platform/security/sealing.js';
+import { keptSecret } from '../platform/security/secrets.js';
+import { openFilesMax, withinOpenFiles } from '../platform/shares/open-files.js';
+import { createShares } from '../platform/shares/shares.js';
+import {
+  connect,
+  directly,
+  type Connection,
+  type DatabaseHooks,
+  type DatabaseTimeouts,
+} from '../platform/db/database.js';
+import { watchDatabase } from '../platform/db/database-watch.js';
+import { assertDriverIsPatched } from '../platform/db/driver-check.js';
+import { watchServices } from './watch.js';
+
+export interface OpenServices {
+  readonly services: Services;
+  close(): Promise<void>;
+}
+
+const DATABASE_LOG = {
+  database_away: {
+    begins: 'database unreachable: calls that need it are refused with 503 OVERLOADED',
+    ends: 'database reachable again',
+  },
+  database_read_only: {
+    begins: 'database read-only: calls that change anything are refused with 503 OVERLOADED',
+    ends: 'database takes changes again',
+  },
+} as const;
+
+export interface ServiceTimeouts extends DatabaseTimeouts {
+  /** How long the database can take to respond to the check that decides whether it's down. */
+  probeTimeoutMs: number;
+}
+
+export async function openServices(
+  config: Config,
+  log: Logger,
+  connection: Connection,
+  hooks: DatabaseHooks = {},
+  { probeTimeoutMs, ...timeouts }: Partial<ServiceTimeouts> = {},
+): Promise<OpenServices> {
+  assertDriverIsPatched();
+  const metrics = createMetrics();
+  const filesMax = openFilesMax();
+  const limits = withinOpenFiles(config.shares, filesMax);
+  if (limits !== config.shares)
+    log.warn(
+      { open_files_max: filesMax, connections_max: limits.connections.total },
+      'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
+    );
+  const probeTimeouts = probeTimeoutMs === undefined ? {} : { statementTimeoutMs: probeTimeoutMs };
+  const openProbe = (hooks: DatabaseHooks) => connect(connection, { ...POOLS.probe, ...probeTimeouts }, hooks);
+  const databaseWatch = watchDatabase(openProbe, {
+    answerWithinMs: probeTimeoutMs,
+    onProblem: ({ because, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[because].begins),
+    onBack: ({ because, since }, seconds) => log.info({ since, seconds }, DATABASE_LOG[because].ends),
+  });
+  const observedHooks: DatabaseHooks = {
+    ...hooks,
+    onOpen: databaseWatch.onOpen,
+    onAnswer: (name, seconds, isFailed) => {
+      metrics.statement(name, seconds);
+      if (!isFailed) databaseWatch.noteAnswer();
+    },
+    onOverload: ({ because, sqlstate }) => {
+      metrics.recordDatabaseFailure(because, sqlstate);
+      if (because !== 'database_full') databaseWatch.suspect();
+    },
+    onRetry: metrics.recordRetry,
+    problem: () => databaseWatch.problem?.because,
+  };
+  const settings = { poolSize: config.DATABASE_POOL_SIZE, ...timeouts };
+  const db = connect(connection, settings, observedHooks, { limits, events: metrics });
+  const rateLimits = createRateLimits({
+    enabled: config.RATE_LIMITS,
+    redisUrl: config.REDIS_URL,
+    onRedisLost: (error) =>
+      log.warn({ err: error }, 'Redis unreachable: rates are counted in the memory of each instance'),
+    onRedisBack: () => log.info('Redis reachable again: rates are counted there'),
+  });
+  // Calls before this settles would be counted in memory, apart from those that other instances count in Redis.
+  await rateLimits.ready();
+  const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
+  const keyUses = createKeyUses(db);
+  const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
+  const { onOpen, onOverload, problem } = observedHooks;
+  const live = await openLive({
+    connection: directly(connection),
+    metrics,
+    log,
+    // What is answered past a pooler does not mean that calls are.
+    hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
+  });
+  const services: Services = {
+    db,
+    probe: databaseWatch.probe,
+    databaseWatch,
+    live,
+    shares: createShares(limits, metrics),
+    metrics,
+    rateLimits,
+    passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),
+    accessTokens: createAccessTokens({
+      secret,
+      previousSecret: config.JWT_PREVIOUS_SECRET,
+      issuer: config.JWT_ISSUER,
+      audience: config.JWT_AUDIENCE,
+      ttlSeconds: SESSION.accessTokenSeconds,
+    }),
+    refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    keyUses,
+    seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
+    sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
+    mail: mailSettings(config, secret),
+    webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
+    budgets: config.budgets,
+    log,
+  };
+  const flushKeyUses = () =>
+    keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'writing API key last-used times failed'));
+  const flushing = setInterval(() => void flushKeyUses(), API_KEY_USES.writeEveryMs);
+  watchServices(services, config.RATE_LIMITS && config.REDIS_URL !== undefined);
+  return {
+    services,
+    close: async () => {
+      clearInterval(flushing);
+      await flushKeyUses();
+      await live.close();
+      await Promise.all([db.close(), databaseWatch.close(), rateLimits.close()]);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** The lines at start: what it is doing and a welcome at a terminal, and log lines in production. */
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { mailboxLink } from '../market/mail/settings.js';
+
+/** What a start is doing, so that nobody looks at an empty terminal meanwhile. */
+export function tellStep(step: string, config: Config, log: Logger): void {
+  if (config.NODE_ENV === 'production') log.info(step);
+  else process.stdout.write(`  ${step} …\n`);
+}
+
+export function welcome(url: string, config: Config, log: Logger): void {
+  // Logged at any log level: an operator who starts a server waits for this line.
+  if (config.NODE_ENV === 'production')
+    return log
+      .child({}, { level: 'info' })
+      .info(`Job Marketplace is open at ${url} for GraphQL (/graphql) and REST (/v1)`);
+  const mailbox = mailboxLink(url, config);
+  const lines = [
+    '',
+    `  Job Marketplace is open at ${url}`,
+    '',
+    ...(config.playground
+      ? [`    Playground      ${url}/graphql   (open it in a browser: the first tab signs you up)`]
+      : []),
+    `    GraphQL         ${url}/graphql`,
+    `    REST            ${url}/v1        (reference at ${url}/v1/docs)`,
+    ...(mailbox ? [`    Mailbox         ${mailbox}`, '                    (emails, since no mail server is set)'] : []),
+    `    Health          ${url}/healthz, ${url}/readyz`,
+    '',
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

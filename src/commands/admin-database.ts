@@ -1,0 +1,59 @@
+/** How a command finds the database, whether a server is running or not. */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readConfig, type Config } from '../app/config.js';
+import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
+import { connect, type Connection } from '../platform/db/database.js';
+import { unreadinessOf } from '../platform/db/readiness.js';
+
+/** A command signs no tokens: without a configured secret it neither asks for one nor stores a new one. */
+export function configOfCommand(): Config {
+  return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
+}
+
+export async function reachDatabase({
+  DATABASE_URL,
+  DATABASE_DIRECT_URL,
+  DATA_DIR: dataFolder,
+}: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
+  connection: Connection;
+  /** Without the password: an operator who meant another one notices. */
+  name: string;
+  stop(): Promise<void>;
+}> {
+  const url = DATABASE_DIRECT_URL ?? DATABASE_URL;
+  if (url) return { connection: { url }, name: nameOf(new URL(url)), stop: async () => {} };
+  return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
+}
+
+/** It may be running inside a server already; then this command joins it there. */
+export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
+  const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
+  const running = findRunningPostgres(dataFolder);
+  if (running) return { connection: running, stop: async () => {} };
+  return startEmbeddedPostgres(dataFolder, { onStep: (step) => process.stderr.write(`${step} …\n`) });
+}
+
+function nameOf({ host, pathname }: URL): string {
+  return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
+}
+
+/** A command does not migrate, which is a step of its own while servers run. */
+export async function assertSchema(connection: Connection): Promise<void> {
+  const db = connect(connection, { poolSize: 1 });
+  const reason = await unreadinessOf(db).finally(() => db.close());
+  if (reason !== undefined) throw new Error(`Nothing was done: ${reason}.`);
+}
+
+/**
+ * Without the server's environment a command would make a second database, which no server reads, and still report
+ * success.
+ */
+export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
+  if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
+  throw new Error(
+    `There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL as the server has it, or start ` +
+      'the server once.',
+  );
+}

@@ -1,0 +1,79 @@
+/** `npm run admin -- create <email>`, `set-password <email>` and `audit`: whether a server is running or not. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { assertDatabaseExists, assertSchema, configOfCommand, reachDatabase } from './admin-database.js';
+import { auditDatabase } from '../market/store/ledger/audit.js';
+import { readCommand, type Command } from './command.js';
+import { createLog } from '../platform/telemetry/log.js';
+import { openServices } from '../app/services.js';
+import { createAdmin, setAdminPassword } from '../market/operations/admins/admins.js';
+
+const ACTS = { create: createAdmin, 'set-password': setAdminPassword };
+
+const COMMAND: Command = {
+  name: 'npm run admin',
+  operands: 'create|set-password <email>, or audit',
+  does:
+    'Makes an admin, or gives one another password: that ends their sessions and API keys, pauses their webhooks,\n' +
+    'and restores them where another admin has suspended them. The password is read from the terminal or standard\n' +
+    'input. An audit adds up all tokens, and counts what there is.\n' +
+    'The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
+  options: {},
+};
+
+async function main(): Promise<void> {
+  const [act, email] = readCommand(COMMAND).positionals;
+  if (act === 'audit') return audit();
+  const run = Object.entries(ACTS).find(([name]) => name === act)?.[1];
+  if (!run || !email)
+    throw new Error(
+      'Usage: npm run admin -- create <email>, npm run admin -- set-password <email>, or npm run admin -- audit. The ' +
+        'password is read from the terminal or standard input.',
+    );
+  const config = configOfCommand();
+  const { DATABASE_URL: url, DATA_DIR: folder } = config;
+  assertDatabaseExists(url, folder);
+  const password = await readPassword();
+  const database = await reachDatabase(config);
+  try {
+    await assertSchema(database.connection);
+    const { services, close } = await openServices(config, createLog('warn'), database.connection);
+    await run(services, email, password).finally(close);
+    process.stdout.write(`Done: ${email} can log in as an admin, in ${database.name}.\n`);
+  } finally {
+    await database.stop();
+  }
+}
+
+async function audit(): Promise<void> {
+  const config = configOfCommand();
+  const { DATABASE_URL: url, DATA_DIR: folder } = config;
+  assertDatabaseExists(url, folder);
+  const database = await reachDatabase(config);
+  try {
+    process.stdout.write(`Done, in ${database.name}: ${await auditDatabase(database.connection)}.\n`);
+  } finally {
+    await database.stop();
+  }
+}
+
+/** Reads one line of standard input; a terminal gets a prompt, and does not show what is typed. */
+function readPassword(): Promise<string> {
+  const atTerminal = process.stdin.isTTY;
+  if (atTerminal) process.stderr.write('Password: ');
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: atTerminal });
+  return new Promise((resolve, reject) => {
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+      if (atTerminal) process.stderr.write('\n');
+    });
+    lines.once('close', () => reject(new Error('No password was given.')));
+  });
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,151 @@
+/**
+ * Plays the demonstration's town through REST, as its people would: jobs in every state. What varies goes by turns, so
+ * that it is the same town each time.
+ */
+import { isIn, JOB_STATES } from '../../market/rules/states.js';
+import {
+  ADMIN,
+  CONTRACTORS,
+  HOMEOWNERS,
+  OTHER_ENDS,
+  PASSWORD,
+  reviewed,
+  REVIEWS,
+  SUSPENDED,
+  WAYS,
+  WORKS,
+  type Step,
+} from './town.js';
+
+/** There is one job in each state, and so many more open ones. */
+const MORE_OPEN_JOBS = 6;
+const TOKENS_FOR_EACH = 500;
+
+/** What the answers say that later calls need: a session's token and people, or a job's or bid's identifier. */
+interface Answer {
+  readonly id: string;
+  readonly token: string;
+  readonly user: { readonly id: string };
+  readonly contractor: { readonly id: string };
+}
+
+/** Whether a user of the town can log in already: then the whole town is there. */
+export async function isThere(url: string): Promise<boolean> {
+  const [hanna] = HOMEOWNERS;
+  return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
+}
+
+export async function play(url: string, onStep: (what: string) => void): Promise<void> {
+  const call = async (method: string, path: string, body: object, token?: string): Promise<Answer> => {
+    const response = await send(url, method, path, body, token);
+    const answer = await response.json();
+    if (!response.ok) throw new Error(`${method} ${path} was refused: ${JSON.stringify(answer)}`);
+    return answer as Answer;
+  };
+
+  onStep('People sign up');
+  const { token: admin } = await call('POST', '/v1/auth/login', ADMIN);
+  const signUp = async (kind: 'homeowner' | 'contractor', { first, last, email, phone }: Person, more = {}) => {
+    const body = { email, password: PASSWORD, first_name: first, last_name: last, phone, ...more };
+    const { token, ...session } = await call('POST', `/v1/auth/signup/${kind}`, body);
+    const gift = { user_id: session.user.id, amount: TOKENS_FOR_EACH, reason: 'A gift of the town' };
+    await call('POST', '/v1/tokens/adjustments', gift, admin);
+    return { token, session };
+  };
+  const homeowners: { token: string; address: { city: string; state: string } }[] = [];
+  for (const homeowner of HOMEOWNERS) {
+    const { token } = await signUp('homeowner', homeowner);
+    const address = { ...homeowner.lives, country: 'US' };
+    await call('PUT', '/v1/me', { homeowner: address }, token);
+    homeowners.push({ token, address });
+  }
+  const contractors: { token: string; trades: readonly string[]; areas: readonly string[] }[] = [];
+  for (const contractor of CONTRACTORS) {
+    const { company, trades, areas, since } = contractor;
+    const { token, session } = await signUp('contractor', contractor, { company_name: company });
+    const profile = { specialties: trades, service_areas: areas, bio: `${company}, since ${since}.` };
+    await call('PUT', '/v1/me', { contractor: profile }, token);
+    if (contractors.length === 0) await call('POST', `/v1/contractors/${session.contractor.id}/verify`, {}, admin);
+    contractors.push({ token, trades, areas });
+  }
+
+  let jobs = 0;
+  async function draft() {
+    jobs += 1;
+    const { price, ...work } = turn(WORKS, jobs);
+    const { token: owner, address } = turn(homeowners, jobs);
+    const budget = { budget_min: Math.round(price * 0.8), budget_max: Math.round(price * 1.3) };
+    const urgency = turn(['standard', 'standard', 'priority', 'urgent'], jobs);
+    const { id } = await call('POST', '/v1/jobs', { ...work, ...address, ...budget, urgency }, owner);
+    return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
+  }
+
+  /** Whoever works in the town and knows the trade bids, or else everybody who works there. */
+  async function openJob() {
+    const { id, owner, price, town, category } = await draft();
+    await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
+    const near = contractors.filter(({ areas }) => areas.includes(town));
+    const fitting = near.filter(({ trades }) => trades.includes(category));
+    const bids = [];
+    for (const [at, { token: by }] of (fitting.length > 0 ? fitting : near).entries()) {
+      const bid = await call('POST', `/v1/jobs/${id}/bids`, offer(price, jobs + 5 * at), by);
+      bids.push({ bid, by });
+    }
+    return { id, owner, bids };
+  }
+
+  async function awardedJob() {
+    const { id, owner, bids } = await openJob();
+    const { bid, by } = turn(bids, jobs);
+    await call('POST', `/v1/jobs/${id}/award`, { bid_id: bid.id }, owner);
+    return { id, owner, contractor: by };
+  }
+
+  async function lead({ id, owner, contractor = '' }: Led, way: readonly Step[]) {
+    const tokens = { owner, contractor, admin };
+    for (const [by, path, body] of way) await call('POST', `/v1/jobs/${id}/${path}`, body, tokens[by]);
+  }
+
+  for (const state of JOB_STATES) {
+    onStep(`Jobs that are “${state.replaceAll('_', ' ')}”`);
+    const begin = isIn('unpublished', state) ? draft : isIn('bidding', state) ? openJob : awardedJob;
+    await lead(await begin(), WAYS[state]);
+  }
+  onStep('More open jobs');
+  for (let more = 0; more < MORE_OPEN_JOBS; more += 1) await openJob();
+  onStep('Jobs that ended well');
+  for (const review of REVIEWS) await lead(await awardedJob(), reviewed(review));
+  onStep('Jobs that ended in other ways');
+  for (const way of OTHER_ENDS) await lead(await awardedJob(), way);
+  onStep('A contractor whom support has suspended');
+  const { company, reason } = SUSPENDED;
+  const { session } = await signUp('contractor', SUSPENDED, { company_name: company });
+  await call('POST', `/v1/users/${session.user.id}/suspend`, { reason }, admin);
+}
+
+type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
+
+/** A job, and the tokens of its people. */
+interface Led {
+  readonly id: string;
+  readonly owner: string;
+  readonly contractor?: string;
+}
+
+function offer(price: number, n: number) {
+  return {
+    amount: Math.round(price * (0.85 + ((n * 7) % 30) / 100)),
+    estimated_duration_days: (n % 10) + 1,
+    message: turn(['I can come on Monday.', 'Material is included.', 'I have done three of these this year.'], n),
+    guaranteed_view: n % 4 === 0,
+  };
+}
+
+function turn<T>(list: readonly T[], n: number): T {
+  return list[n % list.length] as T;
+}
+
+function send(url: string, method: string, path: string, body: object, token?: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+  return fetch(url + path, { method, headers, body: JSON.stringify(body) });
+}

@@ -1,0 +1,157 @@
+/** Who lives in the demonstration's town, and what is done there. */
+import type { JobState } from '../../market/rules/states.js';
+import { TOWNS, type Town } from '../../market/store/seed/seed-towns.js';
+
+/** For everybody; a demonstration is no secret. */
+export const PASSWORD = 'demo password';
+
+export const ADMIN = { email: 'ada@demo.example', password: PASSWORD };
+
+const { austin, denver, portland, chicago, boston, miami, seattle } = TOWNS;
+
+export const HOMEOWNERS = [
+  homeowner('Hanna', 'Hill', austin, '1704 Oak Lane', '0142'),
+  homeowner('Hugo', 'Hart', denver, '420 Blake Street', '0117'),
+  homeowner('Helen', 'Hale', portland, '88 Salmon Street', '0163'),
+  homeowner('Henry', 'Hughes', chicago, '233 Lake Street', '0178'),
+  homeowner('Hazel', 'Howe', boston, '12 Beacon Street', '0109'),
+  homeowner('Hector', 'Haro', miami, '561 Flagler Street', '0155'),
+  homeowner('Hilda', 'Holm', seattle, '1920 Pike Street', '0131'),
+];
+
+export const CONTRACTORS = [
+  contractor('Carl', 'Cook', 'Cook & Sons', ['plumbing', 'heating'], [austin, denver], 1998, '0120'),
+  contractor('Cora', 'Crane', 'Crane Roofing', ['roofing', 'insulation'], [austin, portland, miami], 2007, '0186'),
+  contractor('Cleo', 'Cole', 'Cole Electric', ['electrical', 'heating'], [denver, chicago], 2011, '0134'),
+  contractor('Chris', 'Chase', 'Chase Painting', ['painting', 'tiling'], [portland, seattle], 2015, '0171'),
+  contractor('Clara', 'Cruz', 'Cruz Remodeling', ['tiling', 'plumbing', 'painting'], [miami, austin], 2003, '0149'),
+  contractor('Cyrus', 'Clark', 'Clark Brothers', ['landscaping', 'roofing'], [chicago, boston], 1989, '0106'),
+  contractor('Coral', 'Conte', 'Bay State Interiors', ['painting', 'insulation'], [boston, denver], 2018, '0194'),
+  contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
+];
+
+/** Cannot log in: support has suspended them. */
+export const SUSPENDED = {
+  ...person('Conrad', 'Crook'),
+  company: 'Crook & Co',
+  phone: phone(austin.areaCode, '0199'),
+  reason: 'Asked three homeowners for money in advance.',
+};
+
+function homeowner(
+  first: string,
+  last: string,
+  { city, state, zipCode, areaCode }: Town,
+  street: string,
+  line: string,
+) {
+  const lives = { address_line1: street, city, state, zip_code: zipCode };
+  return { ...person(first, last), lives, phone: phone(areaCode, line) };
+}
+
+function contractor(
+  first: string,
+  last: string,
+  company: string,
+  trades: readonly string[],
+  towns: readonly [Town, ...Town[]],
+  since: number,
+  line: string,
+) {
+  const areas = towns.map(({ city, state }) => `${city}, ${state}`);
+  return { ...person(first, last), company, trades, areas, since, phone: phone(towns[0].areaCode, line) };
+}
+
+function person(first: string, last: string) {
+  return { first, last, email: `${first.toLowerCase()}@demo.example` };
+}
+
+/** The numbers from 555-0100 to 555-0199 belong to nobody, in every area. */
+function phone(areaCode: string, line: string): string {
+  return `+1 ${areaCode} 555 ${line}`;
+}
+
+/** What is to be done, and the price that a fair offer is about. */
+export const WORKS = [
+  work('Mend the roof above the porch', 'roofing', 'Two shingles are gone and it drips.', 900),
+  work('Replace the kitchen tap', 'plumbing', 'It has not closed for a week.', 180),
+  work('Paint the hallway', 'painting', 'Twelve metres of wall and the ceiling.', 650),
+  work('Two more sockets in the study', 'electrical', 'One at each window.', 240),
+  work('A heat pump in place of the boiler', 'heating', 'The boiler is 28 years old.', 8_900),
+  work('Insulate the attic', 'insulation', 'About 60 square metres.', 3_200),
+  work('Tile the bathroom', 'tiling', 'Floor and shower; tiles are here.', 2_100),
+  work('A new fence to the street', 'landscaping', 'Fifteen metres, cedar if possible.', 1_700),
+];
+
+function work(title: string, category: string, about: string, price: number) {
+  return { title, category, description: `${about} Please call before you come.`, price };
+}
+
+/** One step of a job's way: who takes it, the end of its path, and with what. */
+export type Step = readonly [by: 'owner' | 'contractor' | 'admin', path: string, body: object];
+
+const CHECK_IN: Step = ['contractor', 'checkin', { notes: 'Tools are on the spot.' }];
+const SUBMIT: Step = [
+  'contractor',
+  'submit-for-review',
+  { completion_notes: 'Done and cleaned up; pictures by mail.' },
+];
+const APPROVE: Step = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than offered.' }];
+const DISPUTE: Step = ['owner', 'dispute', { reason: 'It is not as agreed.', details: 'One corner was left out.' }];
+const PROPOSE: Step = ['contractor', 'resolve-dispute', { resolution: 'The corner is done on Friday, for nothing.' }];
+const ESCALATE: Step = ['owner', 'escalate', { escalation_reason: 'Friday has passed and nobody came.' }];
+const DECISION = { decision: 'For the homeowner', ruling: 'The corner is part of the offer.' };
+const DECIDE: Step = ['admin', 'reach-decision', { ...DECISION, resolution_terms: 'Within a week.' }];
+const GROUNDS = { appeal_reason: 'The offer names three walls.', supporting_evidence: 'The offer of 3 May.' };
+const APPEAL: Step = ['contractor', 'file-appeal', GROUNDS];
+const LAST_RULING = { final_decision: 'The decision stands', ruling: 'The corner was named in a message.' };
+const RULE: Step = ['admin', 'finalize-appeal', LAST_RULING];
+const CANCEL: Step = ['owner', 'cancel', { reason: 'We sell the house.' }];
+
+const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
+
+/**
+ * The way of a job to each state: from its creation for a state before publication, from its bids for one before the
+ * award, and from the award for all others.
+ */
+export const WAYS: Readonly<Record<JobState, readonly Step[]>> = {
+  draft: [],
+  open: [],
+  awarded: [],
+  in_progress: [CHECK_IN],
+  in_review: [CHECK_IN, SUBMIT],
+  completed: [CHECK_IN, SUBMIT, APPROVE],
+  disputed: [CHECK_IN, SUBMIT, DISPUTE, PROPOSE],
+  escalated: ESCALATED,
+  decision_reached: [...ESCALATED, DECIDE],
+  appealed: [...ESCALATED, DECIDE, APPEAL],
+  cancelled: [CANCEL],
+};
+
+/** Jobs that ended well, with what their owners say of them. */
+export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = [
+  { rating: 5, review: 'On time, tidy, and everything was explained.' },
+  { rating: 4, review: 'Good work; it took a day longer than we were told.' },
+  { rating: 5, review: 'Would call them again.' },
+  { rating: 3, review: 'The work is fine, but the hall had to be swept by us.' },
+  { rating: 4, review: 'Careful with the old floor. A little late each morning.' },
+  { rating: 5, review: 'The best offer and the best work.' },
+  { rating: 2, review: 'It had to be done twice.' },
+  { rating: 5, review: 'Quick answer, fair price, no mess.' },
+  { rating: 4, review: 'Friendly people who know their trade.' },
+  { rating: 5, review: 'Done in an afternoon.' },
+  { rating: 3, review: 'Right in the end, after some telephoning.' },
+  { rating: 4, review: 'As agreed.' },
+];
+
+export const reviewed = (review: object): readonly Step[] => [CHECK_IN, SUBMIT, ['owner', 'approve', review]];
+
+const ACCEPT: Step = ['contractor', 'accept-decision', {}];
+const RATE_LATER: Step = ['owner', 'review', { rating: 4, review: 'Still tight after the first storm.' }];
+
+/** Other endings: an admin's final ruling, a decision that the contractor accepts, and a rating given later. */
+export const OTHER_ENDS: readonly (readonly Step[])[] = [
+  [...WAYS.appealed, RULE],
+  [...WAYS.decision_reached, ACCEPT],
+  [...reviewed({}), RATE_LATER],
+];

@@ -1,0 +1,56 @@
+/** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids and all that happened to them. */
+import { configOfCommand, reachDatabase } from './admin-database.js';
+import { readCommand, type Command } from './command.js';
+import { createPasswords } from '../platform/security/passwords.js';
+import { migrate } from '../platform/db/migrate.js';
+import { openEmptyDatabase, seedMarket } from '../market/store/seed/seed.js';
+import { TOWNS } from '../market/store/seed/seed-towns.js';
+import { PASSWORD } from './demo/town.js';
+
+const JOBS_MAX = 5_000_000;
+const BIDS_FOR_A_JOB = 4;
+const JOBS_OF_A_PERSON = 5;
+
+const COMMAND: Command = {
+  name: 'npm run seed',
+  does: 'Fills the empty database of DATA_DIR or DATABASE_URL with people, jobs, bids and all that happened to them.',
+  options: { jobs: `how many jobs to make, from 20 to ${JOBS_MAX}; 1000 unless it is given` },
+};
+
+async function main(): Promise<void> {
+  const jobs = numberOfJobs();
+  const config = configOfCommand();
+  if (config.NODE_ENV === 'production')
+    throw new Error('A production database is not seeded: all of its users would have a publicly known password.');
+  const database = await reachDatabase(config);
+  try {
+    await migrate(database.connection);
+    const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));
+    const hash = await createPasswords({ cost: config.BCRYPT_COST }).hash(PASSWORD);
+    const sql = await openEmptyDatabase(database.connection);
+    const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people, towns: Object.values(TOWNS) };
+    await seedMarket(sql, size, hash, (done) => say(`${done} of ${jobs} jobs`)).finally(() => sql.end());
+    say(
+      `Done: ${jobs} jobs of ${people} people. person1@example.test is a homeowner, person2@example.test a ` +
+        `contractor, and so on; everybody’s password is “${PASSWORD}”.`,
+    );
+  } finally {
+    await database.stop();
+  }
+}
+
+function numberOfJobs(): number {
+  const jobs = Number(readCommand(COMMAND).values.jobs ?? '1000');
+  if (!Number.isInteger(jobs) || jobs < 20 || jobs > JOBS_MAX)
+    throw new Error(`Usage: npm run seed -- --jobs 100000; how many jobs to make, from 20 to ${JOBS_MAX}.`);
+  return jobs;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,66 @@
+/** What a mail says: made from its row when it is sent, and again when it is shown, since no text of it is stored. */
+import { MAILS, type LinkPage, type MailKind } from '../rules/people/mails.js';
+import type { LinkTokens } from '../../platform/security/link-tokens.js';
+import type { Mail } from '../store/accounts/mails.js';
+import { asHtml, asPlainText } from './layout.js';
+import type { MailText } from './text.js';
+import { EMAIL_CHANGE } from './texts/email-change.js';
+import { EMAIL_CHANGED } from './texts/email-changed.js';
+import { EMAIL_TAKEN } from './texts/email-taken.js';
+import { EMAIL_UNDO_DENIED, EMAIL_UNDO_GRANTED, EMAIL_UNDO_PENDING, EMAIL_UNDONE } from './texts/email-undo.js';
+import { EMAIL_VERIFICATION } from './texts/email-verification.js';
+import { PASSWORD_CHANGED } from './texts/password-changed.js';
+import { PASSWORD_RESET, PASSWORD_RESET_AFTER_UNDO, PASSWORD_RESET_BY_SUPPORT } from './texts/password-reset.js';
+
+const TEXTS: Readonly<Record<MailKind, MailText>> = {
+  password_reset: PASSWORD_RESET,
+  password_reset_by_support: PASSWORD_RESET_BY_SUPPORT,
+  password_reset_after_undo: PASSWORD_RESET_AFTER_UNDO,
+  password_changed: PASSWORD_CHANGED,
+  email_verification: EMAIL_VERIFICATION,
+  email_change: EMAIL_CHANGE,
+  email_changed: EMAIL_CHANGED,
+  email_undone: EMAIL_UNDONE,
+  email_undo_pending: EMAIL_UNDO_PENDING,
+  email_undo_granted: EMAIL_UNDO_GRANTED,
+  email_undo_denied: EMAIL_UNDO_DENIED,
+};
+
+/** Where links lead: to pages of this server, or of an app of one's own, with `{token}` in its address. */
+export interface LinkAddresses {
+  /** Where people reach this server, once it listens. */
+  origin: string;
+  readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
+}
+
+export interface ComposedMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** `nobody`: no account has the address, or the link has expired. `no token`: JWT_SECRET is another one here. */
+export function compose(
+  mail: Mail,
+  tokens: LinkTokens,
+  addresses: LinkAddresses,
+): ComposedMail | 'nobody' | 'no token' {
+  const text = textOf(mail);
+  if (!text) return 'nobody';
+  const link = MAILS[mail.kind];
+  const token = text.action && mail.tokenHash !== null ? tokens.tokenWithHash(mail.id, mail.tokenHash) : undefined;
+  if (text.action && token === undefined) return 'no token';
+  const address = link && token !== undefined ? addressOf(link.page, token, addresses) : undefined;
+  return { subject: text.subject, text: asPlainText(text, address), html: asHtml(text, address) };
+}
+
+function textOf({ kind, hasExpired, userId, holderId }: Mail): MailText | undefined {
+  if (hasExpired || (MAILS[kind]?.page === '/reset-password' && holderId === null)) return undefined;
+  const isTaken = kind === 'email_change' && holderId !== null && holderId !== userId;
+  return isTaken ? EMAIL_TAKEN : TEXTS[kind];
+}
+
+/** Behind `#`, so that no server and no log gets the token. */
+function addressOf(page: LinkPage, token: string, { origin, pages }: LinkAddresses): string {
+  return (pages[page] ?? `${origin}${page}#token={token}`).replaceAll('{token}', token);
+}

@@ -1,0 +1,67 @@
+/** The one layout of all mails, in plain text and in HTML that mail programs show on light and on dark screens. */
+import { escapeHtml } from '../../platform/http/pages/look.js';
+import type { MailText } from './text.js';
+
+const NAME = 'Job Marketplace';
+const FOOTER = 'This mail is about your account. Nobody reads answers to it.';
+
+export function asPlainText({ before, action, after }: MailText, link: string | undefined): string {
+  const linkLines = action !== undefined && link !== undefined ? [`${action}:\n${link}`] : [];
+  return ['Hello,', ...before, ...linkLines, ...after, `-- \n${NAME}\n${FOOTER}\n`].join('\n\n');
+}
+
+export function asHtml({ subject, before, action, after }: MailText, link: string | undefined): string {
+  const paragraphs = (texts: readonly string[]) => texts.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n      ');
+  const address = escapeHtml(link ?? '');
+  const button =
+    action !== undefined && link !== undefined
+      ? `<p class="action"><a href="${address}" target="_blank" rel="noopener">${escapeHtml(action)}</a></p>
+      <p class="faint">If the button does nothing, copy this address into your browser:<br />${address}</p>`
+      : '';
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="supported-color-schemes" content="light dark" />
+    <title>${escapeHtml(subject)}</title>
+    <style>${STYLES}</style>
+  </head>
+  <body>
+    <div class="mail">
+      <p class="name">${NAME}</p>
+      <h1>${escapeHtml(subject)}</h1>
+      <p>Hello,</p>
+      ${paragraphs(before)}
+      ${button}
+      ${paragraphs(after)}
+      <p class="foot faint">${FOOTER}</p>
+    </div>
+  </body>
+</html>
+`;
+}
+
+const STYLES = `
+      :root { color-scheme: light dark; }
+      body { margin: 0; padding: 24px 12px; background: #f6f7f9; color: #1f2937; }
+      body { font: 16px/1.5 -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif; }
+      .mail { max-width: 520px; margin: 0 auto; padding: 24px; background: #ffffff; border: 1px solid #d5dae2; }
+      .mail { border-radius: 9px; overflow-wrap: anywhere; }
+      h1 { margin: 0 0 16px; font-size: 22px; line-height: 1.25; }
+      p { margin: 0 0 16px; }
+      .name { color: #c2410c; font-weight: 600; }
+      .action { margin: 24px 0; }
+      .action a { display: inline-block; padding: 12px 20px; border-radius: 6px; background: #c2410c; color: #ffffff; }
+      .action a { font-weight: 600; text-decoration: none; }
+      .faint { color: #5b6472; font-size: 13px; }
+      .foot { margin: 24px 0 0; padding-top: 16px; border-top: 1px solid #d5dae2; }
+      @media (prefers-color-scheme: dark) {
+        body { background: #171d29; color: #dfe4ec; }
+        .mail { background: #202838; border-color: #3a4559; }
+        .name { color: #fb923c; }
+        .faint { color: #a3adbd; }
+        .foot { border-color: #3a4559; }
+      }
+    `;

@@ -1,0 +1,87 @@
+/** Hands a mail to the mail server, or keeps it for the page at /mailbox where there is none. */
+import { createTransport, type NodemailerError } from 'nodemailer';
+import { MAIL } from '../rules/limits.js';
+import { isLoopback } from '../../platform/security/address.js';
+import type { Mail } from '../store/accounts/mails.js';
+import type { ComposedMail } from './compose.js';
+
+export type SendOutcome = 'sent' | 'stopped' | SendFailure;
+
+/** Why it was not sent. No address: what a server answers may hold one. */
+export interface SendFailure {
+  readonly code: string;
+  readonly command: string | undefined;
+  readonly responseCode: number | undefined;
+  /** What is the end of it: its address is refused, or the mail itself. Undefined where it is to be sent again. */
+  readonly end: 'refused' | 'given_up' | undefined;
+}
+
+export type SendMail = (mail: Mail, composed: ComposedMail, stop: AbortSignal) => Promise<SendOutcome>;
+
+export interface MailServer {
+  readonly url: string;
+  readonly from: { readonly name: string; readonly address: string };
+}
+
+export interface Sender {
+  readonly send: SendMail;
+  /** Connects and logs in without sending anything. Returns the failure, if any. */
+  check(): Promise<SendFailure | undefined>;
+}
+
+export function createSender({ url, from: { address, name } }: MailServer): Sender {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  const transport = createTransport({
+    // A server elsewhere gets neither password nor links in the clear, unless the URL itself allows it.
+    requireTLS: !isLoopback(new URL(url).hostname),
+    connectionTimeout: MAIL.connectMs,
+    greetingTimeout: MAIL.connectMs,
+    socketTimeout: MAIL.silenceMs,
+    url,
+  });
+  const send: SendMail = async ({ id, email }, { subject, text, html }, stop) => {
+    try {
+      await transport.sendMail({
+        messageId: `<${id}@${domain}>`,
+        from: { address, name: name || 'Job Marketplace' },
+        to: { address: email, name: '' },
+        envelope: { from: address, to: [email] },
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        subject,
+        text,
+        html,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        signal: AbortSignal.any([stop, AbortSignal.timeout(MAIL.sendMs)]),
+      });
+      return 'sent';
+    } catch (error) {
+      if (stop.aborted) return 'stopped';
+      return failureOf(error as Partial<NodemailerError>);
+    }
+  };
+  return {
+    send,
+    check: () =>
+      transport.verify().then(
+        () => undefined,
+        (error: unknown) => failureOf(error as Partial<NodemailerError>),
+      ),
+  };
+}
+
+function failureOf(error: Partial<NodemailerError>): SendFailure {
+  const { code = 'UNKNOWN', command, responseCode } = error;
+  return { code, command, responseCode, end: endAfter(error) };
+}
+
+/** Of what a server refuses for good, only what it answers to the recipient is about the address. */
+function endAfter({ command, permanent, response = '' }: Partial<NodemailerError>): SendFailure['end'] {
+  if (permanent !== true) return undefined;
+  if (command === 'DATA') return 'given_up';
+  // 5.7.x speaks of this server or of MAIL_FROM: a block list, a policy, a log-in that is asked for.
+  return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
+}
+
+/** Where there is no mail server, `/mailbox` shows what was sent. */
+export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

@@ -1,0 +1,46 @@
+/** How mail goes out here, by the configuration. */
+import type { Config } from '../../app/config.js';
+import { isLoopback } from '../../platform/security/address.js';
+import { createLinkTokens, type LinkTokens } from '../../platform/security/link-tokens.js';
+import { keptSecret } from '../../platform/security/secrets.js';
+import type { LinkAddresses } from './compose.js';
+import { createSender, keepForMailbox, type Sender } from './send.js';
+
+export interface MailSettings extends Sender {
+  /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
+  readonly isOn: boolean;
+  /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
+  readonly mailboxSecret: string | undefined;
+  readonly tokens: LinkTokens;
+  readonly addresses: LinkAddresses;
+}
+
+export function mailSettings(config: Config, secret: string): MailSettings {
+  const { SMTP_URL: url, MAIL_FROM: from } = config;
+  const server = url !== undefined && from !== undefined ? { url, from } : undefined;
+  return {
+    isOn: server !== undefined || hasMailbox(config),
+    ...(server ? createSender(server) : keepForMailbox),
+    mailboxSecret: mailboxSecretOf(config),
+    tokens: createLinkTokens(secret, config.JWT_PREVIOUS_SECRET),
+    addresses: {
+      origin: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
+      pages: { '/reset-password': config.APP_RESET_URL, '/verify-email': config.APP_VERIFY_URL },
+    },
+  };
+}
+
+/** The link that opens the mailbox, if there is one. */
+export function mailboxLink(url: string, config: Config): string | undefined {
+  const secret = mailboxSecretOf(config);
+  return secret && `${url}/mailbox?secret=${secret}`;
+}
+
+function mailboxSecretOf(config: Config): string | undefined {
+  return hasMailbox(config) ? (config.MAILBOX_SECRET ?? keptSecret(config.DATA_DIR, 'mailbox-secret')) : undefined;
+}
+
+/** Whether browsers of this machine see mails at /mailbox, since there is no mail server. */
+function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
+  return SMTP_URL === undefined && NODE_ENV !== 'production' && isLoopback(HOST) && TRUST_PROXY_HOPS === 0;
+}

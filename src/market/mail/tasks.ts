@@ -1,0 +1,56 @@
+/** The tasks of mails: each makes a mail of its row and sends it, and records what came of it. */
+import type { Logger } from 'pino';
+import type { Metrics } from '../../platform/telemetry/metrics.js';
+import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
+import type { MailId } from '../rules/ids.js';
+import { MAIL } from '../rules/limits.js';
+import type { MailOutcome } from '../rules/people/mails.js';
+import { TASKS } from '../../platform/service-limits.js';
+import type { Db } from '../../platform/db/database.js';
+import { endMail, selectMailToSend, type Mail } from '../store/accounts/mails.js';
+import type { Task } from '../../platform/queue/tasks.js';
+import { compose } from './compose.js';
+import type { SendFailure } from './send.js';
+import type { MailSettings } from './settings.js';
+
+interface MailTaskParts {
+  readonly mail: MailSettings;
+  readonly metrics: Pick<Metrics, 'recordMail'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+type Failure = Pick<SendFailure, 'code' | 'end'>;
+
+export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: MailTaskParts): TaskKind {
+  async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
+    const id = task.id as MailId;
+    const [mail] = await selectMailToSend(db, { id });
+    if (!mail) return { outcome: 'done' };
+    const composed = compose(mail, tokens, addresses);
+    if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
+    // Another instance may have the secret that it was written under.
+    if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
+    const beganMs = performance.now();
+    const outcome = await send(mail, composed, stop);
+    // The server may or may not have taken it: it is sent again, with the same Message-ID.
+    if (outcome === 'stopped') return { outcome: 'not run' };
+    const durationMs = performance.now() - beganMs;
+    if (typeof outcome === 'string') return endOfTask(id, outcome, durationMs);
+    return failed(task, mail, outcome, durationMs);
+  }
+
+  function failed(task: Task, { id, kind }: Mail, failure: Failure, durationMs: number): TaskEnd {
+    const end = failure.end ?? (task.attempts === MAIL.retryAfterSeconds.length ? 'given_up' : undefined);
+    log.warn({ ...failure, mail: id, kind, end }, 'sending a mail failed');
+    if (end) return endOfTask(id, end, durationMs);
+    metrics.recordMail('failed', durationMs / 1000);
+    return { outcome: 'failed', isSlow: durationMs >= MAIL.slowMs };
+  }
+
+  function endOfTask(id: MailId, outcome: MailOutcome, durationMs: number): TaskEnd {
+    metrics.recordMail(outcome, durationMs / 1000);
+    return { outcome: 'done', isSlow: durationMs >= MAIL.slowMs, write: (tx) => endMail(tx, { id, outcome }) };
+  }
+
+  return { limits: TASKS.mail, retryAfterSeconds: MAIL.retryAfterSeconds, run };
+}

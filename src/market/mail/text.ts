@@ -1,0 +1,15 @@
+import { MAILS, type LinkKind } from '../rules/people/mails.js';
+
+/** What one kind of mail says; its link stands between `before` and `after`. */
+export interface MailText {
+  readonly subject: string;
+  readonly before: readonly string[];
+  /** What the link says; only a mail with a link has one. */
+  readonly action?: string;
+  readonly after: readonly string[];
+}
+
+export function validityOf(kind: LinkKind): string {
+  const { hours } = MAILS[kind];
+  return `The link works once, within ${hours === 1 ? 'an hour' : hours === 24 ? 'a day' : `${hours / 24} days`}.`;
+}

@@ -1,0 +1,72 @@
+/** A new password ends every other session of the account and all of its API keys. */
+import { z } from 'zod';
+import { unauthorized } from '../../rules/errors.js';
+import { replacePasswordHash, selectPasswordHash } from '../../store/accounts/accounts.js';
+import { expireEmailChanges } from '../../store/accounts/mails.js';
+import { operation } from '../../../platform/call/operation.js';
+import { invalidField } from '../../../platform/call/validation.js';
+import { endOtherSessionsAndKeys } from '../sessions/ended-sessions.js';
+import { waitForRecipient, writeMail } from './mails.js';
+import {
+  countingFailure,
+  IS_THE_EMAIL,
+  isTheEmail,
+  password,
+  passwordMatches,
+  passwordTried,
+  wrongPassword,
+} from '../people/people.js';
+
+export const changePassword = operation({
+  name: 'changePassword',
+  description:
+    'Sets a new password and ends the account’s other sessions and its API keys. Sends an email about the change.',
+  allows: 'signed in',
+  budget: 'write',
+  refusals: ['INVALID_CREDENTIALS'],
+  needsSession: true,
+  input: z.strictObject({
+    currentPassword: passwordTried.describe('The password as it is now.'),
+    newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
+  }),
+  async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
+    const { db, services, viewer, caller } = call;
+    const [account] = await selectPasswordHash(db, { userId: viewer.userId });
+    if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+    const { email, emailVerified, passwordHash: formerHash } = account;
+    const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));
+    if (!matches) throw wrongPassword();
+    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
+    return {
+      email,
+      // Else whoever signed up with a stranger's address could send them as many as they like.
+      noticeSent:
+        services.mail.isOn && emailVerified && (await waitForRecipient(call, { email, purpose: 'notice' })) === 0,
+      formerHash,
+      passwordHash: await services.passwords.hash(newPassword, caller.holder),
+    };
+  },
+  async run(
+    { db, viewer, services, caller },
+    _input,
+    { email, noticeSent, formerHash, passwordHash },
+  ): Promise<{ changed: true; noticeSent: boolean }> {
+    await db.inTransaction(async (tx) => {
+      const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
+      if (!account) throw wrongPassword();
+      await endOtherSessionsAndKeys({ db: tx, services, caller }, viewer);
+      // Whoever knew the old password may have asked to move the account to another address. A link for a new password
+      // goes on: else such a person could keep the owner of the mailbox out.
+      await expireEmailChanges(tx, { userId: viewer.userId });
+      if (noticeSent) await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
+    });
+    return { changed: true, noticeSent };
+  },
+});
+
+interface Hashes {
+  readonly email: string;
+  readonly noticeSent: boolean;
+  readonly formerHash: string;
+  readonly passwordHash: string;
+}

@@ -1,0 +1,135 @@
+/** Undoes an email change for the owner of the former address. If the undo is disputed, support decides. */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { EMAIL_UNDO_DECISIONS } from '../../rules/people/email-undo.js';
+import { refuse } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
+import { TEXT } from '../../rules/limits.js';
+import { choice, requiredText } from '../../../platform/fields/values.js';
+import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts/accounts.js';
+import { recordAdminAction } from '../../store/accounts/admin-actions.js';
+import type { Db } from '../../../platform/db/database.js';
+import { selectUseAfterChange, setEmailUndo } from '../../store/accounts/email-undos.js';
+import { expireEmailChanges, expireLaterUndos, expireLinks } from '../../store/accounts/mails.js';
+import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
+import { operation, type Call } from '../../../platform/call/operation.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+import { asEmailTaken, ownAddress } from './email.js';
+import { endAllSessions } from '../sessions/ended-sessions.js';
+import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail } from './mails.js';
+import { readUser, type UserWithProfile } from '../people/users.js';
+
+export const undoEmailChange = operation({
+  name: 'undoEmailChange',
+  description:
+    'Restores an account’s former address, with the link that was sent to it. Ends all sessions and API keys, ' +
+    'locks the password, pauses webhooks, and sends a link to set a new password. If the account was used after the ' +
+    'change (the profile was edited, or a job or bid was created), nothing changes until support decides.',
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({ token: linkToken }),
+  async run(call, { token }): Promise<{ email: string; pending: boolean }> {
+    const { db, services } = call;
+    const link = await findLink(call, token, ['email_changed']);
+    const { id: undoId, email, userId } = link;
+    if (userId === null) throw invalidLink('unknown');
+    const passwordHash = await unknownPassword(call);
+    const undo = () =>
+      db.inTransaction(async (tx) => {
+        await lockAccount(tx, { userId });
+        const { email: currentEmail } = await ownAddress(tx, userId);
+        await useUpLink(tx, link);
+        // If the account already has this address again, no other address loses it.
+        const isBack = currentEmail === email;
+        const [use] = await selectUseAfterChange(tx, { undoId });
+        if (use?.isUsed && !isBack) {
+          await setEmailUndo(tx, { userId, state: 'pending', address: email });
+          await expireLaterUndos(tx, { undoId });
+          await expireEmailChanges(tx, { userId });
+          await writeMail(services.mail, tx, { kind: 'email_undo_pending', email: currentEmail, userId });
+          return { email, pending: true };
+        }
+        await handOver({ ...call, db: tx }, { userId, email, passwordHash });
+        if (!isBack) await setEmailUndo(tx, { userId, state: 'undone', address: currentEmail });
+        await expireLinks(tx, { userId, email: currentEmail, undosSince: link.createdAt.toISOString() });
+        await writeMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
+        if (!isBack) await writeMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
+        return { email, pending: false };
+      });
+    return undo().catch(asEmailTaken);
+  },
+});
+
+export const settleEmailUndo = operation({
+  name: 'settleEmailUndo',
+  description:
+    'Decides which address keeps an account whose email undo is pending. That address gets a link to set a new ' +
+    'password, and the other address gets an email. If the former address keeps it, all sessions and API keys end, ' +
+    'the password is locked, and webhooks are paused.',
+  allows: ['admin'],
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED', 'INVALID_TRANSITION', 'EMAIL_TAKEN'],
+  input: z.strictObject({
+    id: idInPath('user').describe('The user whose account is disputed.'),
+    keep: choice(EMAIL_UNDO_DECISIONS, 'EmailUndoDecision').describe('Which address keeps the account.'),
+    reason: requiredText(TEXT.note).describe('The reason. It’s stored in the log of admin actions.'),
+  }),
+  async prepare(call, { id }): Promise<string> {
+    // A thief may be using this admin's account.
+    if (id === call.viewer.userId)
+      throw refuse('FORBIDDEN', { message: 'Another admin must decide about your account.' });
+    await pendingUndo(call.db, id);
+    await assertMailAllowed(call, { userId: call.viewer.userId });
+    return unknownPassword(call);
+  },
+  async run(call, { id: userId, keep, reason }, passwordHash): Promise<UserWithProfile> {
+    const { db, services, viewer } = call;
+    const settle = () =>
+      db.inTransaction(async (tx) => {
+        await lockAccount(tx, { userId });
+        const { current, former } = await pendingUndo(tx, userId);
+        const [kept, other] = keep === 'current' ? [current, former] : [former, current];
+        if (keep === 'former') await handOver({ ...call, db: tx }, { userId, email: former, passwordHash });
+        await expireLinks(tx, { userId, email: current, undosSince: 'epoch' });
+        await tx.commitWith(
+          setEmailUndo(tx, { userId, state: 'settled', address: other }),
+          writeMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
+          writeMail(services.mail, tx, { kind: 'email_undo_denied', email: other, userId }),
+          recordAdminAction(tx, viewer, { action: 'settleEmailUndo', subjectId: userId, reason }),
+        );
+      });
+    await settle().catch(asEmailTaken);
+    return readUser.run(call, { id: userId });
+  },
+});
+
+async function pendingUndo(db: Db, userId: UserId): Promise<{ current: string; former: string }> {
+  const [account] = await selectPasswordHash(db, { userId });
+  if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
+  const { email: current, emailUndo, emailUndoAddress: former } = account;
+  if (emailUndo !== 'pending' || former === null)
+    throw refuse('INVALID_TRANSITION', { message: 'This account has no email undo waiting for a decision.' });
+  return { current, former };
+}
+
+interface HandOver {
+  readonly userId: UserId;
+  readonly email: string;
+  readonly passwordHash: string;
+}
+
+/** Gives the account to the owner of this address and locks everyone else out. */
+async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>, to: HandOver): Promise<void> {
+  const { db } = call;
+  await setEmail(db, to);
+  await setPasswordHash(db, to);
+  await endAllSessions(call, to.userId);
+  await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
+}
+
+/** The hash of a password that nobody knows, so that a login takes as long as for any other account. */
+function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
+  return services.passwords.hash(randomBytes(48).toString('base64'), caller.holder);
+}

@@ -1,0 +1,157 @@
+/** The address of an account: its confirmation and its change. */
+import { z } from 'zod';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
+import { MAILS } from '../../rules/people/mails.js';
+import { assertAllowed, EMAIL_DISPUTED } from '../../rules/policies.js';
+import { email as emailShape } from '../../../platform/fields/values.js';
+import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail } from '../../store/accounts/accounts.js';
+import { recordAdminAction } from '../../store/accounts/admin-actions.js';
+import { violatedConstraint } from '../../../platform/db/database-errors.js';
+import type { Db } from '../../../platform/db/database.js';
+import { expireLinks, selectUndo } from '../../store/accounts/mails.js';
+import { operation } from '../../../platform/call/operation.js';
+import { idInPath, nothing } from '../../../platform/fields/shapes.js';
+import { invalidField } from '../../../platform/call/validation.js';
+import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
+import { lockOwnAccount } from './own-account.js';
+import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassword } from '../people/people.js';
+
+export const requestEmailVerification = operation({
+  name: 'requestEmailVerification',
+  description: 'Sends a mail with a link that confirms the address of one’s account, unless it is confirmed already.',
+  allows: 'signed in',
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED'],
+  needsSession: true,
+  input: nothing,
+  async prepare(call): Promise<NewMail | null> {
+    const { userId } = call.viewer;
+    const { email, emailVerified } = await ownAddress(call.db, userId);
+    if (emailVerified) return null;
+    await assertMailAllowed(call, { userId, to: { email, purpose: 'confirm' } });
+    return { kind: 'email_verification', email, userId };
+  },
+  async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
+    if (mail) await writeMail(services.mail, db, mail);
+    return { requested: mail !== null };
+  },
+});
+
+export const resendEmailVerification = operation({
+  name: 'resendEmailVerification',
+  description: 'Sends a user a link to confirm their email address, unless it is already confirmed.',
+  allows: ['admin'],
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED'],
+  input: z.strictObject({ id: idInPath('user').describe('The user.') }),
+  async prepare(call, { id: userId }): Promise<NewMail | null> {
+    const [account] = await selectPasswordHash(call.db, { userId });
+    if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
+    if (account.emailVerified) return null;
+    await assertMailAllowed(call, { userId: call.viewer.userId });
+    return { kind: 'email_verification', email: account.email, userId };
+  },
+  async run({ db, services, viewer }, { id }, mail): Promise<{ requested: boolean }> {
+    if (mail)
+      await db.inTransaction((tx) =>
+        tx.commitWith(
+          writeMail(services.mail, tx, mail),
+          recordAdminAction(tx, viewer, { action: 'resendEmailVerification', subjectId: id }),
+        ),
+      );
+    return { requested: mail !== null };
+  },
+});
+
+export const verifyEmail = operation({
+  name: 'verifyEmail',
+  description: 'Confirms an address by the link of a mail: the account’s own, or the one that it is to have.',
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({ token: linkToken }),
+  async run(call, { token }): Promise<{ email: string }> {
+    const { db, services } = call;
+    const link = await findLink(call, token, ['email_verification', 'email_change']);
+    const { userId, email } = link;
+    if (userId === null) throw invalidLink('unknown');
+    const confirm = () =>
+      db.inTransaction(async (tx) => {
+        await lockAccount(tx, { userId });
+        const { email: formerEmail, emailVerified: formerIsVerified } = await ownAddress(tx, userId);
+        if (link.kind === 'email_verification' && formerEmail !== email) throw invalidLink('expired');
+        await useUpLink(tx, link);
+        const [holder] = await selectIdByEmail(tx, { email });
+        if (holder && holder.id !== userId) throw emailTaken();
+        await setEmail(tx, { userId, email });
+        if (formerEmail === email) return;
+        // Who goes back to an address that may undo a change takes the account back: nobody undoes that.
+        const [undo] = await selectUndo(tx, { userId, email });
+        const undosSince = undo?.createdAt.toISOString() ?? null;
+        await expireLinks(tx, { userId, email: formerEmail, undosSince });
+        // An unconfirmed address may belong to a stranger: nobody has proven that it's theirs.
+        if (!undo && formerIsVerified)
+          await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
+      });
+    await confirm().catch(asEmailTaken);
+    return { email };
+  },
+});
+
+export const changeEmail = operation({
+  name: 'changeEmail',
+  description:
+    'Sends a link to a new address, which becomes the account’s address when the link is used. If the former address ' +
+    `was confirmed, it then gets a link to undo the change, valid for ${MAILS.email_changed.hours / 24} days.`,
+  allows: 'signed in',
+  budget: 'write',
+  refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],
+  needsSession: true,
+  input: z.strictObject({
+    email: emailShape.describe('The address that the account is to have.'),
+    currentPassword: passwordTried.describe('The password.'),
+  }),
+  async prepare(call, { email, currentPassword }): Promise<string> {
+    const { userId } = call.viewer;
+    const account = await ownAddress(call.db, userId);
+    const matches = await countingFailure(call.caller, account.email, () =>
+      passwordMatches(call, currentPassword, account.passwordHash),
+    );
+    if (!matches) throw wrongPassword();
+    assertUndisputed(account);
+    if (email === account.email) throw invalidField('email', 'is the address of the account already');
+    const isUnconfirmed = !account.emailVerified;
+    await assertMailAllowed(call, { userId, isUnconfirmed, to: { email, purpose: 'change' } });
+    return account.passwordHash;
+  },
+  async run({ db, services, viewer }, { email }, checkedHash): Promise<{ requested: true }> {
+    const { userId } = viewer;
+    await db.inTransaction(async (tx) => {
+      await lockOwnAccount(tx, viewer);
+      // A new password ends what was asked for under the old one, so that nothing of it begins after that.
+      const account = await ownAddress(tx, userId);
+      if (account.passwordHash !== checkedHash) throw wrongPassword();
+      assertUndisputed(account);
+      // Whether the address is taken is looked up when the mail is sent: then its owner gets another mail.
+      await tx.commitWith(writeMail(services.mail, tx, { kind: 'email_change', email, userId }));
+    });
+    return { requested: true };
+  },
+});
+
+function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>): void {
+  assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
+}
+
+/** Somebody else took the address at this very moment. */
+export function asEmailTaken(error: unknown): never {
+  throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
+}
+
+export async function ownAddress(db: Db, userId: UserId) {
+  const [account] = await selectPasswordHash(db, { userId });
+  if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  return account;
+}

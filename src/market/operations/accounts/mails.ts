@@ -1,0 +1,124 @@
+/** Writes mails with their cause, and takes the links in them. */
+import { z } from 'zod';
+import { refuse, type LinkProblem, type Refusal } from '../../rules/errors.js';
+import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mails.js';
+import type { UserId } from '../../rules/ids.js';
+import { TEXT, type MailBudget } from '../../rules/limits.js';
+import { addressIdentity } from '../../../platform/security/address.js';
+import { hashOfLinkToken } from '../../../platform/security/link-tokens.js';
+import type { Db } from '../../../platform/db/database.js';
+import { insertMail, markLinkUsed, selectLink } from '../../store/accounts/mails.js';
+import { newId } from '../../store/new-id.js';
+import type { Call } from '../../../platform/call/operation.js';
+
+export interface NewMail {
+  readonly kind: MailKind;
+  readonly email: string;
+  readonly userId: UserId | null;
+}
+
+export async function writeMail({ tokens }: Call<unknown>['services']['mail'], tx: Db, mail: NewMail): Promise<void> {
+  const id = newId('mail');
+  const link = MAILS[mail.kind];
+  await insertMail(tx, {
+    ...mail,
+    id,
+    tokenHash: link && hashOfLinkToken(tokens.tokenOf(id)),
+    hours: link?.hours ?? null,
+    domain: mail.email.slice(mail.email.lastIndexOf('@') + 1),
+  });
+}
+
+/** The address an email goes to, and its purpose. Emails are counted separately for each purpose. */
+interface Recipient {
+  readonly email: string;
+  readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
+}
+
+interface Asking {
+  /** The caller, if they are signed in. */
+  readonly userId?: UserId;
+  /** Also counts the email toward the limit of the IP address: an unconfirmed account costs nothing to create. */
+  readonly isUnconfirmed?: boolean;
+  /** Where the mail goes, unless support sends it. */
+  readonly to?: Recipient;
+}
+
+/** Fails if this server can't send email, or if the caller or the recipient is over a limit. */
+export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
+  if (!call.services.mail.isOn)
+    throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
+  if (userId !== undefined) await drawMail(call, 'mailPerCaller', userId);
+  if (userId === undefined || isUnconfirmed)
+    await drawMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
+  const retryAfter = to ? await waitForRecipient(call, to) : 0;
+  if (retryAfter > 0)
+    throw refuse('RATE_LIMITED', {
+      message: 'We’ve already sent several emails to this address. Check its inbox and spam folder.',
+      details: { retryAfter, limit: 'mailPerRecipient' },
+    });
+}
+
+async function drawMail(call: Call<unknown>, budget: MailBudget, identity: string): Promise<void> {
+  await call.caller.draw(budget, identity).catch((refusal: unknown) => {
+    noteDropped(call, budget);
+    throw refusal;
+  });
+}
+
+/**
+ * The number of seconds until this address can get another email, or 0 if it can now. The response must not show this
+ * limit: it would tell a stranger that someone else has requested emails.
+ */
+export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
+  // A dry run sends nothing, so it must not keep the address from getting an email.
+  if (call.caller.dryRun) return 0;
+  const seconds = await call.caller.tryDraw('mailPerRecipient', `${purpose} ${email}`);
+  if (seconds > 0) noteDropped(call, 'mailPerRecipient');
+  return seconds;
+}
+
+/** Tells operators why an email never arrives, because the person waiting for it can't know. */
+function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
+  services.metrics.recordDroppedMail(limit);
+  services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');
+}
+
+export const linkToken = z
+  .string()
+  .max(TEXT.linkToken, `must be at most ${TEXT.linkToken} characters`)
+  .describe('What the link in the mail holds behind `token=`.');
+
+export type Link = Awaited<ReturnType<typeof selectLink>>[number];
+
+/** Finds a link that works now and does not use it up; refuses any other. */
+export async function findLink(call: Call<unknown>, token: string, kinds: readonly LinkKind[]): Promise<Link> {
+  const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
+  const problem = problemOf(link, kinds);
+  if (link && !problem) return link;
+  await call.caller.draw('invalidToken', addressIdentity(call.caller.request.address));
+  throw invalidLink(problem ?? 'unknown');
+}
+
+function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProblem | undefined {
+  if (!link || !kinds.some((kind) => kind === link.kind)) return 'unknown';
+  if (link.isUsed) return 'used';
+  return link.hasExpired ? 'expired' : undefined;
+}
+
+/** Uses a link up, in the transaction of the change that it allows. The account is to be locked before. */
+export async function useUpLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
+  if ((await markLinkUsed(tx, { id })).length > 0) return;
+  const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });
+  throw invalidLink(link?.isUsed ? 'used' : 'expired');
+}
+
+export function invalidLink(reason: LinkProblem): Refusal {
+  return refuse('INVALID_LINK', { message: MESSAGES[reason], details: { reason } });
+}
+
+const MESSAGES: Readonly<Record<LinkProblem, string>> = {
+  unknown: 'This link is not one of ours, or is not complete; ask for a new one.',
+  used: 'This link was used before; each works once.',
+  expired: 'This link works no more; ask for a new one.',
+};

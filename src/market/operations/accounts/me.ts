@@ -1,0 +1,130 @@
+/** The caller's own account: all of it can be read, and edited except for the fields that the service sets. */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { settledFields } from '../../../platform/fields/entity.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import { changedReadOnly } from '../../../platform/fields/read-only.js';
+import type { Viewer } from '../../rules/viewer.js';
+import {
+  EDITABLE_CONTRACTOR,
+  EDITABLE_HOMEOWNER,
+  EDITABLE_USER,
+  lockAccount,
+  markProfileEdited,
+  selectAccount,
+  updateContractor,
+  updateHomeowner,
+  updateUser,
+  type Contractor,
+  type Homeowner,
+  type User,
+} from '../../store/accounts/accounts.js';
+import type { Db } from '../../../platform/db/database.js';
+import type { Balance } from '../../store/ledger/ledger.js';
+import { operation } from '../../../platform/call/operation.js';
+import { readOnly } from '../../../platform/fields/read-only-input.js';
+import { nothing } from '../../../platform/fields/shapes.js';
+import { contractorShape, homeownerShape, readableByOneself, userShape } from '../people/people.js';
+
+export interface Me {
+  user: User;
+  homeowner: Homeowner | null;
+  contractor: Contractor | null;
+  tokens: Balance;
+  referralCode: string;
+}
+
+export const readMe = operation({
+  name: 'viewer',
+  description: 'Reads one’s own account: the person, the profile, the tokens and the code to refer others with.',
+  allows: 'signed in',
+  budget: 'read',
+  input: nothing,
+  run: ({ db, viewer }) => me(db, viewer),
+});
+
+async function me(db: Db, { userId }: Viewer): Promise<Me> {
+  const [account] = await selectAccount(db, { userId });
+  if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  return { ...account, user: readableByOneself(account.user) };
+}
+
+const READ_ONLY = {
+  me: ['tokens', 'referralCode'],
+  user: settledFields(USER),
+  homeowner: settledFields(HOMEOWNER),
+  contractor: settledFields(CONTRACTOR),
+} as const;
+
+export const updateProfile = operation({
+  name: 'updateProfile',
+  description: 'Edits one’s own name, contact and profile; what is left out stays as it is, null clears.',
+  allows: 'signed in',
+  budget: 'write',
+  input: z.strictObject({
+    user: z
+      .strictObject({ ...userShape, ...readOnly(READ_ONLY.user) })
+      .nullish()
+      .describe('The person.'),
+    homeowner: z
+      .strictObject({ ...homeownerShape, ...readOnly(READ_ONLY.homeowner) })
+      .nullish()
+      .describe('A homeowner’s profile.'),
+    contractor: z
+      .strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) })
+      .nullish()
+      .describe('A contractor’s profile.'),
+    ...readOnly(READ_ONLY.me),
+  }),
+  nullClears: true,
+  run: ({ db, viewer }, input) =>
+    db.inTransaction(async (tx) => {
+      await lockAccount(tx, { userId: viewer.userId });
+      const account = await me(tx, viewer);
+      refuseForeignParts(input, account);
+      const user = changedRow(account.user, input.user, EDITABLE_USER);
+      const homeowner = changedRow(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER);
+      const contractor = changedRow(account.contractor, input.contractor, EDITABLE_CONTRACTOR);
+      if (user) await updateUser(tx, user);
+      if (homeowner) await updateHomeowner(tx, homeowner);
+      if (contractor) await updateContractor(tx, contractor);
+      if (user ?? homeowner ?? contractor) await markProfileEdited(tx, { userId: viewer.userId });
+      return me(tx, viewer);
+    }),
+});
+
+type Part = 'user' | 'homeowner' | 'contractor';
+
+/** Refuses fields that the service sets, and the profile of another role, all in one refusal and by name. */
+function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
+  const fields: Record<string, string> = {};
+  for (const name of changedReadOnly(READ_ONLY.me, input, account)) fields[name] = SET_BY_THE_SERVICE;
+  for (const part of ['user', 'homeowner', 'contractor'] as const) {
+    const partInput = input[part];
+    const row = account[part];
+    if (!partInput) continue;
+    if (!row) fields[part] = `is no part of a ${account.user.userType}’s account`;
+    else
+      for (const name of changedReadOnly(READ_ONLY[part], partInput, row))
+        fields[`${part}.${name}`] = SET_BY_THE_SERVICE;
+  }
+  if (Object.keys(fields).length > 0) throw refuse('VALIDATION_FAILED', { fields });
+}
+
+const SET_BY_THE_SERVICE = 'is set by the service and cannot be changed';
+
+/** The changed row, or undefined if nothing changes. A field that was not sent keeps its value. */
+function changedRow<Row extends { id: string }, K extends keyof Row>(
+  row: Row | null,
+  input: Partial<Pick<Row, K>> | null | undefined,
+  editable: readonly K[],
+): Pick<Row, 'id' | K> | undefined {
+  if (!row || !input) return undefined;
+  const newRow = { id: row.id } as Pick<Row, 'id' | K>;
+  for (const field of editable) {
+    const value = input[field];
+    newRow[field] = value === undefined ? row[field] : (value as (typeof newRow)[K]);
+  }
+  return editable.every((field) => isDeepStrictEqual(newRow[field], row[field])) ? undefined : newRow;
+}

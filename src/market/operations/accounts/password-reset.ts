@@ -1,0 +1,107 @@
+/** A new password by a link in a mail, for who has forgotten the old one. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { kindsWithPage } from '../../rules/people/mails.js';
+import { email as emailShape } from '../../../platform/fields/values.js';
+import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts/accounts.js';
+import { recordAdminAction } from '../../store/accounts/admin-actions.js';
+import { expireLinks } from '../../store/accounts/mails.js';
+import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
+import { operation } from '../../../platform/call/operation.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+import { invalidField } from '../../../platform/call/validation.js';
+import { endAllSessions } from '../sessions/ended-sessions.js';
+import {
+  assertMailAllowed,
+  findLink,
+  invalidLink,
+  linkToken,
+  useUpLink,
+  waitForRecipient,
+  writeMail,
+  type NewMail,
+} from './mails.js';
+import { IS_THE_EMAIL, isTheEmail, password } from '../people/people.js';
+
+export const requestPasswordReset = operation({
+  name: 'requestPasswordReset',
+  description:
+    'Sends a link to set a new password, if an account has this address. The response is the same for all ' +
+    'addresses. An address gets at most three of these emails per hour.',
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['NOT_CONFIGURED'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({ email: emailShape.describe('The address of the account.') }),
+  async run(call, { email }): Promise<{ requested: true }> {
+    const mail = { kind: 'password_reset', email, userId: null } as const;
+    await assertMailAllowed(call, {});
+    // Who has the address is looked up when the mail is sent, so that the time of the answer tells nothing.
+    if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
+      await writeMail(call.services.mail, call.db, mail);
+    return { requested: true };
+  },
+});
+
+export const sendPasswordReset = operation({
+  name: 'sendPasswordReset',
+  description: 'Sends somebody who wrote to support a mail with a link to set a new password, at their own address.',
+  allows: ['admin'],
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED'],
+  input: z.strictObject({ id: idInPath('user').describe('Whose password.') }),
+  async prepare(call, { id }): Promise<NewMail> {
+    const [account] = await selectPasswordHash(call.db, { userId: id });
+    if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
+    const { email } = account;
+    await assertMailAllowed(call, { userId: call.viewer.userId });
+    return { kind: 'password_reset_by_support', email, userId: null };
+  },
+  async run({ db, services, viewer }, { id }, mail): Promise<{ requested: true }> {
+    await db.inTransaction((tx) =>
+      tx.commitWith(
+        writeMail(services.mail, tx, mail),
+        recordAdminAction(tx, viewer, { action: 'sendPasswordReset', subjectId: id }),
+      ),
+    );
+    return { requested: true };
+  },
+});
+
+export const resetPassword = operation({
+  name: 'resetPassword',
+  description:
+    'Sets a new password by the link of a mail. Ends all sessions, API keys and other links of the account, but for ' +
+    'the undo of a change of email, and pauses its webhooks; logs nobody in.',
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['INVALID_LINK'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({
+    token: linkToken,
+    newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
+  }),
+  async run(call, { token, newPassword }): Promise<{ changed: true }> {
+    const { db, services, caller } = call;
+    const link = await findLink(call, token, kindsWithPage('/reset-password'));
+    const { holderId: userId, email } = link;
+    // The account has another address by now.
+    if (userId === null) throw invalidLink('expired');
+    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
+    const passwordHash = await services.passwords.hash(newPassword, caller.holder);
+    await db.inTransaction(async (tx) => {
+      await lockAccount(tx, { userId });
+      const [account] = await selectPasswordHash(tx, { userId });
+      if (account?.email !== email) throw invalidLink('expired');
+      await useUpLink(tx, link);
+      await setPasswordHash(tx, { userId, passwordHash });
+      // Whoever has the link reads mail at this address.
+      await setEmail(tx, { userId, email });
+      await endAllSessions({ db: tx, services, caller }, userId);
+      await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
+      await expireLinks(tx, { userId, email, undosSince: null });
+      await writeMail(services.mail, tx, { kind: 'password_changed', email, userId });
+    });
+    return { changed: true };
+  },
+});

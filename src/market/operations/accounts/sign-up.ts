@@ -1,0 +1,160 @@
+/**
+ * Sign-up of homeowners and contractors: one transaction commits the account, its profile, its tokens and its first
+ * session.
+ */
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import { USER } from '../../rules/entities/people.js';
+import { refuse } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
+import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS } from '../../rules/tokens.js';
+import {
+  insertContractor,
+  insertHomeowner,
+  insertUser,
+  selectIdByEmail,
+  selectIdByReferralCode,
+} from '../../store/accounts/accounts.js';
+import { violatedConstraint } from '../../../platform/db/database-errors.js';
+import type { Db } from '../../../platform/db/database.js';
+import { moveTokens, openBalance } from '../../store/ledger/ledger.js';
+import { newId } from '../../store/new-id.js';
+import { openSession } from '../../store/sessions/sessions.js';
+import { operation, type Call } from '../../../platform/call/operation.js';
+import { withRule } from '../../../platform/fields/shapes.js';
+import { waitForRecipient, writeMail } from './mails.js';
+import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from '../people/people.js';
+import { sessionOf, type Session } from '../sessions/session.js';
+
+const { email } = USER.fields;
+
+const shape = {
+  email: email.type.describe(email.description),
+  password: password.describe('From 8 to 72 bytes; not the email itself.'),
+  firstName: userShape.firstName.unwrap(),
+  lastName: userShape.lastName.unwrap(),
+  phone: userShape.phone,
+  referralCode: z
+    .string()
+    .nullish()
+    .describe(`The code of the user who referred you; both of you get ${REFERRAL_BONUS} tokens.`),
+};
+
+interface Credentials {
+  readonly email?: string;
+  readonly password?: string;
+}
+
+function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
+  return withRule(z.strictObject(fields), ['email', 'password'], (input: Credentials): Record<string, string> =>
+    isTheEmail(input.password, input.email) ? { password: IS_THE_EMAIL } : {},
+  );
+}
+
+export const signUpHomeowner = operation({
+  name: 'signUpHomeowner',
+  description: `Opens a homeowner’s account, credits ${SIGNUP_BONUS.homeowner} tokens and logs in.`,
+  allows: 'anyone',
+  budget: 'signUp',
+  refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
+  ignoresKeyAndDryRun: true,
+  input: whoJoins(shape),
+  run: (call, input) =>
+    signUp(call, 'homeowner', input, async (tx, userId) => {
+      const [homeowner] = await insertHomeowner(tx, { id: newId('homeowner'), userId });
+      return { homeowner };
+    }),
+});
+
+export const signUpContractor = operation({
+  name: 'signUpContractor',
+  description: `Opens a contractor’s account, credits ${SIGNUP_BONUS.contractor} tokens and logs in.`,
+  allows: 'anyone',
+  budget: 'signUp',
+  refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
+  ignoresKeyAndDryRun: true,
+  input: whoJoins({ ...shape, companyName: contractorShape.companyName }),
+  run: (call, input) =>
+    signUp(call, 'contractor', input, async (tx, userId) => {
+      const [contractor] = await insertContractor(tx, {
+        id: newId('contractor'),
+        userId,
+        companyName: input.companyName ?? null,
+      });
+      return { contractor };
+    }),
+});
+
+type SignUp = z.infer<z.ZodObject<typeof shape>>;
+type Profile = Pick<Session, 'homeowner' | 'contractor'>;
+
+async function signUp(
+  call: Call<null>,
+  userType: 'homeowner' | 'contractor',
+  input: SignUp,
+  insertProfile: (tx: Db, userId: UserId) => Promise<Profile>,
+): Promise<Session> {
+  const { db, services, caller } = call;
+  const referrer = await findReferrer(db, input.referralCode);
+  if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
+  const passwordHash = await services.passwords.hash(input.password, caller.holder);
+  const id = newId('user');
+  // The signup limit covers these emails too. Only an address that accounts keep moving away from gets no email.
+  const confirmationSent =
+    services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
+
+  const createAccount = () =>
+    db.inTransaction(async (tx) => {
+      const [user] = await insertUser(tx, {
+        ...input,
+        id,
+        userType,
+        phone: input.phone ?? null,
+        passwordHash,
+        referralCode: newReferralCode(),
+      });
+      const profile = await insertProfile(tx, id);
+      await openBalance(tx, { userId: id });
+      await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
+      if (referrer) await creditReferral(tx, id, referrer);
+      if (confirmationSent)
+        await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
+      const session = await openSession(tx, { userId: id, passwordHash, program: caller.request.program ?? null });
+      if (!user || !session) throw new Error('A new account could not be read back.');
+      const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
+      return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded, confirmationSent };
+    });
+  return withFreeReferralCode(createAccount);
+}
+
+async function findReferrer(db: Db, code: string | null | undefined): Promise<UserId | undefined> {
+  if (code == null) return undefined;
+  const canonical = code.trim().toUpperCase();
+  const couldBe =
+    canonical.length === REFERRAL_LENGTH && [...canonical].every((symbol) => REFERRAL_ALPHABET.includes(symbol));
+  const [referrer] = couldBe ? await selectIdByReferralCode(db, { code: canonical }) : [];
+  if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'belongs to no account' } });
+  return referrer.id;
+}
+
+async function creditReferral(tx: Db, newUser: UserId, referrer: UserId): Promise<void> {
+  await moveTokens(tx, { userId: newUser, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: referrer });
+  await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newUser });
+}
+
+/** Referral codes are random; one that is taken already is drawn again. An email that is taken is refused as such. */
+async function withFreeReferralCode<T>(join: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await join();
+    } catch (error) {
+      const constraint = violatedConstraint(error);
+      if (constraint === 'users_email_taken') throw emailTaken();
+      if (constraint !== 'users_referral_code_taken' || attempt === 5) throw error;
+    }
+  }
+}
+
+export function newReferralCode(): string {
+  return Array.from({ length: REFERRAL_LENGTH }, () => REFERRAL_ALPHABET[randomInt(REFERRAL_ALPHABET.length)]).join('');
+}

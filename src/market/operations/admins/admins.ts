@@ -1,0 +1,98 @@
+/** The operator of the server creates admins: by its environment or by a command, never through an API. */
+import { email as emailShape } from '../../../platform/fields/values.js';
+import { findCredentials, insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts/accounts.js';
+import { violatedConstraint } from '../../../platform/db/database-errors.js';
+import { openBalance } from '../../store/ledger/ledger.js';
+import { expireLinks } from '../../store/accounts/mails.js';
+import { newId } from '../../store/new-id.js';
+import { revokeAllSessions } from '../../store/sessions/sessions.js';
+import { restorePerson } from '../../store/accounts/suspensions.js';
+import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
+import type { Services } from '../services.js';
+import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/people.js';
+import { newReferralCode } from '../accounts/sign-up.js';
+
+/**
+ * Creates the admin if there is none with this email. Fails if another kind of account has it, since an existing
+ * account is never promoted.
+ */
+export async function ensureAdmin(services: Services, email: string, password: string): Promise<'created' | 'existed'> {
+  const address = read(emailShape, 'The email', email);
+  if (await isAdmins(services, address)) return 'existed';
+  const passwordHash = await services.passwords.hash(checkedPassword(address, password));
+  try {
+    await insertAdmin(services, address, passwordHash);
+    return 'created';
+  } catch (error) {
+    // Of several instances that start at once, one creates the admin; the others find it.
+    if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'existed';
+    throw error;
+  }
+}
+
+async function isAdmins(services: Services, address: string): Promise<boolean> {
+  const holder = await holderOf(services, address);
+  if (holder && holder.userType !== 'admin') {
+    throw new Error(
+      `${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`,
+    );
+  }
+  return holder !== undefined;
+}
+
+async function insertAdmin(services: Services, email: string, passwordHash: string): Promise<void> {
+  const id = newId('user');
+  await services.db.inTransaction(async (tx) => {
+    await insertUser(tx, {
+      id,
+      email,
+      userType: 'admin',
+      firstName: 'Admin',
+      lastName: 'Admin',
+      phone: null,
+      passwordHash,
+      referralCode: newReferralCode(),
+    });
+    await openBalance(tx, { userId: id });
+  });
+}
+
+export async function createAdmin(services: Services, email: string, password: string): Promise<void> {
+  if ((await ensureAdmin(services, email, password)) === 'existed')
+    throw new Error(`${email} is an admin already. To change the password: set-password.`);
+}
+
+/**
+ * Sets an admin's password, ends their sessions, pauses their webhooks, and restores whom another admin has suspended.
+ * Other users change their own passwords.
+ */
+export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
+  const address = read(emailShape, 'The email', email);
+  const account = await findCredentials(services.db, address);
+  if (account?.user.userType !== 'admin') throw new Error(`${address} is no admin.`);
+  const { id: userId } = account.user;
+  const passwordHash = await services.passwords.hash(checkedPassword(address, password));
+  await services.db.inTransaction(async (tx) => {
+    await setPasswordHash(tx, { userId, passwordHash });
+    await revokeAllSessions(tx, { userId });
+    await restorePerson(tx, userId);
+    await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
+    await expireLinks(tx, { userId, email: address, undosSince: null });
+  });
+}
+
+async function holderOf(services: Services, email: string) {
+  const [holder] = await selectIdByEmail(services.db, { email });
+  return holder;
+}
+
+function checkedPassword(email: string, password: string): string {
+  if (isTheEmail(password, email)) throw new Error(`The password ${IS_THE_EMAIL}.`);
+  return read(passwordShape, 'The password', password);
+}
+
+function read(shape: typeof emailShape | typeof passwordShape, what: string, value: string): string {
+  const result = shape.safeParse(value);
+  if (!result.success) throw new Error(`${what} ${result.error.issues[0]?.message}.`);
+  return result.data;
+}

@@ -1,0 +1,106 @@
+/**
+ * Admins suspend people, restore them, and end their sessions. `market/rules/people/suspension.ts` says what a
+ * suspension does.
+ */
+import { z } from 'zod';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
+import { assertMaySuspend } from '../../rules/people/suspension.js';
+import type { Db } from '../../../platform/db/database.js';
+import { lockAccount } from '../../store/accounts/accounts.js';
+import { recordAdminAction } from '../../store/accounts/admin-actions.js';
+import { expireEmailChanges } from '../../store/accounts/mails.js';
+import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/accounts/suspensions.js';
+import { operation } from '../../../platform/call/operation.js';
+import { idInPath, momentInBody } from '../../../platform/fields/shapes.js';
+import { requiredReason, optionalReason } from './admin-actions.js';
+import { endAllSessions, endOtherLogIns } from '../sessions/ended-sessions.js';
+import { readUser, type UserWithProfile } from '../people/users.js';
+
+const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
+
+export const suspendUser = operation({
+  name: 'suspendUser',
+  description:
+    'Suspends a person: their log-ins, API keys and webhooks end, their open jobs are hidden and their bids cannot ' +
+    'be awarded, and jobs under way go on. Of somebody who is suspended it changes until when; the same again does ' +
+    'nothing, and is not recorded.',
+  allows: ['admin'],
+  budget: 'write',
+  input: personInput.extend({
+    reason: requiredReason,
+    until: momentInBody
+      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
+      .meta({ moment: true })
+      .nullish()
+      .describe('When the suspension ends by itself; by default it lasts until the person is restored.'),
+  }),
+  async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
+    const { services, viewer, caller } = call;
+    await call.db.inTransaction(async (tx) => {
+      const { person, locked } = await lockPerson(tx, id, viewer.userId);
+      assertMaySuspend(viewer.userId, person, locked);
+      if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
+      await tx.commitWith(
+        suspendPerson(tx, id, until),
+        endAllSessions({ db: tx, services, caller }, id),
+        expireEmailChanges(tx, { userId: id }),
+        recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
+      );
+    });
+    return readUser.run(call, { id });
+  },
+});
+
+export const restoreUser = operation({
+  name: 'restoreUser',
+  description:
+    'Ends a suspension: the person may log in again, and their open jobs and bids are what they were. API keys are ' +
+    'to be made anew, and webhooks to be resumed.',
+  allows: ['admin'],
+  budget: 'write',
+  input: personInput.extend({ reason: optionalReason }),
+  async run(call, { id, reason }): Promise<UserWithProfile> {
+    await call.db.inTransaction(async (tx) => {
+      const { person } = await lockPerson(tx, id, call.viewer.userId);
+      if (!person.suspendedAt) return;
+      await tx.commitWith(
+        restorePerson(tx, id),
+        recordAdminAction(tx, call.viewer, { action: 'restoreUser', subjectId: id, reason }),
+      );
+    });
+    return readUser.run(call, { id });
+  },
+});
+
+export const endUserSessions = operation({
+  name: 'endUserSessions',
+  description: 'Ends all of a user’s sessions, for example if their phone was stolen. Their API keys keep working.',
+  allows: ['admin'],
+  budget: 'write',
+  input: personInput.extend({ reason: requiredReason }),
+  async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
+    const [ended] = await db.inTransaction(async (tx) => {
+      // No new session can begin until all of them have ended.
+      if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
+      return tx.commitWith(
+        endOtherLogIns({ db: tx, services, caller }, { userId: id, sessionId: null }),
+        recordAdminAction(tx, viewer, { action: 'endUserSessions', subjectId: id, reason }),
+      );
+    });
+    return { endedCount: ended };
+  },
+});
+
+function noSuchUser() {
+  return refuse('NOT_FOUND', { message: 'User not found.' });
+}
+
+async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
+  const locked = await lockPersonAndAdmins(tx, { id });
+  // Another admin suspended this one while the call waited for the lock.
+  if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  const person = locked.find((one) => one.id === id);
+  if (!person) throw noSuchUser();
+  return { person, locked };
+}

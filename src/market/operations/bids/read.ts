@@ -1,0 +1,120 @@
+/** Reads bids: those on a job, and the caller's own. */
+import { z } from 'zod';
+import { BID } from '../../rules/entities/bid.js';
+import { refuse } from '../../rules/errors.js';
+import { PAGE } from '../../rules/limits.js';
+import { seesBid } from '../../rules/parties.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { holdsOf, listBidsOf, listBidsOnJob, selectBids, type Bid, type Hold } from '../../store/bids/bids.js';
+import type { JobInclude } from '../../store/jobs/job-parts.js';
+import type { Db } from '../../../platform/db/database.js';
+import type { BidId, HoldId, JobId } from '../../rules/ids.js';
+import type { Position } from '../../../platform/db/pages/keyset.js';
+import type { Page } from '../../../platform/db/pages/page.js';
+import { asArray } from '../../../platform/db/statement.js';
+import { findJob } from '../jobs/job.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+
+/** The position of a bid among those on its job. */
+export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
+export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Position => [
+  guaranteedView,
+  createdAt,
+  id,
+];
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+const status = BID.schema.shape.status.nullish().describe('Bids in this state.');
+
+export const listBids = operation({
+  name: 'bids',
+  description: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({
+    id: idInPath('job').describe('The job.'),
+    status,
+    ...pageShape,
+    perPage: perPage(PAGE.bidsPerPageDefault),
+  }),
+  async run({ db, viewer, include }, { id, ...query }): Promise<Page<Bid>> {
+    const { job } = await findJob(db, viewer, id);
+    return bidsOnJob(db, viewer, job.id, query, include);
+  },
+});
+
+type BidQuery = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
+
+/** The caller has checked that the viewer may see the job. */
+export function bidsOnJob(
+  db: Db,
+  viewer: Viewer,
+  jobId: JobId,
+  { status: statusFilter = null, ...page }: BidQuery,
+  include: JobInclude,
+): Promise<Page<Bid>> {
+  const list = listBidsOnJob[viewer.role][statusFilter === null ? 'all' : 'filtered'];
+  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, include, PAGE.bidsPerPageDefault);
+  return list(db, { jobId, contractorId: viewer.contractorId, status: statusFilter }, request);
+}
+
+export const listOwnBids = operation({
+  name: 'ownBids',
+  description: 'Lists the bids that one has made, newest first.',
+  allows: ['contractor'],
+  budget: 'read',
+  input: z.strictObject({ status, ...pageShape }),
+  run: ({ db, viewer, include }, { status: statusFilter = null, ...page }): Promise<Page<Bid>> =>
+    listBidsOf[statusFilter === null ? 'all' : 'filtered'](
+      db,
+      { contractorId: viewer.contractorId, status: statusFilter },
+      pageRequest(page, NEWEST_FIRST, include),
+    ),
+});
+
+export const readBid = operation({
+  name: 'bid',
+  description: 'Reads a bid: for its contractor, for the job’s owner and for admins.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
+  run: async ({ db, viewer }, { id }): Promise<Bid> => (await findBid(db, viewer, id)).bid,
+});
+
+export const readHold = operation({
+  name: 'hold',
+  description: 'Reads the tokens that were staked on a bid, for every reader of the bid.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
+  async run({ db, viewer }, { id }): Promise<Hold> {
+    const { holdId } = (await findBid(db, viewer, id)).bid;
+    const hold = holdId && (await holdsOf(db, [holdId])).get(holdId);
+    if (!hold) throw refuse('NOT_FOUND', { message: 'No tokens were staked on this bid.' });
+    return hold;
+  },
+});
+
+/** The hold with this identifier, for every reader of its bid. */
+export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold> {
+  const hold = (await holdsOf(db, [id])).get(id);
+  if (!hold) throw refuse('NOT_FOUND', { message: 'There is no such hold.' });
+  await findBid(db, viewer, hold.bidId);
+  return hold;
+}
+
+/** Of bids nested in other objects those that the viewer may see. */
+export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, Bid>> {
+  const rows = await selectBids(db, { ids: asArray(ids) });
+  return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map(({ bid }) => [bid.id, bid]));
+}
+
+/** A bid that exists and that the viewer may see, with the parties of its job. */
+export async function findBid(db: Db, viewer: Viewer, id: BidId) {
+  const [row] = await selectBids(db, { ids: asArray([id]) });
+  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+  if (!seesBid(viewer, row.bid, row.job)) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
+  return row;
+}

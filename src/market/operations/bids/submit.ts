@@ -1,0 +1,75 @@
+/** A contractor offers to do the work, and may stake tokens to be seen first. */
+import { z } from 'zod';
+import { BID } from '../../rules/entities/bid.js';
+import { JOB_ACTIONS } from '../../rules/lifecycle.js';
+import { allowedRoles } from '../../rules/parties.js';
+import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import { INITIAL_BID_STATE } from '../../rules/states.js';
+import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
+import { insertBid, stakeTokens, type Bid } from '../../store/bids/bids.js';
+import { logEvents } from '../../store/events/events.js';
+import { updateJob } from '../../store/jobs/jobs.js';
+import { newId } from '../../store/new-id.js';
+import { lockVisibleJob } from '../jobs/job.js';
+import { operation } from '../../../platform/call/operation.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
+
+const fields = writtenInputs(BID);
+
+const input = z.strictObject({
+  jobId: idInPath('job').describe('The job.'),
+  ...fields,
+  amount: fields.amount.unwrap(),
+  // A missing stake and a stake of none are the same input, so that an idempotency key treats them alike.
+  guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
+});
+
+export const submitBid = operation({
+  name: JOB_ACTIONS.submitBid.operation,
+  description: JOB_ACTIONS.submitBid.description,
+  allows: allowedRoles(JOB_ACTIONS.submitBid.by),
+  budget: 'write',
+  input,
+  run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
+    db.inTransaction(async (tx) => {
+      const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
+      const { job, facts } = await lockVisibleJob(tx, viewer, { id: jobId }, { lockedBalance: guaranteedView });
+      assertAllowed(jobDenial('submitBid', { ...facts, cost: stake }));
+      const { userId, contractorId } = viewer;
+      const id = newId('bid');
+      const holdId = guaranteedView ? newId('hold') : null;
+      const type = JOB_ACTIONS.submitBid.event;
+      const event = { type, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
+      const [[bid]] = await tx.commitWith(
+        insertBid(tx, {
+          ...NO_OPTIONAL_FIELDS,
+          ...offer,
+          id,
+          jobId,
+          contractorId,
+          holdId,
+          guaranteedView,
+          jobCreatedAt: job.createdAt,
+        }),
+        updateJob(tx, job, {
+          liveBidCount: job.liveBidCount + 1,
+          bidCount: job.bidCount + 1,
+          bidsEver: job.bidsEver + 1,
+          eventCount: job.eventCount + 1,
+        }),
+        logEvents(tx, job, [event]),
+        ...(holdId === null ? [] : [stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake })]),
+      );
+      if (!bid) throw new Error('A new bid was not stored.');
+      return bid;
+    }),
+});
+
+const NO_OPTIONAL_FIELDS = {
+  estimatedDurationDays: null,
+  message: null,
+  proposedStartDate: null,
+  materialsIncluded: null,
+  paymentTerms: null,
+};

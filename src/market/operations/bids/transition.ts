@@ -1,0 +1,64 @@
+/** The transitions of a bid: viewed, shortlisted, rejected, withdrawn. */
+import { z } from 'zod';
+import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
+import type { BidEffect } from '../../rules/effects.js';
+import { refuse } from '../../rules/errors.js';
+import type { EventType } from '../../rules/events.js';
+import { allowedRoles } from '../../rules/parties.js';
+import { assertAllowed, bidDenial } from '../../rules/policies.js';
+import { moveBids, releaseHolds, selectBids, type Bid } from '../../store/bids/bids.js';
+import { asArray } from '../../../platform/db/statement.js';
+import { pipelined, type Transaction } from '../../../platform/db/database.js';
+import { logEvents } from '../../store/events/events.js';
+import { lockJobOfBid, updateJob } from '../../store/jobs/jobs.js';
+import { operation } from '../../../platform/call/operation.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+
+export const viewBid = bidTransition('view');
+export const shortlistBid = bidTransition('shortlist');
+export const rejectBid = bidTransition('reject');
+export const withdrawBid = bidTransition('withdraw');
+
+const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise<unknown>>> = {
+  releaseHold: (tx, bid) => (bid.holdId === null ? Promise.resolve() : releaseHolds(tx, [bid.id])),
+};
+
+/** The refusal is the same for viewers who may not see the bid and for those who may not do this to it. */
+function bidTransition(key: BidTransitionKey) {
+  const row: BidTransition<EventType> = BID_TRANSITIONS[key];
+  return operation({
+    name: row.operation,
+    description: row.description,
+    allows: allowedRoles(row.by),
+    budget: 'write',
+    input: z.strictObject({
+      id: idInPath('bid').describe('The bid.'),
+      jobId: idInPath('job')
+        .nullish()
+        .meta({ parameter: true, implied: true })
+        .describe('The job that the bid must be on, where the address names it.'),
+    }),
+    run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
+      db.inTransaction(async (tx) => {
+        const [[job], [bidRow]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
+        if (!job || !bidRow || (jobId != null && bidRow.bid.jobId !== jobId))
+          throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+        const { bid } = bidRow;
+        assertAllowed(bidDenial(row, { viewer, job, bid }));
+        const event = { type: row.event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
+        const { liveBids, countedBids } = changeOfCounts(bid.status, row.to);
+        const [[after]] = await tx.commitWith(
+          moveBids(tx, [id], row.to),
+          updateJob(tx, job, {
+            liveBidCount: job.liveBidCount + liveBids,
+            bidCount: job.bidCount + countedBids,
+            eventCount: job.eventCount + 1,
+          }),
+          logEvents(tx, job, [event]),
+          ...row.effects.map((effect) => EFFECTS[effect](tx, bid)),
+        );
+        if (!after) throw new Error('A bid that was locked is not there.');
+        return after;
+      }),
+  });
+}

@@ -1,0 +1,118 @@
+/** The events of all of a viewer's jobs: as a list that can be read on from a position, and as subscriptions. */
+import { z } from 'zod';
+import type { EventStream } from '../../../platform/live/live.js';
+import { PAGE } from '../../rules/limits.js';
+import { partyToOwn } from '../../rules/parties.js';
+import { PROPOSAL_EVENT, proposalFrom } from '../../rules/jobs/disputes.js';
+import type { Proposal } from '../../rules/entities/dispute.js';
+import { siblingOf, type EventId, type ProposalId } from '../../rules/ids.js';
+import { refuse } from '../../rules/errors.js';
+import { eventFor, readEvent } from '../../rules/reading/timeline.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { position } from '../../../platform/fields/values.js';
+import type { Db } from '../../../platform/db/database.js';
+import { findEvent as findStoredEvent, listOwnEvents as listStoredEvents } from '../../store/events/event-log.js';
+import type { JobEvent } from '../../store/events/events.js';
+import { mapPage, type Page } from '../../../platform/db/pages/page.js';
+import { operation } from '../../../platform/call/operation.js';
+import { connectionPage, pageShape } from '../../../platform/call/paging.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+import { assertPositionExists } from './event-positions.js';
+import { findJob } from '../jobs/job.js';
+
+export interface OwnEvents {
+  readonly page: Page<JobEvent>;
+  /** The `after` of the next call: the last position of the page, or the given one where the page is empty. */
+  readonly nextAfter: string;
+}
+
+const BEGINNING = '0';
+
+/** Describes which events are not in this list, and where to read them. */
+export const NOT_AMONG_OWN_EVENTS =
+  'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
+  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`).';
+
+export const listOwnEvents = operation({
+  name: 'myEvents',
+  description:
+    'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest ' +
+    'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing ' +
+    'that you may read by then, and see nothing twice.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({
+    after: position
+      .nullish()
+      .describe(
+        'The position to read on from; from the beginning by default. One beyond the last there is, is refused.',
+      ),
+    perPage: pageShape.perPage,
+    first: pageShape.first,
+    last: pageShape.last,
+    before: position.nullish().describe('The position to read backwards from.'),
+  }),
+  async run({ db, viewer }, { perPage, ...ends }): Promise<OwnEvents> {
+    const { after } = ends;
+    const request = connectionPage(ends, (cursor) => [cursor], perPage ?? PAGE.perPageDefault);
+    const events = await listStoredEvents(db, viewer, request);
+    if (events.rows.length === 0 && after != null) await assertPositionExists(db, after);
+    const page = mapPage(events, ({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event));
+    return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };
+  },
+});
+
+/** One event, as the timeline of its job shows it. */
+export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
+  const stored = await findStoredEvent(db, viewer, id);
+  if (!stored) throw refuse('NOT_FOUND', { message: 'There is no such event.' });
+  const event = readEvent(viewer, stored, 'job');
+  if (!event) throw refuse('FORBIDDEN', { message: 'This event is not for you to see.' });
+  return event;
+}
+
+/** A proposal in a dispute, even one that was replaced. Anyone who can read its event can read the dispute. */
+export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
+  const event = await findEvent(db, viewer, siblingOf('event', id));
+  if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'Proposal not found.' });
+  return proposalFrom(event);
+}
+
+/** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */
+export interface EventsToCome {
+  /** Opens the stream; it reads past events through `db`. */
+  readonly open: (db: Db) => EventStream;
+}
+
+const after = position
+  .nullish()
+  .describe('The position of the last event that was seen: what was missed since comes first. From now on by default.');
+
+export const streamMyEvents = operation({
+  name: 'streamMyEvents',
+  description:
+    'What happens to one’s own jobs from now on, or from a position on: jobs one owns, was awarded, or has a bid on ' +
+    'that is not withdrawn; for admins everything.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ after }),
+  async run({ db, viewer, services }, { after: since }): Promise<EventsToCome> {
+    if (since != null) await assertPositionExists(db, since);
+    return { open: (on) => services.live.open(viewer, since == null ? {} : { after: BigInt(since) }, on) };
+  },
+});
+
+export const streamJobEvents = operation({
+  name: 'streamJobEvents',
+  description: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),
+  async run({ db, viewer, services }, { jobId, after: since }): Promise<EventsToCome> {
+    await findJob(db, viewer, jobId);
+    if (since != null) await assertPositionExists(db, since);
+    return {
+      open: (on) => services.live.open(viewer, since == null ? { jobId } : { jobId, after: BigInt(since) }, on),
+    };
+  },
+});

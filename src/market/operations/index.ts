@@ -1,0 +1,159 @@
+/** All operations. Both APIs, the contracts and the tests use this one list. */
+import { endOtherSessions, endSession, listSessions, readSession } from './sessions/active-sessions.js';
+import { listAdminActions, readAdminAction } from './admins/admin-actions.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './sessions/api-keys.js';
+import { changePassword } from './accounts/change-password.js';
+import { changeEmail, requestEmailVerification, resendEmailVerification, verifyEmail } from './accounts/email.js';
+import { settleEmailUndo, undoEmailChange } from './accounts/email-undo.js';
+import { requestPasswordReset, resetPassword, sendPasswordReset } from './accounts/password-reset.js';
+import { listContractorBids, listContractorJobs } from './people/contractor-work.js';
+import { listContractors, readContractor, unverifyContractor, verifyContractor } from './people/contractors.js';
+import { logIn, logOut, refreshSession } from './sessions/log-in.js';
+import { readMe, updateProfile } from './accounts/me.js';
+import { listReviews } from './people/reviews.js';
+import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
+import { endUserSessions, restoreUser, suspendUser } from './admins/suspension.js';
+import { listUsers, readHomeowner, readUser } from './people/users.js';
+import { listBids, listOwnBids, readBid, readHold } from './bids/read.js';
+import { submitBid } from './bids/submit.js';
+import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
+import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
+import { createJob, deleteJob, updateJob } from './jobs/edit.js';
+import { listOwnEvents, streamJobEvents, streamMyEvents } from './events/events.js';
+import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { reviewJob } from './jobs/review.js';
+
+import {
+  publishJob,
+  awardJob,
+  checkInJob,
+  submitJobForReview,
+  approveJob,
+  disputeJob,
+  escalateJob,
+  resolveDispute,
+  acceptResolution,
+  reachDecision,
+  acceptDecision,
+  fileAppeal,
+  finalizeAppeal,
+  completeJob,
+  cancelJob,
+} from './jobs/transitions.js';
+import { readNode } from './node.js';
+import { readCatalog, readLifecycle } from './reference.js';
+import { adjustTokens, auditTokens, findTransfers, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from './webhooks/endpoints.js';
+
+export const OPERATIONS = {
+  signUpHomeowner,
+  signUpContractor,
+  logIn,
+  refreshSession,
+  logOut,
+  changePassword,
+  requestPasswordReset,
+  resetPassword,
+  sendPasswordReset,
+  requestEmailVerification,
+  resendEmailVerification,
+  verifyEmail,
+  changeEmail,
+  undoEmailChange,
+  settleEmailUndo,
+  createApiKey,
+  listApiKeys,
+  readApiKey,
+  revokeApiKey,
+  listSessions,
+  readSession,
+  endSession,
+  endOtherSessions,
+  readMe,
+  updateProfile,
+  readContractor,
+  listContractors,
+  listReviews,
+  listContractorJobs,
+  listContractorBids,
+  verifyContractor,
+  unverifyContractor,
+  listAdminActions,
+  readAdminAction,
+  listUsers,
+  readUser,
+  suspendUser,
+  restoreUser,
+  endUserSessions,
+  readHomeowner,
+  readTokens,
+  listTransfers,
+  findTransfers,
+  readTransfer,
+  adjustTokens,
+  auditTokens,
+
+  createJob,
+  readJob,
+  listJobs,
+  updateJob,
+  deleteJob,
+  publishJob,
+  awardJob,
+  checkInJob,
+  submitJobForReview,
+  approveJob,
+  disputeJob,
+  escalateJob,
+  resolveDispute,
+  acceptResolution,
+  reachDecision,
+  acceptDecision,
+  fileAppeal,
+  finalizeAppeal,
+  completeJob,
+  cancelJob,
+  reviewJob,
+  readDispute,
+  listEvents,
+  listOwnEvents,
+  streamJobEvents,
+  streamMyEvents,
+  readJobActions,
+  readBidActions,
+  countOwnJobs,
+
+  submitBid,
+  readBid,
+  readHold,
+  listBids,
+  listOwnBids,
+  viewBid,
+  shortlistBid,
+  rejectBid,
+  withdrawBid,
+
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listWebhookDeliveries,
+  sendTestEvent,
+  redeliver,
+
+  readNode,
+  readLifecycle,
+  readCatalog,
+};
+
+export type OperationName = keyof typeof OPERATIONS;

@@ -1,0 +1,43 @@
+/** The actions that are available to the caller on a job or a bid, and counts of the jobs for them to look at. */
+import { z } from 'zod';
+import { availableActions, availableBidActions } from '../../rules/available-actions.js';
+import type { AvailableAction, AvailableBidAction } from '../../rules/available-actions.js';
+import { countJobs, type JobCount } from '../../store/jobs/job-counts.js';
+import { partsOf } from '../../store/jobs/job-parts.js';
+import { findBid } from '../bids/read.js';
+import { operation } from '../../../platform/call/operation.js';
+import { idInPath, nothing } from '../../../platform/fields/shapes.js';
+import { findJob } from './job.js';
+
+export const readJobActions = operation({
+  name: 'jobActions',
+  description: 'Reads which operations on a job the caller may use now, and why not the others.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.') }),
+  async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
+    const { job } = await findJob(db, viewer, id, { facts: true });
+    const { facts } = partsOf(job);
+    return { data: facts ? availableActions(viewer, { ...facts, job }) : [] };
+  },
+});
+
+export const readBidActions = operation({
+  name: 'bidActions',
+  description: 'Reads which operations on a bid the caller may use now, and why not the others.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
+  run: async ({ db, viewer }, { id }): Promise<{ data: AvailableBidAction[] }> => ({
+    data: availableBidActions(viewer, await findBid(db, viewer, id)),
+  }),
+});
+
+export const countOwnJobs = operation({
+  name: 'jobCounts',
+  description: 'Counts the jobs that one may see, state by state, as the list of jobs would.',
+  allows: 'signed in',
+  budget: 'read',
+  input: nothing,
+  run: async ({ db, viewer }): Promise<{ data: JobCount[] }> => ({ data: await countJobs(db, viewer) }),
+});

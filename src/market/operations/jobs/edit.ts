@@ -1,0 +1,129 @@
+/** Creates, edits and deletes jobs; `run-transition.ts` moves them from state to state. */
+import { z } from 'zod';
+import { checkEdit, CODES_OF_LIMITS, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/jobs/editing.js';
+import type { JobFields, JobPatch, RequiredJobField } from '../../rules/jobs/editing.js';
+import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
+import { allowedRoles } from '../../rules/parties.js';
+import { assertAllowed, editDenial, conditionDenial, jobDenial } from '../../rules/policies.js';
+import { INITIAL_JOB_STATE } from '../../rules/states.js';
+import { logEvents } from '../../store/events/events.js';
+import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs/jobs.js';
+import { moveTokens } from '../../store/ledger/ledger.js';
+import { newId } from '../../store/new-id.js';
+import { operation } from '../../../platform/call/operation.js';
+import { readOnly } from '../../../platform/fields/read-only-input.js';
+import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
+import { lockVisibleJob } from './job.js';
+import { loadPlacesFor, locate } from '../places/places.js';
+import { readableJob, type ReadableJob } from './readable.js';
+
+const newJob = withFieldRules(z.strictObject(fieldsOfNewJob));
+
+export const createJob = operation({
+  name: JOB_CREATION.operation,
+  description: 'Writes a draft. Contractors see it once it is published.',
+  allows: allowedRoles(JOB_CREATION.by),
+  budget: 'write',
+  input: newJob,
+  load: (input) => loadPlacesFor(input),
+  async run({ db, viewer }, input): Promise<ReadableJob> {
+    const fields = wholeJob(input);
+    const { town, ...point } = await locate(fields);
+    const { homeownerId } = viewer;
+    const id = newId('job');
+    const event = {
+      type: JOB_CREATION.event,
+      actorId: viewer.userId,
+      fromStatus: null,
+      toStatus: INITIAL_JOB_STATE,
+    } as const;
+    return db.inTransaction(async (tx) => {
+      const [[job]] = await tx.commitWith(
+        insertJob(tx, { ...fields, ...point, id, homeownerId, eventCount: 1 }),
+        logEvents(tx, { id, homeownerId, eventCount: 0 }, [event]),
+        ...(town === null ? [] : [setTown(tx, { id, town })]),
+      );
+      if (!job) throw new Error('A new job was not stored.');
+      return readableJob(viewer, job);
+    });
+  },
+});
+
+/** Every field, with null for those that were not sent. */
+function wholeJob(input: z.infer<typeof newJob>): JobFields {
+  return {
+    ...EMPTY,
+    ...Object.fromEntries(Object.entries(input).filter(([, value]) => value != null)),
+    title: input.title,
+    description: input.description,
+  };
+}
+
+type Optional = Omit<JobFields, RequiredJobField>;
+
+const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { [Field in keyof Optional]: null };
+
+const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
+
+/** Fields that a client can send back exactly as read. Warnings are computed from the job, so they are ignored. */
+const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
+
+export const updateJob = operation({
+  name: JOB_ACTIONS.update.operation,
+  description: JOB_ACTIONS.update.description,
+  allows: allowedRoles(JOB_ACTIONS.update.by),
+  budget: 'write',
+  refusals: CODES_OF_LIMITS,
+  input: withFieldRules(z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(SENT_BACK) })),
+  nullClears: true,
+  load: (input) => loadPlacesFor(input),
+  run: ({ db, viewer }, input): Promise<ReadableJob> =>
+    db.inTransaction(async (tx) => {
+      const changesUrgency = input.urgency != null;
+      const neededFacts = { lockedBalance: changesUrgency, bidsLimitingEdits: changesUrgency };
+      const { job, facts, bidsLimitingEdits } = await lockVisibleJob(tx, viewer, input, neededFacts);
+      assertAllowed(editDenial(facts));
+      const { id, expectedVersion: _, ...patch } = input;
+      const { changes, bases, charge } = checkEdit({ ...job, bidsLimitingEdits }, patch as JobPatch);
+      assertAllowed(conditionDenial('update', { ...facts, cost: charge }));
+      const fields = Object.keys(changes);
+      if (fields.length === 0) return readableJob(viewer, job);
+
+      const { town = null, ...point } = ADDRESS_FIELDS.some((field) => field in changes)
+        ? await locate({ ...job, ...changes })
+        : { town: undefined };
+      const event = {
+        type: JOB_ACTIONS.update.event,
+        actorId: viewer.userId,
+        fromStatus: job.status,
+        toStatus: job.status,
+        data: { fields, tokensCharged: charge },
+      };
+      const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
+      const [row] = await tx.commitWith(
+        updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
+        logEvents(tx, job, [event]),
+        ...('latitude' in point ? [setTown(tx, { id, town })] : []),
+        ...(charge > 0
+          ? [moveTokens(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
+          : []),
+      );
+      return readableJob(viewer, row);
+    }),
+});
+
+export const deleteJob = operation({
+  name: JOB_ACTIONS.delete.operation,
+  description: JOB_ACTIONS.delete.description,
+  allows: allowedRoles(JOB_ACTIONS.delete.by),
+  budget: 'write',
+  input: z.strictObject(ofJob),
+  run: ({ db, viewer }, input): Promise<ReadableJob> =>
+    db.inTransaction(async (tx) => {
+      const { job, facts } = await lockVisibleJob(tx, viewer, input);
+      assertAllowed(jobDenial('delete', facts));
+      const event = { type: JOB_ACTIONS.delete.event, actorId: viewer.userId, fromStatus: job.status, toStatus: null };
+      await tx.commitWith(deleteRow(tx, { id: job.id }), logEvents(tx, job, [event]));
+      return readableJob(viewer, job);
+    }),
+});

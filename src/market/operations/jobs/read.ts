@@ -1,0 +1,194 @@
+/** Reads jobs: one, lists, and the events of one. */
+import { z } from 'zod';
+import type { Dispute } from '../../rules/jobs/disputes.js';
+import type { RedactedRow } from '../../rules/reading/audiences.js';
+import { JOB } from '../../rules/entities/job.js';
+import { refuse } from '../../rules/errors.js';
+import type { JobId } from '../../rules/ids.js';
+import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/timeline.js';
+import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/jobs/orders.js';
+import { JOB_STATES } from '../../rules/states.js';
+import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
+import { choice, idOf } from '../../../platform/fields/values.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import { listEvents as eventsInOrder, type JobEvent } from '../../store/events/events.js';
+import type { JobFilter } from '../../store/jobs/job-filters.js';
+import { listJobs as jobsInOrder, type ListedJob as ListedRow } from '../../store/jobs/job-lists.js';
+import { selectVisibleJobs } from '../../store/jobs/jobs.js';
+import { partsOf } from '../../store/jobs/job-parts.js';
+import type { Position } from '../../../platform/db/pages/keyset.js';
+import { mapPage, type Page, type PageRequest } from '../../../platform/db/pages/page.js';
+import { asArray } from '../../../platform/db/statement.js';
+import { idsOf } from '../../store/visibility.js';
+import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from '../places/near.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
+import { withRule, idInPath, momentInBody, optionalText } from '../../../platform/fields/shapes.js';
+import { findJob, readJobWith, type VisibleJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
+
+const { status: jobStatus, urgency } = JOB.schema.shape;
+const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
+
+const TIME_AND_ID = ['time', 'text'] as const;
+/** What a cursor holds in each order. The newest job and the oldest have the same place, from either end. */
+const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
+  newest: TIME_AND_ID,
+  oldest: TIME_AND_ID,
+  recently_updated: [{ order: 'recently_updated' }, ...TIME_AND_ID],
+  highest_budget: [{ order: 'highest_budget' }, 'money', 'text'],
+  longest_unchanged: [{ order: 'longest_unchanged' }, ...TIME_AND_ID],
+  nearest: [{ order: 'nearest' }, 'number', 'text'],
+};
+export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
+/** The cursor of an event among those of its job. */
+export const IN_ORDER = ['number'] as const;
+
+export const jobFilter = z.strictObject({
+  search: optionalText(TEXT.title).describe('Text that the title or the description contains, whatever the case.'),
+  status: jobStatus.nullish().describe('Jobs in this state.'),
+  statuses: z
+    .array(jobStatus)
+    .min(1, 'must have at least one entry')
+    .max(JOB_STATES.length)
+    .nullish()
+    .describe('Jobs in any of these states; in place of `status`.'),
+  category: optionalText(TEXT.kind).describe('Jobs of this trade.'),
+  urgency: urgency.optional().describe('Jobs of this urgency.'),
+  homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
+  contractorId: idOf('contractor')
+    .nullish()
+    .describe('Jobs awarded to this contractor; for admins, and for the contractor themselves.'),
+  updatedSince: momentInBody
+    .nullish()
+    .describe(
+      'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
+        'listed after a younger one: ask from a minute before the newest that was seen, and drop repeats by id and ' +
+        'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
+        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` have these changes too.',
+    ),
+  statusChangedBefore: momentInBody
+    .nullish()
+    .describe(
+      'Jobs that came to their state before this moment, whatever was edited since; for admins. With ' +
+        '`LONGEST_UNCHANGED`, in REST `longest_unchanged`, those that have waited for longest come first.',
+    ),
+  near: nearPlace.nullish().describe('Jobs in towns near a place, measured to the centre of the job’s city.'),
+});
+
+export const jobOrder = choice(JOB_ORDERS, 'JobOrder')
+  .nullish()
+  .describe(
+    'The order: the newest first by default. The nearest come first only with a place, of at most ' +
+      `${NEAREST_MILES_MAX} miles; those that have been in their state for longest only for admins.`,
+  );
+
+export type ListedJob = RedactedRow<'job', ListedRow>;
+
+export const listJobs = operation({
+  name: 'jobs',
+  description:
+    'Lists the jobs one may see, newest first by default: a homeowner’s own; a contractor’s open ones and ' +
+    'those they bid on; all for admins.',
+  allows: 'signed in',
+  budget: 'read',
+  refusals: ['FORBIDDEN'],
+  input: withRule(
+    z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
+    ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
+    ({ status, statuses, near, ...rest }): Record<string, string> => ({
+      ...(status != null && statuses != null && { status: 'cannot be sent together with several states' }),
+      ...contradictionsInPlace(near, rest),
+    }),
+  ),
+  async run({ db, viewer, include }, input): Promise<Page<ListedJob>> {
+    assertMayList(viewer, input);
+    const order = input.orderBy ?? DEFAULT_JOB_ORDER;
+    const near = await boxAround(input);
+    if (order === 'nearest') assertCanBeNearest(input, near);
+    const statuses = input.status == null ? input.statuses : [input.status];
+    const filter: JobFilter = Object.assign({}, input, { statuses, near });
+    const request = pageRequest(input, POSITIONS[order], include);
+    const page = await jobsInOrder(db, viewer, filter, request, include, order);
+    const jobs = mapPage(page, (job) => readableJob(viewer, job));
+    return POSITIONS[order] === TIME_AND_ID ? jobs : withOrderName(order, jobs);
+  },
+});
+
+function assertMayList(
+  { role, contractorId: own }: Viewer,
+  {
+    homeownerId,
+    contractorId,
+    statusChangedBefore,
+    orderBy,
+  }: Omit<JobFilter, 'near'> & { orderBy?: JobOrder | null | undefined },
+): void {
+  if (role === 'admin') return;
+  if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
+  if (statusChangedBefore != null || orderBy === 'longest_unchanged')
+    throw refuse('FORBIDDEN', { message: 'Only admins may list jobs by their last change of state.' });
+  if (contractorId != null && contractorId !== own)
+    throw refuse('FORBIDDEN', {
+      message: 'Only admins and the contractor themselves may list the jobs awarded to a contractor.',
+    });
+}
+
+export const readJob = operation({
+  name: 'job',
+  description: 'Reads a job.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.') }),
+  run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
+});
+
+/** Jobs nested in other objects, for many of those at once. */
+export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
+  const rows = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
+  return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));
+}
+
+export const WHO_READS_EVENTS =
+  'The parties and admins read everything that concerns them; a bidder what happened to their own bid, the changes ' +
+  'of state, and which public fields an edit changed; others the changes of state.';
+
+export const listEvents = operation({
+  name: 'jobEvents',
+  description: `Lists what happened to a job, from its beginning. ${WHO_READS_EVENTS}`,
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
+  run: async ({ db, viewer, include }, { id, ...page }) =>
+    eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, include)),
+});
+
+async function eventsOf(
+  db: Db,
+  viewer: Viewer,
+  { job, party }: VisibleJob,
+  page: PageRequest,
+): Promise<Page<JobEvent>> {
+  const events = await eventsInOrder[eventVisibilityOf(party)](
+    db,
+    { jobId: job.id, contractorId: viewer.contractorId },
+    page,
+  );
+  return mapPage(events, (event) => eventFor(party, event));
+}
+
+export const readDispute = operation({
+  name: 'dispute',
+  description: 'Reads a job’s dispute, with every text and the standing proposal. For the parties and admins.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.') }),
+  async run({ db, viewer }, { id }): Promise<Dispute> {
+    const { job, party } = await findJob(db, viewer, id, { dispute: true });
+    if (!readsDispute(party)) throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
+    const { dispute } = partsOf(job);
+    if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
+    return dispute;
+  },
+});

@@ -1,0 +1,44 @@
+/** Rates work that was approved without a rating. The rating counts like one that comes with an approval. */
+import { z } from 'zod';
+import { JOB_ACTIONS } from '../../rules/lifecycle.js';
+import { TEXT } from '../../rules/limits.js';
+import { allowedRoles } from '../../rules/parties.js';
+import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import { rating } from '../../../platform/fields/values.js';
+import { addRating } from '../../store/accounts/accounts.js';
+import { logEvents } from '../../store/events/events.js';
+import { updateJob } from '../../store/jobs/jobs.js';
+import { operation } from '../../../platform/call/operation.js';
+import { optionalText } from '../../../platform/fields/shapes.js';
+import { ofJob } from './inputs.js';
+import { lockVisibleJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
+
+export const reviewJob = operation({
+  name: JOB_ACTIONS.review.operation,
+  description: JOB_ACTIONS.review.description,
+  allows: allowedRoles(JOB_ACTIONS.review.by),
+  budget: 'write',
+  input: z.strictObject({
+    ...ofJob,
+    rating: rating.describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
+    review: optionalText(TEXT.note).describe(
+      'What others should know about the work. Omit it to keep the review that you wrote with the approval.',
+    ),
+  }),
+  run: ({ db, viewer }, input): Promise<ReadableJob> =>
+    db.inTransaction(async (tx) => {
+      const { job, facts } = await lockVisibleJob(tx, viewer, input);
+      assertAllowed(jobDenial('review', facts));
+      const { awardedContractorId: id, status, version, eventCount } = job;
+      if (id === null) throw new Error('An approved job has no awarded contractor.');
+      const said = { rating: input.rating, ...(input.review && { review: input.review }) };
+      const event = { type: JOB_ACTIONS.review.event, actorId: viewer.userId, fromStatus: status, toStatus: status };
+      const [row] = await tx.commitWith(
+        updateJob(tx, job, { ...said, version: version + 1, eventCount: eventCount + 1 }),
+        logEvents(tx, job, [{ ...event, data: said }]),
+        addRating(tx, { id, rating: said.rating }),
+      );
+      return readableJob(viewer, row);
+    }),
+});

@@ -1,0 +1,17 @@
+/** Reads a person, or one of their profiles, by its own identifier. */
+import { refuse } from '../../rules/errors.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { readPeople, type Person } from '../../store/people/people.js';
+import type { Call } from '../../../platform/call/operation.js';
+
+/** The user or a profile with this identifier, and the person whose it is. */
+export async function findPerson<Part extends keyof Person>(
+  { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>,
+  id: string,
+  part: Part,
+): Promise<{ part: NonNullable<Person[Part]>; person: Person }> {
+  const person = (await readPeople(db, viewer, [id])).get(id);
+  const own = person?.[part];
+  if (!person || !own) throw refuse('NOT_FOUND', { message: `There is no such ${part}.` });
+  return { part: own, person };
+}

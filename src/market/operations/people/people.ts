@@ -1,0 +1,91 @@
+/** The schemas of a person's own fields for sign-up and profile editing, and people as readers see them. */
+import { z } from 'zod';
+import { redact } from '../../rules/reading/audiences.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { refuse, unauthorized, type Refusal } from '../../rules/errors.js';
+import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
+import { relationsToPerson } from '../../rules/reading/readers.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Contractor, User } from '../../store/accounts/accounts.js';
+import type { ReadableContractor } from '../../store/people/people.js';
+import type { Call } from '../../../platform/call/operation.js';
+import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
+
+/** A password that is tried. */
+export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
+
+export const password = z
+  .string()
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+  .refine((value) => {
+    const bytes = Buffer.byteLength(value);
+    return bytes >= PASSWORD_BYTES.min && bytes <= PASSWORD_BYTES.max;
+  }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
+  .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
+
+/** Of an email as it is stored: in lower case. */
+export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
+  return email !== undefined && passwordText?.trim().toLowerCase() === email;
+}
+export const IS_THE_EMAIL = 'must not be the email itself';
+
+/** bcrypt ignores all bytes after the 72nd: a longer password would match the hash of its first 72 bytes. */
+export async function passwordMatches(
+  { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
+  password: string,
+  hash: string | undefined,
+): Promise<boolean> {
+  const isSame = await services.passwords.matches(password, hash, caller.holder);
+  return isSame && Buffer.byteLength(password) <= PASSWORD_BYTES.max;
+}
+
+/**
+ * Runs an attempt with a password, which returns a truthy value on success. The attempt is counted as a failure before
+ * the password is checked, since otherwise a thousand parallel guesses would all pass as the first one. The count is
+ * taken back after a success, and where the attempt was refused before the check.
+ */
+export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
+  const failure = await caller.draw('logInFailuresPerAccount', email);
+  try {
+    const outcome = await attempt();
+    if (outcome) await failure.giveBack();
+    return outcome;
+  } catch (error) {
+    await failure.giveBack();
+    throw error;
+  }
+}
+
+export function wrongPassword(): Refusal {
+  return unauthorized('INVALID_CREDENTIALS', 'wrong_credentials', 'The current password is wrong.');
+}
+
+export function emailTaken(): Refusal {
+  return refuse('EMAIL_TAKEN', { fields: { email: 'belongs to an account already' } });
+}
+
+export const userShape = writtenInputs(USER);
+export const homeownerShape = writtenInputs(HOMEOWNER);
+
+const contractorFields = writtenInputs(CONTRACTOR);
+
+/** Null clears a list like any other field. */
+export const contractorShape = {
+  ...contractorFields,
+  serviceAreas: listOrNone(contractorFields.serviceAreas),
+  specialties: listOrNone(contractorFields.specialties),
+};
+
+function listOrNone(list: typeof contractorFields.serviceAreas) {
+  return list.nullable().transform((values) => (values === null ? [] : values));
+}
+
+/** `isClient` where the contractor has bid on a job of the viewer’s. */
+export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
+  return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
+}
+
+/** A user's own row without the fields that only admins can read. Those fields are nullable in every row. */
+export function readableByOneself(user: User): User {
+  return redact('user', user, () => relationsToPerson({ userId: user.id, role: user.userType }, user.id, {})) as User;
+}

@@ -1,0 +1,34 @@
+/** Reviews of contractors, for any signed-in user. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { selectContractor } from '../../store/accounts/accounts.js';
+import type { Page } from '../../../platform/db/pages/page.js';
+import type { ReviewId } from '../../rules/ids.js';
+import type { Db } from '../../../platform/db/database.js';
+import { listReviews as reviewsNewestFirst, selectReview, type Review } from '../../store/people/reviews.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+
+/** The contents of a cursor of reviews. */
+export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;
+
+export const listReviews = operation({
+  name: 'contractorReviews',
+  description: 'Lists the reviews of a contractor, the newest first, for anyone signed in.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape }),
+  async run({ db, include }, { id, ...page }): Promise<Page<Review>> {
+    const request = pageRequest(page, REVIEWS_NEWEST_FIRST, include);
+    const [contractor] = await selectContractor(db, { id });
+    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+    return reviewsNewestFirst(db, { contractorId: id }, request);
+  },
+});
+
+export async function findReview(db: Db, id: ReviewId): Promise<Review> {
+  const [review] = await selectReview(db, { id });
+  if (!review) throw refuse('NOT_FOUND', { message: 'There is no such review.' });
+  return review;
+}

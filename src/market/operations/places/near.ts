@@ -1,0 +1,136 @@
+/**
+ * The input `near` of a list: a postal code, or a city with its state, and how many miles around it. GraphQL sends one
+ * object, and REST, whose queries are flat, four fields.
+ */
+import { z } from 'zod';
+import { NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
+import type { ContractorFilter } from '../../store/people/contractor-lists.js';
+import type { JobFilter } from '../../store/jobs/job-filters.js';
+import { cityPlace, knownAreas, milesBetween, postalPlace } from './places.js';
+import { optionalText } from '../../../platform/fields/shapes.js';
+import { invalidField } from '../../../platform/call/validation.js';
+
+const zipCode = optionalText(TEXT.line);
+const cityOrState = optionalText(TEXT.line);
+
+/** The inputs of a list, in both forms. `listed` begins their descriptions: what lies near the place. */
+export function nearInputs(listed: string, milesMax: number) {
+  const miles = z.number().min(1).max(milesMax);
+  const nearest = milesMax > NEAREST_MILES_MAX ? `, and to ${NEAREST_MILES_MAX} where the nearest come first` : '';
+  const howFar = `How far away at most, in miles: 1 to ${milesMax}${nearest}.`;
+  return {
+    place: z.strictObject({
+      zipCode: zipCode.describe('A US postal code.'),
+      city: cityOrState.describe('A US city, in place of a postal code.'),
+      state: cityOrState.describe('The city’s state, such as `TX`.'),
+      withinMiles: miles.describe(howFar),
+    }),
+    /** The same for a flat query. */
+    fields: {
+      nearZip: zipCode.describe(`${listed} near this US postal code; with \`within_miles\`.`),
+      nearCity: cityOrState.describe(`${listed} near this US city; with \`near_state\` and \`within_miles\`.`),
+      nearState: cityOrState.describe('The state of `near_city`, such as `TX`.'),
+      withinMiles: miles.nullish().describe(howFar),
+    },
+  };
+}
+
+interface Flat {
+  readonly nearZip?: string | null | undefined;
+  readonly nearCity?: string | null | undefined;
+  readonly nearState?: string | null | undefined;
+  readonly withinMiles?: number | null | undefined;
+}
+
+type Near = Partial<z.infer<ReturnType<typeof nearInputs>['place']>>;
+
+export interface NearInput extends Flat {
+  readonly near?: Near | null | undefined;
+}
+
+/** The names of the fields in each API. */
+const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.state', withinMiles: 'near.withinMiles' };
+const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
+
+function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | undefined {
+  const hasPlace = [nearZip, nearCity, nearState, withinMiles].some((value) => value != null);
+  return hasPlace
+    ? { zipCode: nearZip, city: nearCity, state: nearState, ...(withinMiles != null && { withinMiles }) }
+    : undefined;
+}
+
+/** The problems of the place as a whole, in either form. */
+export function contradictionsInPlace(near: Near | null | undefined, flat: Flat): Record<string, string> {
+  const fromQuery = flatPlace(flat);
+  return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
+}
+
+/** Throws where a list cannot begin with the nearest: without a place, or so far around it that too many are near. */
+export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'miles'> | null | undefined): void {
+  if (!around) throw invalidField('orderBy', 'needs a place, and within how many miles');
+  if (around.miles <= NEAREST_MILES_MAX) return;
+  const { withinMiles } = near ? IN_OBJECT : IN_QUERY;
+  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} where the nearest come first`);
+}
+
+function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
+  const problems: Record<string, string> = {};
+  if (withinMiles == null) problems[names.withinMiles] = 'is required with a place';
+  if (zip == null && city == null && state == null) problems[names.zipCode] = 'is required, or a city and its state';
+  if (zip != null && (city != null || state != null))
+    problems[names.zipCode] = 'cannot be sent together with a city or a state';
+  if (city == null && state != null) problems[names.city] = 'is required with a state';
+  if (city != null && state == null) problems[names.state] = 'is required with a city';
+  return problems;
+}
+
+/** Where something may lie near by. */
+interface Around {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly miles: number;
+}
+
+/** Null where no place is given; one that we do not know is refused. */
+export async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
+  const place = near ?? flatPlace(flat);
+  if (!place) return null;
+  const { latitude, longitude } = await centreOf(place, near ? IN_OBJECT : IN_QUERY);
+  return { latitude, longitude, miles: place.withinMiles ?? 1 };
+}
+
+const MILES_PER_DEGREE = 69;
+
+/** The bounding box for the index; the distance is then computed within it. Null where no place is given. */
+export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
+  const around = await placeAround(input);
+  if (!around) return null;
+  const { latitude, longitude, miles } = around;
+  const high = (miles + 1) / MILES_PER_DEGREE;
+  const wide = high / Math.max(0.05, Math.cos(((Math.abs(latitude) + high) * Math.PI) / 180));
+  return { ...around, box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})` };
+}
+
+/** The service areas whose centre lies near enough. */
+export async function areasAround({ latitude, longitude, miles }: Around): Promise<ContractorFilter['near']> {
+  const names: string[] = [];
+  const tenths: number[] = [];
+  const high = (miles + 1) / MILES_PER_DEGREE;
+  for (const area of await knownAreas()) {
+    // Most are left out by this alone.
+    if (Math.abs(area.latitude - latitude) > high) continue;
+    const distance = milesBetween(area, { latitude, longitude });
+    if (distance > miles) continue;
+    names.push(area.name);
+    tenths.push(Math.round(distance * 10));
+  }
+  return { names, tenths };
+}
+
+async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {
+  const place = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
+  if (place) return place;
+  throw zip == null
+    ? invalidField(names.city, 'is not a city of that state that we know')
+    : invalidField(names.zipCode, 'is not a postal code that we know');
+}

@@ -1,0 +1,59 @@
+/** Public reference data for clients: the lifecycle of a job, and suggested values. */
+import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
+import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
+import { BID_STATES, INITIAL_JOB_STATE, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/states.js';
+import { PARTY_WORDS } from '../rules/parties.js';
+import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/jobs/publishing.js';
+import { descriptionOf } from '../rules/effects.js';
+import { CATALOG } from '../rules/jobs/catalog.js';
+import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
+import type { ShownRow } from '../../platform/fields/entity.js';
+import { operation } from '../../platform/call/operation.js';
+import { nothing } from '../../platform/fields/shapes.js';
+
+const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
+  states: [...JOB_STATES],
+  initialState: INITIAL_JOB_STATE,
+  terminalStates: [...TERMINAL_JOB_STATES],
+  requiredToPublish: [...REQUIRED_TO_PUBLISH],
+  actions: JOB_ACTION_LIST.map((row) => ({
+    action: row.action,
+    operation: row.operation,
+    from: [...row.from],
+    to: isTransition(row) ? row.to : null,
+    by: PARTY_WORDS[row.by].description,
+    event: row.event,
+    description: row.description,
+    effects: row.effects.map(descriptionOf),
+  })),
+  bidStates: [...BID_STATES],
+  bidActions: BID_TRANSITION_LIST.map((row) => ({
+    operation: row.operation,
+    from: [...row.from],
+    to: row.to,
+    by: PARTY_WORDS[row.by].description,
+    description: row.description,
+  })),
+  bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from: [...from], to, when })),
+};
+
+export const readLifecycle = operation({
+  name: 'lifecycle',
+  description: 'Reads the life of a job as a table: every state, every action on it, who may call it and what it does.',
+  allows: 'anyone',
+  budget: 'own',
+  input: nothing,
+  run: async () => LIFECYCLE,
+});
+
+export const readCatalog = operation({
+  name: 'catalog',
+  description: 'Reads the values that free texts usually have, and what publishing costs.',
+  allows: 'anyone',
+  budget: 'own',
+  input: nothing,
+  run: async () => ({
+    ...CATALOG,
+    urgencies: URGENCIES.map((urgency) => ({ urgency, publishCost: PUBLISH_COST[urgency] })),
+  }),
+});

@@ -1,0 +1,58 @@
+/** Whom each operation is for, and which codes it can be refused with: both APIs’ documents are printed from here. */
+import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
+import type { IdKind } from '../rules/ids.js';
+import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS } from '../rules/lifecycle.js';
+import { PARTY_WORDS } from '../rules/parties.js';
+import { codesOfDenials } from '../rules/policies.js';
+import { isRepeatable, isWrite, type Operation } from '../../platform/call/operation.js';
+import { kindOf, metaOf } from '../../platform/fields/shape-kinds.js';
+
+type AnyOperation = Operation<unknown, unknown>;
+
+/** In the order of the list of codes. */
+export function refusalCodesOf(operation: AnyOperation): ErrorCode[] {
+  const codes = new Set([
+    ...OF_EVERY_CALL,
+    ...ofItsKind(operation),
+    ...ofState(operation),
+    ...(operation.refusals ?? []),
+  ]);
+  return ERROR_CODES.filter((code) => codes.has(code));
+}
+
+const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED', 'OVERLOADED', 'INTERNAL'];
+
+function ofItsKind(operation: AnyOperation): ErrorCode[] {
+  const { allows, needsSession, input } = operation;
+  const isForSome = Array.isArray(allows) || needsSession || (allows !== 'anyone' && isWrite(operation));
+  const kind = kindOf(input);
+  const fields = kind.is === 'object' ? kind.schema.shape : {};
+  const ids = Object.values(fields).flatMap((field) => (metaOf(field).parameter ? (metaOf(field).kind ?? []) : []));
+  const codes: ErrorCode[] = [];
+  if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
+  if (isForSome || ids.some((id) => PRIVATE_KINDS.has(id))) codes.push('FORBIDDEN');
+  if (ids.length > 0) codes.push('NOT_FOUND');
+  if (isRepeatable(operation)) codes.push('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
+  if ('expectedVersion' in fields) codes.push('STALE_VERSION');
+  return codes;
+}
+
+/** What is somebody's own: others learn that it is there, and may not see it. */
+const PRIVATE_KINDS: ReadonlySet<IdKind> = new Set(['job', 'bid', 'transfer', 'webhookEndpoint', 'webhookDelivery']);
+
+/** The codes for an action on a job or a bid in a state that does not allow it, or whose further conditions fail. */
+function ofState({ name }: AnyOperation): readonly ErrorCode[] {
+  const key = JOB_ACTION_KEYS.find((one) => JOB_ACTIONS[one].operation === name);
+  if (key) return codesOfDenials(key);
+  return BID_TRANSITION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
+}
+
+/** Whom an operation is for, to be put behind `For`. */
+export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
+  const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
+  if (row) return PARTY_WORDS[row.by].description;
+  if (allows === 'anyone') return 'anyone';
+  if (allows === 'signed in') return 'every logged-in user';
+  return allows.map((role) => `${role}s`).join(' and ');
+}

@@ -1,0 +1,72 @@
+/** One’s own log-ins: what goes on where, and its end. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import type { SessionId } from '../../rules/ids.js';
+import { listActiveSessions, selectSession, type ActiveSession } from '../../store/sessions/active-sessions.js';
+import type { Db } from '../../../platform/db/database.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { idInPath, nothing } from '../../../platform/fields/shapes.js';
+import { endOtherLogIns, endSession as end } from './ended-sessions.js';
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export const listSessions = operation({
+  name: 'sessions',
+  description: 'Lists one’s log-ins that go on, newest first.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer, include }, input) =>
+    listActiveSessions(
+      db,
+      { userId: viewer.userId, currentId: viewer.sessionId },
+      pageRequest(input, NEWEST_FIRST, include),
+    ),
+});
+
+const sessionInput = z.strictObject({ id: idInPath('session').describe('The log-in.') });
+
+export const readSession = operation({
+  name: 'session',
+  description: 'Reads one of one’s log-ins that go on.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: sessionInput,
+  run: ({ db, viewer }, { id }): Promise<ActiveSession> => ownSession(db, viewer, id),
+});
+
+export const endSession = operation({
+  name: 'endSession',
+  description: 'Ends one of one’s log-ins: its tokens are refused from now on, everywhere.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: sessionInput,
+  async run(call, { id }): Promise<ActiveSession> {
+    const session = await ownSession(call.db, call.viewer, id);
+    await end(call, id);
+    return session;
+  },
+});
+
+export const endOtherSessions = operation({
+  name: 'endOtherSessions',
+  description: 'Ends all of one’s log-ins but this one. API keys go on.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: nothing,
+  run: async (call): Promise<{ endedCount: number }> => ({ endedCount: await endOtherLogIns(call, call.viewer) }),
+});
+
+async function ownSession(db: Db, viewer: Viewer, id: SessionId): Promise<ActiveSession> {
+  const [row] = await selectSession(db, { id, currentId: viewer.sessionId });
+  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such log-in.' });
+  if (row.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This log-in is not yours.' });
+  if (!row.isActive) throw refuse('NOT_FOUND', { message: 'This log-in has ended.' });
+  return row.session;
+}

@@ -1,0 +1,119 @@
+/**
+ * API keys for programs, which cannot log in again every fifteen minutes. Only a session may create, list and revoke
+ * keys.
+ */
+import { z } from 'zod';
+import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
+import { refuse } from '../../rules/errors.js';
+import type { ApiKeyId } from '../../rules/ids.js';
+import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
+import { choice, requiredText } from '../../../platform/fields/values.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { hashOfApiKey, newApiKeySecret } from '../../../platform/security/api-key.js';
+import {
+  countApiKeys,
+  insertApiKey,
+  listApiKeys as keysNewestFirst,
+  selectApiKey,
+  type ApiKey,
+} from '../../store/sessions/api-keys.js';
+import type { Db } from '../../../platform/db/database.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { idInPath, momentInBody } from '../../../platform/fields/shapes.js';
+import { endSession } from './ended-sessions.js';
+import { lockOwnAccount } from '../accounts/own-account.js';
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export interface NewApiKey {
+  apiKey: ApiKey;
+  secret: string;
+}
+
+export const createApiKey = operation({
+  name: 'createApiKey',
+  description:
+    'Makes a key for a program, which may do what its owner may, but for email, password, sessions and keys, or ' +
+    'only reads. The secret is shown this once.',
+  allows: 'signed in',
+  budget: 'write',
+  answersSecret: true,
+  needsSession: true,
+  input: z.strictObject({
+    name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),
+    expiresAt: momentInBody
+      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
+      .meta({ moment: true })
+      .nullish()
+      .describe('When the key ends by itself; by default it holds until it is revoked.'),
+    access: choice(API_KEY_ACCESSES, 'ApiKeyAccess')
+      .nullish()
+      .describe('Whether the key may only read; by default it may do whatever keys may.'),
+  }),
+  async run({ db, viewer }, { name, expiresAt = null, access }): Promise<NewApiKey> {
+    const secret = newApiKeySecret();
+    const apiKey = await db.inTransaction(async (tx) => {
+      await lockOwnAccount(tx, viewer);
+      const [total] = await countApiKeys(tx, viewer);
+      if ((total?.count ?? 0) >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
+      const { userId } = viewer;
+      return insertApiKey(tx, { userId, name, access: access ?? 'full', expiresAt, secretHash: hashOfApiKey(secret) });
+    });
+    return { apiKey, secret };
+  },
+});
+
+function tooManyKeys() {
+  return refuse('VALIDATION_FAILED', {
+    message: `You have ${API_KEYS_PER_PERSON_MAX} API keys, the most that one person may have; revoke one first.`,
+  });
+}
+
+export const listApiKeys = operation({
+  name: 'apiKeys',
+  description: 'Lists one’s API keys that work, newest first, without their secrets.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer, include }, input) =>
+    keysNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
+});
+
+const keyInput = z.strictObject({ id: idInPath('apiKey').describe('The API key.') });
+
+export const readApiKey = operation({
+  name: 'apiKey',
+  description: 'Reads one of one’s API keys that work, without its secret.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: keyInput,
+  async run({ db, viewer }, { id }): Promise<ApiKey> {
+    const { key, isActive } = await ownApiKey(db, viewer, id);
+    if (!isActive) throw refuse('NOT_FOUND', { message: 'This API key has ended.' });
+    return key;
+  },
+});
+
+export const revokeApiKey = operation({
+  name: 'revokeApiKey',
+  description: 'Ends an API key: it is refused from now on, everywhere.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: keyInput,
+  async run(call, { id }): Promise<ApiKey> {
+    const { key, sessionId } = await ownApiKey(call.db, call.viewer, id);
+    await endSession(call, sessionId);
+    return key;
+  },
+});
+
+async function ownApiKey(db: Db, viewer: Viewer, id: ApiKeyId) {
+  const [key] = await selectApiKey(db, { id });
+  if (!key) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
+  if (key.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
+  return key;
+}

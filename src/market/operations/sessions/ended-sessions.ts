@@ -1,0 +1,47 @@
+/**
+ * Ends sessions. This instance rejects them before it responds to the call, and all others once they're notified of the
+ * commit. Later operations in the same request are also rejected.
+ */
+import type { SessionId, UserId } from '../../rules/ids.js';
+import { revokeOtherLogIns } from '../../store/sessions/active-sessions.js';
+import {
+  revokeAllSessions,
+  revokeOtherSessions,
+  revokeSession,
+  type NamedSession,
+} from '../../store/sessions/sessions.js';
+import type { Call } from '../../../platform/call/operation.js';
+
+type EndingCall = Pick<Call<unknown>, 'db' | 'services' | 'caller'>;
+
+export async function endSession(call: EndingCall, sessionId: SessionId): Promise<void> {
+  announceAfterCommit(call, await revokeSession(call.db, { sessionId }));
+}
+
+export async function endOtherSessionsAndKeys(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
+  announceAfterCommit(call, await revokeOtherSessions(call.db, { userId, sessionId }));
+}
+
+export async function endAllSessions(call: EndingCall, userId: UserId): Promise<void> {
+  announceAfterCommit(call, await revokeAllSessions(call.db, { userId }));
+}
+
+/** Returns how many. */
+export async function endOtherLogIns(
+  call: EndingCall,
+  { userId, sessionId }: Pick<NamedSession, 'userId'> & { readonly sessionId: SessionId | null },
+): Promise<number> {
+  const ended = await revokeOtherLogIns(call.db, { userId, sessionId });
+  announceAfterCommit(call, ended);
+  return ended.length;
+}
+
+function announceAfterCommit(
+  { db, services, caller }: EndingCall,
+  sessions: readonly { readonly id: SessionId }[],
+): void {
+  caller.forgetViewerOf(sessions);
+  db.afterCommit(() => {
+    for (const { id } of sessions) services.live.announceSessionEnd(id);
+  });
+}

@@ -1,0 +1,142 @@
+/** Log-in, refresh and log-out. */
+import { z } from 'zod';
+import { unauthorized, type UNAUTHORIZED_MESSAGES } from '../../rules/errors.js';
+import { suspended } from '../../rules/people/suspension.js';
+import { isId, type SessionId } from '../../rules/ids.js';
+import { SESSION, TEXT } from '../../rules/limits.js';
+import { text } from '../../../platform/fields/values.js';
+import { addressIdentity } from '../../../platform/security/address.js';
+import { findCredentials } from '../../store/accounts/accounts.js';
+import { selectSession, type ActiveSession } from '../../store/sessions/active-sessions.js';
+import {
+  findCurrentRefreshToken,
+  findRefreshToken,
+  openSession,
+  replaceRefreshToken,
+  type CurrentRefreshToken,
+} from '../../store/sessions/sessions.js';
+import { operation, type Call } from '../../../platform/call/operation.js';
+import { nothing } from '../../../platform/fields/shapes.js';
+import { endSession } from './ended-sessions.js';
+import { countingFailure, passwordMatches, passwordTried, readableByOneself } from '../people/people.js';
+import { sessionOf, type Session } from './session.js';
+
+export const logIn = operation({
+  name: 'logIn',
+  description: 'Logs in with email and password.',
+  allows: 'anyone',
+  budget: 'logInPerAddress',
+  refusals: ['INVALID_CREDENTIALS'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({
+    email: text(TEXT.email).toLowerCase().describe('The address of the account.'),
+    password: passwordTried.describe('The password.'),
+  }),
+  async run(call, { email, password }): Promise<Session> {
+    const { db, services, caller } = call;
+    const whoFromWhere = `${email} ${addressIdentity(caller.request.address)}`;
+    const draw = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
+    const session = await countingFailure(caller, email, async () => {
+      const account = await findCredentials(db, email);
+      // The log shows the account's id, so that the operator can find the attempts of a user who reports their email.
+      caller.request.record.account = account?.user.id;
+      // An unknown email takes a comparison of the same duration, so that timing reveals no more than the answer.
+      const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
+        // The hashing queue refused the comparison, so that this does not count as an attempt.
+        await draw.giveBack();
+        throw error;
+      });
+      if (!account || !matches) return undefined;
+      if (account.user.suspendedAt) throw suspended(account.user.suspendedUntil);
+      const newSession = await db.inTransaction((tx) =>
+        openSession(tx, {
+          userId: account.user.id,
+          passwordHash: account.passwordHash,
+          program: caller.request.program ?? null,
+        }),
+      );
+      const user = readableByOneself(account.user);
+      return newSession && { ...sessionOf(services, user, newSession), user };
+    });
+    if (!session) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
+    return session;
+  },
+});
+
+export const refreshSession = operation({
+  name: 'refreshSession',
+  description:
+    'Exchanges a refresh token for a new access token and a new refresh token. A token that was used less than ' +
+    `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
+  allows: 'anyone',
+  budget: 'own',
+  refusals: ['INVALID_REFRESH_TOKEN'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
+  async run(call, { refreshToken }): Promise<Session> {
+    const { db, services, caller } = call;
+    const isOne = isId('refreshToken', refreshToken);
+    const usedToken = isOne ? await findRefreshToken(db, refreshToken) : undefined;
+    if (!usedToken) {
+      await caller.draw('invalidToken', addressIdentity(caller.request.address));
+      throw unauthorized('INVALID_REFRESH_TOKEN', isOne ? 'invalid' : 'malformed');
+    }
+    await caller.draw('refresh', usedToken.sessionId);
+    const successor = await successorOf(call, refreshToken, usedToken);
+    return sessionOf(
+      services,
+      { id: usedToken.userId, userType: usedToken.role },
+      { sessionId: usedToken.sessionId, ...successor },
+    );
+  },
+});
+
+type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
+
+/** Exchanges a refresh token for its successor. An ended session is refused before any defect of the token. */
+async function successorOf(
+  call: Pick<Call<null>, 'db' | 'services' | 'caller'>,
+  token: string,
+  usedToken: FoundToken,
+): Promise<CurrentRefreshToken> {
+  const { db, services } = call;
+  const { sessionId, sessionEnded, expired, usedAt, secondsSinceUse, readAt } = usedToken;
+  const refusal = (reason: RefreshProblem) => unauthorized('INVALID_REFRESH_TOKEN', reason);
+  if (sessionEnded) throw refusal('session_ended');
+  if (usedAt === null) {
+    if (expired) throw refusal('expired');
+    const [successor] = services.refreshTokens.successorsOf(token, readAt);
+    const successorToken = await replaceRefreshToken(db, token, readAt, successor);
+    if (successorToken) return successorToken;
+    // A concurrent call has used the token meanwhile.
+    const tokenNow = await findRefreshToken(db, token);
+    if (!tokenNow) throw refusal('invalid');
+    return successorOf(call, token, tokenNow);
+  }
+  if (secondsSinceUse > SESSION.leewaySeconds) {
+    await endSession(call, sessionId);
+    throw refusal('reused');
+  }
+  const currentToken = await findCurrentRefreshToken(db, sessionId, services.refreshTokens.successorsOf(token, usedAt));
+  if (!currentToken) throw refusal('superseded');
+  return currentToken;
+}
+
+type RefreshProblem = keyof (typeof UNAUTHORIZED_MESSAGES)['INVALID_REFRESH_TOKEN'];
+
+export const logOut = operation({
+  name: 'logOut',
+  description: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
+  allows: 'signed in',
+  budget: 'write',
+  ignoresKeyAndDryRun: true,
+  needsSession: true,
+  input: nothing,
+  async run(call): Promise<{ sessionId: SessionId; session: ActiveSession | null }> {
+    const { db, viewer } = call;
+    const { sessionId } = viewer;
+    const [row] = await selectSession(db, { id: sessionId, currentId: sessionId });
+    await endSession(call, sessionId);
+    return { sessionId, session: row?.session ?? null };
+  },
+});

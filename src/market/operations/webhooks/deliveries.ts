@@ -1,0 +1,99 @@
+/** The deliveries to a webhook endpoint: lists them with their attempts, sends one again, and sends a test event. */
+import { z } from 'zod';
+import { WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
+import { refuse } from '../../rules/errors.js';
+import { TEST_EVENT_TYPE, type WebhookState } from '../../rules/webhooks.js';
+import type { WebhookDeliveryId } from '../../rules/ids.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import type { Page } from '../../../platform/db/pages/page.js';
+import {
+  insertTestDelivery,
+  listWebhookDeliveries as deliveriesNewestFirst,
+  redeliver as enqueueAgain,
+  selectEndpointOfDelivery,
+  selectWebhookDelivery,
+  type WebhookDelivery,
+} from '../../store/webhooks/webhook-deliveries.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';
+
+/** The contents of a cursor of deliveries. */
+export const DELIVERIES_NEWEST_FIRST = ['time', 'text'] as const;
+
+export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().describe('Deliveries in this state.');
+
+export const listWebhookDeliveries = operation({
+  name: 'webhookDeliveries',
+  description:
+    'Lists what was or is to be sent to a webhook endpoint, newest first, with every attempt. It is kept for ' +
+    '30 days.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({
+    id: idInPath('webhookEndpoint').describe('The webhook endpoint.'),
+    status: deliveryStatus,
+    ...pageShape,
+  }),
+  async run({ db, viewer, include }, { id, status = null, ...page }): Promise<Page<WebhookDelivery>> {
+    const request = pageRequest(page, DELIVERIES_NEWEST_FIRST, include);
+    await readableEndpoint(db, viewer, id);
+    return deliveriesNewestFirst(db, { endpointId: id, status }, request);
+  },
+});
+
+/** For the owner of its endpoint, and for admins. */
+export async function findDelivery(db: Db, viewer: Viewer, id: WebhookDeliveryId): Promise<WebhookDelivery> {
+  const [endpoint] = await selectEndpointOfDelivery(db, { id });
+  if (!endpoint) throw noSuchDelivery();
+  if (viewer.role !== 'admin') requireOwner(viewer, endpoint);
+  const [delivery] = await selectWebhookDelivery(db, { id });
+  if (!delivery) throw noSuchDelivery();
+  return delivery;
+}
+
+export const sendTestEvent = operation({
+  name: 'sendTestEvent',
+  description:
+    'Sends an event of the type `webhook.test` to a webhook endpoint, whatever its types; it is tried again ' +
+    'like any other.',
+  allows: 'signed in',
+  budget: 'write',
+  input: z.strictObject({ id: idInPath('webhookEndpoint').describe('The webhook endpoint.') }),
+  async run({ db, viewer }, { id }): Promise<WebhookDelivery> {
+    requireActive(await ownEndpoint(db, viewer, id));
+    return insertTestDelivery(db, id, TEST_EVENT_TYPE);
+  },
+});
+
+export const redeliver = operation({
+  name: 'redeliver',
+  description:
+    'Sends an event to a webhook endpoint again, with the same `webhook-id`, be it delivered already or ' +
+    'failed for good.',
+  allows: 'signed in',
+  budget: 'write',
+  input: z.strictObject({ id: idInPath('webhookDelivery').describe('The delivery.') }),
+  async run({ db, viewer }, { id }): Promise<WebhookDelivery> {
+    const [endpoint] = await selectEndpointOfDelivery(db, { id });
+    if (!endpoint) throw noSuchDelivery();
+    requireOwner(viewer, endpoint);
+    requireActive(endpoint);
+    const delivery = await enqueueAgain(db, { id, endpointId: endpoint.id });
+    if (!delivery) throw noSuchDelivery();
+    return delivery;
+  },
+});
+
+function requireActive({ status }: { readonly status: WebhookState }): void {
+  if (status === 'active') return;
+  throw refuse('VALIDATION_FAILED', {
+    message: 'This webhook endpoint is paused: resume it first, by updating its status to active.',
+  });
+}
+
+function noSuchDelivery() {
+  return refuse('NOT_FOUND', { message: 'There is no such delivery.' });
+}

@@ -1,0 +1,232 @@
+/**
+ * Webhook endpoints: creates, reads, changes and deletes them, and rotates their secrets. An API key may not manage
+ * them, since an endpoint would outlive the key.
+ */
+import { z } from 'zod';
+import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
+import { settledFields } from '../../../platform/fields/entity.js';
+import { refuse } from '../../rules/errors.js';
+import type { WebhookEndpointId } from '../../rules/ids.js';
+import { WEBHOOKS } from '../../rules/limits.js';
+import { changedReadOnly } from '../../../platform/fields/read-only.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { newWebhookSecret } from '../../../platform/security/webhook-signature.js';
+import type { Db } from '../../../platform/db/database.js';
+import { newId } from '../../store/new-id.js';
+import type { StoredSecret } from '../../store/tables/webhooks.js';
+import {
+  countWebhookEndpoints,
+  deleteWebhookEndpoint as markAsDeleted,
+  insertWebhookEndpoint,
+  listWebhookEndpoints as endpointsNewestFirst,
+  lockWebhookEndpoint,
+  selectWebhookEndpoint,
+  updateWebhookEndpoint as update,
+  updateWebhookSecrets,
+  type WebhookEndpoint,
+} from '../../store/webhooks/webhooks.js';
+import { lockOwnAccount } from '../accounts/own-account.js';
+import { operation } from '../../../platform/call/operation.js';
+import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { readOnly } from '../../../platform/fields/read-only-input.js';
+import { idInPath } from '../../../platform/fields/shapes.js';
+import { invalidField } from '../../../platform/call/validation.js';
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export interface NewWebhook {
+  webhook: WebhookEndpoint;
+  secret: string;
+}
+
+const { url, eventTypes, status } = WEBHOOK_ENDPOINT.schema.shape;
+const id = idInPath('webhookEndpoint').describe('The webhook endpoint.');
+const types = eventTypes.nullish().describe('The types of events to send; all of them if it is left out or empty.');
+
+export const createWebhookEndpoint = operation({
+  name: 'createWebhookEndpoint',
+  description:
+    'Has what happens to one’s jobs and bids sent to an address; to that of an admin, what happens to all. The ' +
+    'secret is shown this once.',
+  allows: 'signed in',
+  budget: 'write',
+  answersSecret: true,
+  asksDatabase: true,
+  input: z.strictObject({ url: url.describe('Where to send events: a public https address.'), eventTypes: types }),
+  async run({ db, viewer, services }, input): Promise<NewWebhook> {
+    const { sealer, webhookAddresses } = services;
+    requireSoundAddress(webhookAddresses, input.url);
+    const [endpoint, secret] = [newId('webhookEndpoint'), newWebhookSecret()];
+    const secrets: StoredSecret[] = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }];
+    const webhook = await db.inTransaction(async (tx) => {
+      await lockOwnAccount(tx, viewer);
+      const [total] = await countWebhookEndpoints(tx, viewer);
+      if ((total?.count ?? 0) >= WEBHOOKS.endpointsPerPerson) throw tooManyEndpoints();
+      const [row] = await insertWebhookEndpoint(tx, {
+        id: endpoint,
+        userId: viewer.userId,
+        url: input.url,
+        eventTypes: [...new Set(input.eventTypes)],
+        secrets,
+        sealedBy: sealer.keyName,
+      });
+      if (!row) throw new Error('A new webhook endpoint could not be read back.');
+      return row;
+    });
+    return { webhook, secret };
+  },
+});
+
+function requireSoundAddress(rules: { problemWith(url: string): string | undefined }, address: string): void {
+  const problem = rules.problemWith(address);
+  if (problem) throw invalidField('url', problem);
+}
+
+function tooManyEndpoints() {
+  return refuse('VALIDATION_FAILED', {
+    message:
+      `You have ${WEBHOOKS.endpointsPerPerson} webhook endpoints, the most that one person may have; ` +
+      `delete one first.`,
+  });
+}
+
+export const listWebhookEndpoints = operation({
+  name: 'webhookEndpoints',
+  description: 'Lists one’s webhook endpoints, newest first, without their secrets.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer, include }, input) =>
+    endpointsNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
+});
+
+export const readWebhookEndpoint = operation({
+  name: 'webhookEndpoint',
+  description: 'Reads a webhook endpoint of one’s own, or as an admin anybody’s; its secret is never shown again.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id }),
+  run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
+});
+
+/** Refuses all but the owner and admins. */
+export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
+  const [row] = await selectWebhookEndpoint(db, { id: endpoint });
+  if (!row) throw noSuchEndpoint();
+  if (viewer.role !== 'admin') requireOwner(viewer, row);
+  return row.endpoint;
+}
+
+/** Refuses all but the owner. */
+export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
+  const [row] = await selectWebhookEndpoint(db, { id: endpoint });
+  if (!row) throw noSuchEndpoint();
+  requireOwner(viewer, row);
+  return row.endpoint;
+}
+
+async function lockOwnEndpoint(tx: Db, viewer: Viewer, endpoint: WebhookEndpointId) {
+  await lockOwnAccount(tx, viewer);
+  const [row] = await lockWebhookEndpoint(tx, { id: endpoint });
+  if (!row) throw noSuchEndpoint();
+  requireOwner(viewer, row);
+  return row;
+}
+
+export function requireOwner(viewer: Viewer, { userId }: Pick<Viewer, 'userId'>): void {
+  if (userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This webhook endpoint is not yours.' });
+}
+
+function noSuchEndpoint() {
+  return refuse('NOT_FOUND', { message: 'There is no such webhook endpoint.' });
+}
+
+const SETTLED_FIELDS = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !== 'id');
+
+export const updateWebhookEndpoint = operation({
+  name: 'updateWebhookEndpoint',
+  description:
+    'Changes where events are sent and which, pauses a webhook endpoint, or resumes it; what is left out stays.',
+  allows: 'signed in',
+  budget: 'write',
+  asksDatabase: true,
+  input: z.strictObject({
+    id,
+    url: url.nullish().describe('Where to send events from now on.'),
+    eventTypes: types,
+    status: status.nullish().describe('`paused` to let events wait, `active` to have them sent again.'),
+    ...readOnly(SETTLED_FIELDS),
+  }),
+  nullClears: false,
+  async run({ db, viewer, services }, { id: endpoint, ...input }): Promise<WebhookEndpoint> {
+    return db.inTransaction(async (tx) => {
+      const { endpoint: current } = await lockOwnEndpoint(tx, viewer, endpoint);
+      for (const name of changedReadOnly(SETTLED_FIELDS, input, current))
+        throw invalidField(name, 'is set by the service and cannot be changed');
+      const newValues = {
+        url: input.url ?? current.url,
+        eventTypes: [...new Set(input.eventTypes ?? current.eventTypes)],
+        status: input.status ?? current.status,
+      };
+      if (newValues.url !== current.url) requireSoundAddress(services.webhookAddresses, newValues.url);
+      const pausedReason = newValues.status === 'active' ? null : (current.pausedReason ?? 'requested');
+      const [row] = await update(tx, { id: endpoint, ...newValues, pausedReason });
+      if (!row) throw noSuchEndpoint();
+      return row;
+    });
+  },
+});
+
+export const deleteWebhookEndpoint = operation({
+  name: 'deleteWebhookEndpoint',
+  description: 'Deletes a webhook endpoint: nothing is sent to it any more, and what was sent is forgotten.',
+  allows: 'signed in',
+  budget: 'write',
+  asksDatabase: true,
+  input: z.strictObject({ id }),
+  async run({ db, viewer }, { id: endpoint }): Promise<WebhookEndpoint> {
+    const row = await ownEndpoint(db, viewer, endpoint);
+    if ((await markAsDeleted(db, { id: endpoint })).length === 0) throw noSuchEndpoint();
+    return row;
+  },
+});
+
+const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
+
+export const rotateWebhookSecret = operation({
+  name: 'rotateWebhookSecret',
+  description:
+    'Gives a webhook endpoint another secret, which is shown this once. For a day the old one signs too, so that no ' +
+    'delivery is refused while it is replaced.',
+  allows: 'signed in',
+  budget: 'write',
+  answersSecret: true,
+  asksDatabase: true,
+  input: z.strictObject({ id }),
+  async run({ db, viewer, services: { sealer } }, { id: endpoint }): Promise<NewWebhook> {
+    const secret = newWebhookSecret();
+    const webhook = await db.inTransaction(async (tx) => {
+      const { secrets: storedSecrets } = await lockOwnEndpoint(tx, viewer, endpoint);
+      const old = expiringSecrets(storedSecrets, Date.now()).flatMap((one) => reseal(one));
+      const secrets = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }, ...old];
+      const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: sealer.keyName });
+      if (!row) throw noSuchEndpoint();
+      return row;
+    });
+    return { webhook, secret };
+
+    /** Encrypts all of an endpoint's secrets under one key; secrets that cannot be decrypted any more are dropped. */
+    function reseal(one: StoredSecret): StoredSecret[] {
+      const text = sealer.open(one.sealed, endpoint);
+      return text === undefined ? [] : [{ ...one, sealed: sealer.seal(text, endpoint) }];
+    }
+  },
+});
+
+/** Keeps the newest of the old secrets; none of them signs for longer than a day. */
+function expiringSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
+  return secrets
+    .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))
+    .filter(({ endsAt }) => endsAt > now)
+    .slice(0, WEBHOOKS.secretsAtOnce - 1);
+}

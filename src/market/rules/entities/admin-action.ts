@@ -1,0 +1,42 @@
+/** What admins did to others, for admins. */
+import { z } from 'zod';
+import { entity, identifier } from '../../../platform/fields/entity.js';
+import { TEXT } from '../limits.js';
+import { idOf, moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+
+export const ADMIN_ACTION = entity(
+  'AdminAction',
+  'An admin’s action on a user or a job. It’s never changed or deleted, but its reason and decision can be erased.',
+  {
+    id: identifier('adminAction'),
+    action: {
+      type: requiredText(TEXT.kind),
+      description: 'The name of the operation, as GraphQL spells it.',
+      example: 'unverifyContractor',
+    },
+    adminId: { type: idOf('user'), description: 'Who did it.' },
+    userId: { type: idOf('user'), description: 'Whom it concerns; of a job, its owner.' },
+    jobId: { type: idOf('job').nullable(), description: 'The job that was decided on.', example: null },
+    reason: {
+      type: nullableText(TEXT.note),
+      description: 'The reason that the admin gave; null where none was given, and once it is erased.',
+      example: 'The licence ran out in June.',
+    },
+    until: {
+      type: moment.nullable(),
+      description: 'When the suspension ends. Null for other actions and for a suspension with no end.',
+      example: null,
+    },
+    amount: {
+      type: z.int().nullable(),
+      description: 'The number of tokens credited, or debited if negative. Null for actions other than adjustments.',
+      example: null,
+    },
+    decision: {
+      type: nullableText(TEXT.note),
+      description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
+      example: null,
+    },
+    createdAt: { type: moment, description: 'When.' },
+  },
+);

@@ -1,0 +1,50 @@
+/** Keys for programs, as their owner sees them. */
+import { z } from 'zod';
+import { entity, identifier } from '../../../platform/fields/entity.js';
+import { TEXT } from '../limits.js';
+import { choice, moment, requiredText } from '../../../platform/fields/values.js';
+
+/** What a key may do of what its owner may: only read, or all but what needs a log-in. */
+export const API_KEY_ACCESSES = ['read', 'full'] as const;
+export type ApiKeyAccess = (typeof API_KEY_ACCESSES)[number];
+
+export const API_KEY = entity(
+  'ApiKey',
+  'A key for a program, which acts as its owner. Its secret is shown only when it is made.',
+  {
+    id: identifier('apiKey'),
+    name: {
+      type: requiredText(TEXT.name),
+      description: 'What the key is for.',
+      example: 'Nightly export',
+      written: true,
+    },
+    access: {
+      type: choice(API_KEY_ACCESSES, 'ApiKeyAccess'),
+      description: 'Whether the key only reads.',
+      example: 'full',
+      written: true,
+    },
+    createdAt: { type: moment, description: 'When the key was made.' },
+    expiresAt: {
+      type: moment.nullable(),
+      description: 'When the key ends by itself; null if it holds until it is revoked.',
+    },
+    lastUsedAt: {
+      type: moment.nullable(),
+      description: 'When the key was last used, to the minute; null before that.',
+      example: '2026-03-02T09:41:00.000Z',
+    },
+  },
+);
+
+export const NEW_API_KEY = entity('NewApiKey', 'A new key for a program, with its secret.', {
+  apiKey: { type: API_KEY.schema, description: 'The key.' },
+  secret: {
+    type: z.string().meta({ pattern: '^jmk_[0-9A-Za-z]{40}$' }),
+    description:
+      'Send it as `Authorization: Bearer …`: `jmk_` and 40 letters and digits. It is shown this once and stored ' +
+      'nowhere.',
+    example: 'jmk_3fQ8ZpL0xVnB7tYc2KdWsE9uHgRa5jMi1oTq4Xby',
+  },
+});

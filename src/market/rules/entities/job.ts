@@ -1,0 +1,176 @@
+/** A job: what its homeowner writes, and what the service sets. */
+import { z } from 'zod';
+import { entity, identifier } from '../../../platform/fields/entity.js';
+import { TEXT } from '../limits.js';
+import { JOB_STATES } from '../states.js';
+import { URGENCIES } from '../jobs/publishing.js';
+import { OWNER_AND_ADMINS, PARTIES_AND_ADMINS } from '../reading/readers.js';
+import {
+  choice,
+  idOf,
+  moment,
+  money,
+  nullableDay,
+  nullableText,
+  rating,
+  requiredText,
+  whole,
+} from '../../../platform/fields/values.js';
+
+/** Of a job in a list, and no field of the job: another list asks for another place. */
+export const JOB_DISTANCE = {
+  type: z.number().min(0).nullable(),
+  description:
+    'How far the centre of the job’s city is from the place that the list asks for, in miles to a tenth; null where ' +
+    'it asks for none.',
+  example: 4.2,
+};
+
+export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
+
+/** Long enough for a sentence that quotes up to two of the job's values. */
+const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
+
+export const JOB_WARNING = entity(
+  'JobWarning',
+  'Something in a job that may keep contractors from finding it. A warning never blocks a call.',
+  {
+    code: { type: choice(WARNING_CODES, 'JobWarningCode'), description: 'What is wrong.', example: 'UNKNOWN_CATEGORY' },
+    field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
+    message: {
+      type: z.string().meta({ maxLength: WARNING_CHARACTERS_MAX }),
+      description: 'What is wrong and how to fix it, to show to the user.',
+      example: '“plumming” is not a category in the catalog. Did you mean “plumbing”?',
+    },
+  },
+);
+
+/** Computed from the job when it is read. Lists in REST leave it out. */
+export const JOB_WARNINGS = {
+  type: z.array(JOB_WARNING.schema),
+  description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',
+  example: [],
+  readBy: OWNER_AND_ADMINS,
+} as const;
+
+export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
+  id: identifier('job'),
+  title: {
+    type: requiredText(TEXT.title),
+    description: 'What is to be done, in a line.',
+    example: 'Repair the kitchen sink',
+    written: true,
+  },
+  description: {
+    type: requiredText(TEXT.long),
+    description: 'What is to be done, in full.',
+    example: 'It drips day and night, and the cabinet below is wet.',
+    written: true,
+  },
+  status: { type: choice(JOB_STATES, 'JobStatus'), description: 'Its state.', example: 'open' },
+  category: {
+    type: nullableText(TEXT.kind),
+    description: 'The trade. It cannot change after publishing.',
+    inputDescription: 'The trade, such as `plumbing`; `catalog` suggests values.',
+    example: 'plumbing',
+    written: true,
+  },
+  budgetMin: {
+    type: money.nullable(),
+    description: 'The least the homeowner expects to pay.',
+    example: 150,
+    written: true,
+  },
+  budgetMax: {
+    type: money.nullable(),
+    description: 'The most the homeowner wants to pay.',
+    example: 400.5,
+    written: true,
+  },
+  urgency: {
+    type: choice(URGENCIES, 'Urgency').nullable(),
+    description: 'How soon.',
+    inputDescription: 'How soon; it sets the price of publishing.',
+    example: 'standard',
+    written: true,
+  },
+  addressLine1: {
+    type: nullableText(TEXT.line),
+    description: 'Street and number.',
+    example: '1200 Barton Springs Road',
+    readBy: PARTIES_AND_ADMINS,
+    written: true,
+  },
+  addressLine2: {
+    type: nullableText(TEXT.line),
+    description: 'More of the address.',
+    example: null,
+    readBy: PARTIES_AND_ADMINS,
+    written: true,
+  },
+  city: { type: nullableText(TEXT.line), description: 'The city.', example: 'Austin', written: true },
+  state: { type: nullableText(TEXT.line), description: 'The state.', example: 'TX', written: true },
+  zipCode: {
+    type: nullableText(TEXT.line),
+    description: 'The postal code.',
+    example: '78704',
+    readBy: PARTIES_AND_ADMINS,
+    written: true,
+  },
+  country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
+  latitude: {
+    type: z.number().min(-90).max(90).nullable(),
+    description: 'Found by the service from the postal code or the city.',
+    example: 30.2428,
+    readBy: PARTIES_AND_ADMINS,
+  },
+  longitude: {
+    type: z.number().min(-180).max(180).nullable(),
+    description: 'Found by the service from the postal code or the city.',
+    example: -97.7658,
+    readBy: PARTIES_AND_ADMINS,
+  },
+  desiredStartDate: {
+    type: nullableDay,
+    description: 'When the work should begin.',
+    example: '2026-03-09',
+    written: true,
+  },
+  desiredCompletionDate: {
+    type: nullableDay,
+    description: 'When the work should be done.',
+    example: '2026-03-20',
+    written: true,
+  },
+  requirements: {
+    type: nullableText(TEXT.long),
+    description: 'What a contractor must bring or know.',
+    example: 'Bring a replacement tap.',
+    written: true,
+  },
+  homeownerId: { type: idOf('homeowner'), description: 'Whose job it is.' },
+  awardedBidId: { type: idOf('bid').nullable(), description: 'The bid that got the job.', example: null },
+  rating: {
+    type: rating.nullable(),
+    description: 'The homeowner’s rating of the work, from 1 to 5. Null until they give one.',
+    example: null,
+  },
+  review: {
+    type: nullableText(TEXT.note),
+    description: 'The homeowner’s review of the work, for others to read. Null if they didn’t write one.',
+    example: null,
+  },
+  version: {
+    type: whole(1),
+    description:
+      'Rises with every change. To change only what you have read, pass it as `expectedVersion`, or in REST, where ' +
+      'it is the ETag, as `If-Match`.',
+    example: 3,
+  },
+  statusChangedAt: { type: moment, description: 'When the job entered its current status. Edits don’t change it.' },
+  createdAt: { type: moment, description: 'When the draft was written.' },
+  updatedAt: {
+    type: moment,
+    description: 'When the job last changed; bids on it and proposals in its dispute are no change of the job.',
+  },
+});

@@ -1,0 +1,21 @@
+/** What a homeowner said of finished work, for anyone who looks for a contractor. */
+import { entity, identifier } from '../../../platform/fields/entity.js';
+import { TEXT } from '../limits.js';
+import { moment, nullableText, rating, requiredText } from '../../../platform/fields/values.js';
+
+export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {
+  id: identifier('review'),
+  rating: { type: rating.nullable(), description: 'From 1 to 5; null where none was given.', example: 4 },
+  review: {
+    type: nullableText(TEXT.note),
+    description: 'What others should know about the work; null where only a rating was given.',
+    example: 'Quick and clean.',
+  },
+  category: { type: nullableText(TEXT.kind), description: 'The trade of the job.', example: 'plumbing' },
+  homeownerFirstName: {
+    type: requiredText(TEXT.name),
+    description: 'The given name of the homeowner.',
+    example: 'Hanna',
+  },
+  createdAt: { type: moment, description: 'When the work was approved.' },
+});

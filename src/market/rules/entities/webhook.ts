@@ -1,0 +1,112 @@
+/** Webhook endpoints, what was sent to them, and each attempt to do so, as their owner sees them. */
+import { z } from 'zod';
+import { entity, identifier } from '../../../platform/fields/entity.js';
+import { EVENT_TYPES } from '../events.js';
+import { TEXT, WEBHOOKS } from '../limits.js';
+import { choice, idOf, moment, requiredText, text, whole } from '../../../platform/fields/values.js';
+import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';
+
+export const WEBHOOK_ENDPOINT = entity(
+  'WebhookEndpoint',
+  'An address to which what happens to one’s jobs and bids is sent, signed as the Standard Webhooks ' +
+    'specification says.',
+  {
+    id: identifier('webhookEndpoint'),
+    url: {
+      type: requiredText(TEXT.url).meta({ format: 'uri' }),
+      description: 'Where events are sent to: a public https address.',
+      example: 'https://hooks.example.com/jobs',
+      written: true,
+    },
+    eventTypes: {
+      type: z.array(choice(EVENT_TYPES, 'JobEventType')).max(EVENT_TYPES.length),
+      description: 'The types of events that are sent; all of them, those added later too, if the list is empty.',
+      example: ['bid.submitted', 'job.completed'],
+      written: true,
+    },
+    status: {
+      type: choice(WEBHOOK_STATES, 'WebhookStatus'),
+      description: 'Whether events are sent. While it is paused they wait, and are sent when it is resumed.',
+      example: 'active',
+      written: true,
+    },
+    pausedReason: {
+      type: choice(WEBHOOK_PAUSE_REASONS, 'WebhookPauseReason').nullable(),
+      description: 'Why it is paused; null while it is active.',
+      example: null,
+    },
+    failingSince: {
+      type: moment.nullable(),
+      description: 'Since when every attempt has failed; null if the last one succeeded.',
+      example: null,
+    },
+    oldSecretEndsAt: {
+      type: moment.nullable(),
+      description: 'Until when a replaced secret signs along with the current one; null if there is none.',
+      example: null,
+    },
+    createdAt: { type: moment, description: 'When it was made.' },
+    updatedAt: { type: moment, description: 'When its owner, or the service by pausing it, last changed it.' },
+  },
+);
+
+export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint with the secret that it was just given.', {
+  webhook: { type: WEBHOOK_ENDPOINT.schema, description: 'The endpoint.' },
+  secret: {
+    type: z.string().meta({ pattern: '^whsec_[0-9A-Za-z+/]{43}=$' }),
+    description:
+      'What events are signed with: `whsec_` and 32 bytes in base64, as Standard Webhooks has it. It is shown ' +
+      'this once.',
+    example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfKc2E6Q2Q=',
+  },
+});
+
+export const WEBHOOK_ATTEMPT = entity('WebhookAttempt', 'One attempt to send an event to a webhook endpoint.', {
+  number: { type: whole(1), description: 'The place among the delivery’s attempts, from 1.', example: 1 },
+  startedAt: { type: moment, description: 'When it began.' },
+  durationMs: { type: whole(), description: 'How long it took, in milliseconds.', example: 84 },
+  responseStatus: {
+    type: whole().nullable(),
+    description: 'The HTTP status of the answer; null if there was none.',
+    example: 204,
+  },
+  error: {
+    type: text(TEXT.line).nullable(),
+    description: 'Why the attempt failed; null if it succeeded.',
+    example: null,
+  },
+  response: {
+    type: text(WEBHOOKS.answerCharacters).nullable(),
+    description: 'The first characters of the answer’s body; null if there was none.',
+    example: null,
+  },
+});
+
+export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'An event on its way to a webhook endpoint.', {
+  id: identifier('webhookDelivery'),
+  webhookId: { type: idOf('webhookEndpoint'), description: 'The endpoint.' },
+  eventId: {
+    type: idOf('event'),
+    description: 'The event, whose identifier is the `webhook-id` of every attempt, redeliveries included.',
+  },
+  eventType: {
+    type: choice(DELIVERED_TYPES, 'WebhookEventType'),
+    description: 'What happened, or that it is a test.',
+    example: 'bid.submitted',
+  },
+  status: { type: choice(DELIVERY_STATUSES, 'WebhookDeliveryStatus'), description: 'Its state.', example: 'delivered' },
+  nextAttemptAt: {
+    type: moment.nullable(),
+    description: 'When it is tried next; null once it has ended.',
+    example: null,
+  },
+  createdAt: { type: moment, description: 'When it was queued.' },
+  endedAt: {
+    type: moment.nullable(),
+    description: 'When it was delivered, failed for good, or was skipped; null before that.',
+  },
+  attempts: {
+    type: z.array(WEBHOOK_ATTEMPT.schema),
+    description: `The attempts so far, the oldest first; of more than ${WEBHOOKS.storedAttemptsMax} the last ones.`,
+  },
+});

@@ -1,0 +1,275 @@
+/**
+ * Which fields of a job people write, which of them a PUT may change in which state, and how far. While bids may come,
+ * no budget falls too far under its highest, and with bids the urgency does not fall; once the work has begun, the
+ * completion date does not move too far (`EDITS`). All of a PUT happens, or none.
+ */
+import { daysBetween } from '../../../platform/fields/dates.js';
+import { JOB } from '../entities/job.js';
+import { requiredFields, settledFields, writtenFields } from '../../../platform/fields/entity.js';
+import type { RequiredField, StoredRow, WrittenField } from '../../../platform/fields/entity.js';
+import { refuse, type RefusalCode } from '../errors.js';
+import type { OTHER_JOB_ACTIONS } from '../lifecycle.js';
+import { EDITS } from '../limits.js';
+import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
+import { changedReadOnly } from '../../../platform/fields/read-only.js';
+import { isIn, type JobState } from '../states.js';
+
+export type JobField = WrittenField<typeof JOB>;
+
+/** The fields that a person fills in. Money has at most two decimals, dates are real days, texts are trimmed. */
+export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
+
+/** The fields that the service sets, which a client may send back as it read them. */
+export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
+
+/** Absent is untouched, null is cleared. */
+export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
+  [Field in keyof JobReadOnlyFields]?: unknown;
+};
+
+export const JOB_FIELDS = writtenFields(JOB);
+
+/** Creation asks for them, and no edit clears them. */
+export const REQUIRED_FIELDS = requiredFields(JOB);
+export type RequiredJobField = RequiredField<typeof JOB>;
+
+/** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
+export const READ_ONLY_FIELDS = settledFields(JOB);
+
+/** The states in which `update` is allowed. */
+type EditableState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
+
+/** A draft takes all that creation takes. What is not listed is read-only. */
+const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
+  draft: JOB_FIELDS,
+  open: [
+    'title',
+    'description',
+    'budgetMin',
+    'budgetMax',
+    'urgency',
+    'desiredStartDate',
+    'desiredCompletionDate',
+    'requirements',
+  ],
+  awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
+  in_progress: ['desiredCompletionDate', 'requirements'],
+} satisfies Record<EditableState, readonly JobField[]>;
+
+export function editableFields(state: JobState): readonly JobField[] {
+  return EDITABLE_IN[state] ?? [];
+}
+
+/**
+ * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no
+ * further than one big edit would.
+ */
+export interface EditBases {
+  /** The highest value since publication. */
+  highestBudgetMin: number | null;
+  highestBudgetMax: number | null;
+  /** The most tokens ever paid for this job's urgency. */
+  mostTokensPaid: number;
+  /** The completion date at check-in or, where there was none, the first one given after it. */
+  completionDateAtCheckIn: string | null;
+}
+
+type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
+type Budget = 'budgetMin' | 'budgetMax';
+
+export type JobBeforeEdit = JobWithBases &
+  Readonly<JobReadOnlyFields> & {
+    /** The number of bids, not counting withdrawn ones and those of suspended contractors. */
+    readonly bidsLimitingEdits: number;
+  };
+
+export interface JobEdit {
+  /** Only what really changes. */
+  changes: Partial<JobFields>;
+  /** What the job must keep from now on, for later edits. */
+  bases: Partial<EditBases>;
+  /** Tokens to be paid for a raised urgency. */
+  charge: number;
+}
+
+/**
+ * Throws the first refusal there is, in the order of the lines. Whether the charge is covered is a policy
+ * of `policies.ts`, which the caller asks afterwards.
+ */
+export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
+  refuseReadOnly(job, patch);
+  const changes = changesOf(job, patch);
+  refuseNotEditable(job.status, changes);
+  refuseBeyondLimits(job, changes);
+  refuseCleared(job.status, changes);
+  refuseContradictions(job, changes);
+  const charge = chargeFor(job, changes);
+  return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
+}
+
+/** Fields that contradict each other, each with its problem. Creation checks this too. */
+export function contradictionsIn(
+  job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
+) {
+  const problems: Partial<Record<JobField, string>> = {};
+  if (isAbove(job.budgetMin, job.budgetMax)) {
+    problems.budgetMin = 'must not be more than the upper budget';
+    problems.budgetMax = 'must not be less than the lower budget';
+  }
+  if (isAbove(job.desiredStartDate, job.desiredCompletionDate)) {
+    problems.desiredStartDate = 'must not be after the completion date';
+    problems.desiredCompletionDate = 'must not be before the start date';
+  }
+  return problems;
+}
+
+type FieldPatch = Pick<JobPatch, JobField>;
+
+function changesOf(job: JobFields, patch: FieldPatch): FieldPatch {
+  const changes: FieldPatch = {};
+  for (const field of JOB_FIELDS) {
+    if (patch[field] !== undefined && patch[field] !== job[field]) copy(field, patch, changes);
+  }
+  return changes;
+}
+
+function copy<Field extends JobField>(field: Field, from: FieldPatch, to: FieldPatch): void {
+  to[field] = from[field];
+}
+
+function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
+  const changedFields = changedReadOnly(READ_ONLY_FIELDS, patch, job);
+  if (changedFields.length > 0)
+    throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and cannot be changed') });
+}
+
+function refuseNotEditable(state: JobState, changes: FieldPatch): void {
+  const editable = editableFields(state);
+  const blockedFields = fieldsOf(changes).filter((field) => !editable.includes(field));
+  if (blockedFields.length > 0) throw refuse('FIELD_NOT_EDITABLE', { blockedFields });
+}
+
+type Problems = Partial<Record<JobField, string>>;
+
+/** How far a field may go, each limit with its refusal, in their order. */
+const LIMITS = [
+  ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
+  ['URGENCY_LOCKED', urgencyProblems],
+  ['COMPLETION_DATE_SHIFT_TOO_LARGE', completionDateProblems],
+] as const satisfies readonly (readonly [RefusalCode, (job: JobBeforeEdit, changes: FieldPatch) => Problems])[];
+
+export const CODES_OF_LIMITS = LIMITS.map(([code]) => code);
+
+function refuseBeyondLimits(job: JobBeforeEdit, changes: FieldPatch): void {
+  for (const [code, problemsOf] of LIMITS) {
+    const fields = problemsOf(job, changes);
+    if (Object.keys(fields).length > 0) throw refuse(code, { fields });
+  }
+}
+
+function budgetProblems(job: JobBeforeEdit, changes: FieldPatch): Problems {
+  const fields: Problems = {};
+  if (!isIn('bidding', job.status)) return fields;
+  for (const budget of ['budgetMin', 'budgetMax'] as const) {
+    const highest = highestBudget(job, budget);
+    const newValue = changes[budget];
+    if (highest === null || newValue === undefined) continue;
+    const lowest = lowestCents(highest);
+    if (newValue === null || inCents(newValue) < lowest) fields[budget] = `must be at least ${lowest / 100}`;
+  }
+  return fields;
+}
+
+/** The least value that is not further below the highest than `EDITS.budgetDecreasePercentMax` allows. */
+function lowestCents(highest: number): number {
+  return Math.ceil((inCents(highest) * (100 - EDITS.budgetDecreasePercentMax)) / 100);
+}
+
+/**
+ * Withdrawn bids and those of suspended contractors don't count. Removing the urgency isn't lowering it: it's always
+ * rejected, with or without bids, along with the other cleared fields.
+ */
+function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
+  if (!isIn('bidding', job.status) || job.bidsLimitingEdits === 0 || !urgency || !job.urgency) return {};
+  return compareUrgency(urgency, job.urgency) < 0 ? { urgency: `must not be lower than ${job.urgency}` } : {};
+}
+
+function completionDateProblems(job: JobBeforeEdit, { desiredCompletionDate: newDate }: FieldPatch): Problems {
+  const base = completionBase(job);
+  if (!limitsCompletionDate(job.status) || base === null || newDate === undefined) return {};
+  if (newDate !== null && Math.abs(daysBetween(base, newDate)) <= EDITS.completionShiftDaysMax) return {};
+  return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
+}
+
+/** No job is without what creation asks for, and no published one without what publishing asked for. */
+function refuseCleared(state: JobState, changes: FieldPatch): asserts changes is Partial<JobFields> {
+  const requiredNames: readonly (keyof JobFields)[] = isIn('unpublished', state)
+    ? REQUIRED_FIELDS
+    : REQUIRED_TO_PUBLISH;
+  const clearedNames = requiredNames.filter((field) => changes[field] === null || changes[field] === '');
+  if (clearedNames.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(clearedNames, 'must not be blank') });
+}
+
+function refuseContradictions(job: JobFields, changes: Partial<JobFields>): void {
+  const problems = Object.entries(contradictionsIn({ ...job, ...changes })).filter(([field]) => field in changes);
+  if (problems.length > 0) throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
+}
+
+function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number {
+  if (!isIn('bidding', job.status) || !urgency || !job.urgency) return 0;
+  return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
+}
+
+/** What the job keeps after an edit that was accepted; a state without limits changes none of it. */
+function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
+  if (isIn('bidding', before.status))
+    return {
+      highestBudgetMin: larger(highestBudget(before, 'budgetMin'), after.budgetMin),
+      highestBudgetMax: larger(highestBudget(before, 'budgetMax'), after.budgetMax),
+      mostTokensPaid: before.mostTokensPaid + charge,
+    };
+  if (limitsCompletionDate(before.status))
+    return { completionDateAtCheckIn: completionBase(before) ?? after.desiredCompletionDate };
+  return {};
+}
+
+export function limitsCompletionDate(state: JobState): boolean {
+  return isIn('work', state);
+}
+
+const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<
+  Budget,
+  keyof EditBases
+>;
+
+/** Null where the budget was never given: then the next one is free, and becomes the base. */
+function highestBudget(job: JobWithBases, budget: Budget): number | null {
+  return larger(job[HIGHEST[budget]], job[budget]);
+}
+
+/** Null where there was no date at check-in and none since. */
+function completionBase(job: JobWithBases): string | null {
+  return job.completionDateAtCheckIn ?? job.desiredCompletionDate;
+}
+
+function larger(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.max(a, b);
+}
+
+/** Money is compared in whole cents: 90 percent of 0.7 is not exactly 0.63 to a machine. */
+function inCents(amount: number): number {
+  return Math.round(amount * 100);
+}
+
+function isAbove<T extends number | string>(a: T | null, b: T | null): boolean {
+  return a !== null && b !== null && a > b;
+}
+
+function fieldsOf(changes: FieldPatch): JobField[] {
+  return JOB_FIELDS.filter((field) => field in changes);
+}
+
+function each(fields: readonly string[], problem: string): Record<string, string> {
+  return Object.fromEntries(fields.map((field) => [field, problem]));
+}

@@ -1,0 +1,325 @@
+/**
+ * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it.
+ * `availableActions`, the documents and the tests' journeys are all read from here, from `states.ts` and, for bids,
+ * from `bids.ts`; `test/market/rules/lifecycle-rows.test.ts` holds the rows against each other, and
+ * `test/contracts/actions.test.ts` against the routes and the mutations.
+ */
+import type { Effect, TransitionEffect } from './effects.js';
+import type { RefusalCode } from './errors.js';
+import { REVIEW_DAYS_MAX } from './limits.js';
+import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
+
+/** Whom an operation is for; `parties.ts` defines each word. */
+export type PartyWord = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
+
+/** What an operation on a job and one on a bid have in common. */
+export interface Action<Event extends string = string> {
+  /** As `availableActions` and the GraphQL enum spell it. */
+  readonly action: string;
+  /** The operation, which is also the GraphQL mutation. */
+  readonly operation: string;
+  /** The last part of the REST address, after the job's or the bid's own; empty for the thing itself. */
+  readonly path: string;
+  readonly method?: 'PUT' | 'DELETE'; // POST where this is left out.
+  readonly by: PartyWord;
+  /** What the event is called that records it. */
+  readonly event: Event;
+  readonly description: string;
+}
+
+interface ActionOnJob<Event extends string = string> extends Action<Event> {
+  readonly from: readonly JobState[];
+  /** What the call gets in any other state: INVALID_TRANSITION where this is left out. */
+  readonly codeInOtherStates?: RefusalCode;
+  /** What happens besides the change of state, in the order in which the documents list it. */
+  readonly effects: readonly Effect[];
+}
+
+/** A transition leads to a state. */
+export interface JobTransition<Event extends string = string> extends ActionOnJob<Event> {
+  readonly to: JobState;
+  readonly effects: readonly TransitionEffect[];
+  /** The call may also leave the job in its state, and is then recorded as another event. */
+  readonly mayKeepState?: { readonly event: Event; readonly until: string };
+  /** States in which this is already done: the call succeeds and changes nothing. */
+  readonly alreadyDoneIn?: readonly JobState[];
+}
+
+/** Any other action leaves the state alone, or ends the job's existence. */
+export interface OtherJobAction extends ActionOnJob {
+  readonly to: 'stays' | 'gone';
+}
+
+export type JobAction = JobTransition | OtherJobAction;
+
+export const JOB_TRANSITIONS = {
+  publish: {
+    action: 'PUBLISH',
+    operation: 'publishJob',
+    path: 'publish',
+    from: ['draft'],
+    to: 'open',
+    by: 'owner',
+    event: 'job.published',
+    description: 'The homeowner publishes the draft to contractors.',
+    effects: ['chargePublishing', 'keepBudgets'],
+  },
+  award: {
+    action: 'AWARD',
+    operation: 'awardJob',
+    path: 'award',
+    from: ['open'],
+    to: 'awarded',
+    by: 'owner',
+    event: 'job.awarded',
+    description: 'The homeowner awards the job to one bid.',
+    effects: ['acceptBid', 'rejectOtherBids', 'setAwardedBid'],
+  },
+  checkIn: {
+    action: 'CHECK_IN',
+    operation: 'checkInJob',
+    path: 'checkin',
+    from: ['awarded'],
+    to: 'in_progress',
+    by: 'awardee',
+    event: 'job.checked_in',
+    description: 'The awarded contractor starts the work.',
+    effects: ['keepCompletionDate'],
+  },
+  submitForReview: {
+    action: 'SUBMIT_FOR_REVIEW',
+    operation: 'submitJobForReview',
+    path: 'submit-for-review',
+    from: ['in_progress'],
+    to: 'in_review',
+    by: 'awardee',
+    event: 'job.submitted_for_review',
+    description: 'The awarded contractor hands the work over for review.',
+    effects: [],
+  },
+  approve: {
+    action: 'APPROVE',
+    operation: 'approveJob',
+    path: 'approve',
+    from: ['in_review'],
+    to: 'completed',
+    by: 'owner',
+    event: 'job.approved',
+    description: 'The homeowner accepts the work, which completes the job.',
+    effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
+  },
+  dispute: {
+    action: 'DISPUTE',
+    operation: 'disputeJob',
+    path: 'dispute',
+    from: ['in_review'],
+    to: 'disputed',
+    by: 'owner',
+    event: 'job.disputed',
+    description: 'The homeowner does not accept the work, which begins a dispute.',
+    effects: ['beginDispute'],
+  },
+  escalate: {
+    action: 'ESCALATE',
+    operation: 'escalateJob',
+    path: 'escalate',
+    from: ['disputed'],
+    to: 'escalated',
+    by: 'parties',
+    event: 'job.escalated',
+    description: 'Either party asks an admin to decide the dispute.',
+    effects: ['lapseProposal'],
+  },
+  resolveDispute: {
+    action: 'RESOLVE_DISPUTE',
+    operation: 'resolveDispute',
+    path: 'resolve-dispute',
+    from: ['disputed'],
+    to: 'completed',
+    by: 'parties',
+    event: 'job.dispute_resolved',
+    mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
+    description:
+      'Either party proposes how to settle the dispute, or agrees: the job is completed once both have named the ' +
+      'same resolution.',
+    effects: ['releaseHolds'],
+  },
+  acceptResolution: {
+    action: 'ACCEPT_RESOLUTION',
+    operation: 'acceptResolution',
+    path: 'accept-resolution',
+    from: ['disputed'],
+    to: 'completed',
+    by: 'parties',
+    event: 'job.resolution_accepted',
+    description: 'The party that didn’t make the standing proposal accepts it, which completes the job.',
+    effects: ['releaseHolds'],
+  },
+  reachDecision: {
+    action: 'REACH_DECISION',
+    operation: 'reachDecision',
+    path: 'reach-decision',
+    from: ['escalated'],
+    to: 'decision_reached',
+    by: 'admin',
+    event: 'job.decision_reached',
+    description: 'An admin decides an escalated dispute.',
+    effects: [],
+  },
+  acceptDecision: {
+    action: 'ACCEPT_DECISION',
+    operation: 'acceptDecision',
+    path: 'accept-decision',
+    from: ['decision_reached'],
+    to: 'completed',
+    by: 'awardee',
+    event: 'job.decision_accepted',
+    description: 'The awarded contractor accepts the decision, which completes the job without credit.',
+    effects: ['releaseHolds'],
+  },
+  fileAppeal: {
+    action: 'FILE_APPEAL',
+    operation: 'fileAppeal',
+    path: 'file-appeal',
+    from: ['decision_reached'],
+    to: 'appealed',
+    by: 'awardee',
+    event: 'job.appeal_filed',
+    description: 'The awarded contractor appeals against the decision; for that there is no deadline.',
+    effects: [],
+  },
+  finalizeAppeal: {
+    action: 'FINALIZE_APPEAL',
+    operation: 'finalizeAppeal',
+    path: 'finalize-appeal',
+    from: ['appealed'],
+    to: 'completed',
+    by: 'admin',
+    event: 'job.appeal_finalized',
+    description: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
+    effects: ['releaseHolds'],
+  },
+  complete: {
+    action: 'COMPLETE',
+    operation: 'completeJob',
+    path: 'complete',
+    to: 'completed',
+    by: 'admin',
+    event: 'job.completed',
+    from: UNFINISHED_JOB_STATES,
+    alreadyDoneIn: ['completed'],
+    description:
+      'An admin completes the job outside the normal flow. The contractor gets credit only if the job is in review ' +
+      'and the admin gives it. On a completed job, this changes nothing.',
+    effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal', 'creditOnRequest'],
+  },
+  cancel: {
+    action: 'CANCEL',
+    operation: 'cancelJob',
+    path: 'cancel',
+    from: ['open', 'awarded', 'in_progress'],
+    to: 'cancelled',
+    by: 'owner',
+    event: 'job.cancelled',
+    description: 'The homeowner calls the job off.',
+    effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
+  },
+} as const satisfies Record<string, JobTransition>;
+
+export const OTHER_JOB_ACTIONS = {
+  update: {
+    action: 'UPDATE',
+    operation: 'updateJob',
+    method: 'PUT',
+    path: '',
+    from: ['draft', 'open', 'awarded', 'in_progress'],
+    to: 'stays',
+    by: 'owner',
+    event: 'job.updated',
+    codeInOtherStates: 'FIELD_NOT_EDITABLE',
+    description:
+      'The homeowner edits the job as far as its state allows: what is left out stays, null clears, and it is all or ' +
+      'nothing.',
+    effects: ['chargeRaisedUrgency'],
+  },
+  review: {
+    action: 'REVIEW',
+    operation: 'reviewJob',
+    path: 'review',
+    from: ['completed'],
+    to: 'stays',
+    by: 'owner',
+    event: 'job.reviewed',
+    description:
+      `The homeowner rates work that they approved without a rating: once, within ${REVIEW_DAYS_MAX} days of the ` +
+      'job’s completion.',
+    effects: ['addRating', 'keepReview'],
+  },
+  delete: {
+    action: 'DELETE',
+    operation: 'deleteJob',
+    method: 'DELETE',
+    path: '',
+    from: ['draft'],
+    to: 'gone',
+    by: 'owner',
+    event: 'job.deleted',
+    description: 'The homeowner deletes a draft. A published job is cancelled instead.',
+    effects: [],
+  },
+  submitBid: {
+    action: 'SUBMIT_BID',
+    operation: 'submitBid',
+    path: 'bids',
+    from: ['open'],
+    to: 'stays',
+    by: 'contractor',
+    event: 'bid.submitted',
+    description:
+      'A contractor bids on an open job. They have one bid on a job, and may bid again only after withdrawing it.',
+    effects: ['makeBid', 'stakeHold'],
+  },
+} as const satisfies Record<string, OtherJobAction>;
+
+/** Every operation on a job. */
+export const JOB_ACTIONS = { ...JOB_TRANSITIONS, ...OTHER_JOB_ACTIONS };
+
+/** What brings a job into being; there is no job yet on which it could be an action. */
+export const JOB_CREATION = {
+  operation: 'createJob',
+  to: INITIAL_JOB_STATE,
+  by: 'owner',
+  event: 'job.created',
+} as const;
+
+export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
+export type JobActionKey = keyof typeof JOB_ACTIONS;
+export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
+export type JobActionName = (typeof JOB_ACTIONS)[JobActionKey]['action'];
+
+export const JOB_ACTION_LIST: readonly JobAction[] = Object.values(JOB_ACTIONS);
+
+export function isTransition(row: JobAction): row is JobTransition {
+  return row.to !== 'stays' && row.to !== 'gone';
+}
+
+/** An operation outside the normal flow. */
+export function leavesEveryState(row: JobAction): boolean {
+  return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
+}
+
+/** A job in these may lack what publishing asks for: it is unpublished, or an operation has ended it as a draft. */
+export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
+  (state) =>
+    isIn('unpublished', state) ||
+    (isTerminal(state) && JOB_ACTION_LIST.some((row) => row.to === state && row.from.some(isUnpublished))),
+);
+
+/** The states that let the call succeed, be it by changing nothing. */
+export function statesAllowing(row: JobAction): readonly JobState[] {
+  return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
+}
+
+function isUnpublished(state: JobState): boolean {
+  return isIn('unpublished', state);
+}

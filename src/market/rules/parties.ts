@@ -1,0 +1,138 @@
+/** Who a viewer is to one job or bid, and which parties and roles each party word of the lifecycle admits. */
+import type { ContractorId, HomeownerId } from './ids.js';
+import { OTHER_JOB_ACTIONS, type PartyWord } from './lifecycle.js';
+import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
+import type { Relation } from './reading/readers.js';
+import type { Role } from './viewer.js';
+
+/**
+ * What a viewer can be to a job. An onlooker is a contractor without a bid before an open job; a stranger may not see
+ * the job at all.
+ */
+export const PARTIES = ['owner', 'awardee', 'bidder', 'onlooker', 'admin', 'stranger'] as const;
+export type Party = (typeof PARTIES)[number];
+
+/** What must be known of somebody to say who they are to a job. */
+export interface PartyViewer {
+  readonly mustVerifyEmail?: boolean;
+  readonly role: Role;
+  readonly homeownerId: HomeownerId | null;
+  readonly contractorId: ContractorId | null;
+}
+
+/** What must be known of a job to say who someone is to it. */
+export interface JobParties {
+  readonly status: JobState;
+  readonly homeownerId: HomeownerId;
+  readonly awardedContractorId: ContractorId | null;
+  /** Left out where nobody asks whether the job is open to bids. */
+  readonly isOwnerSuspended?: boolean;
+}
+
+interface BidParties {
+  readonly contractorId: ContractorId;
+}
+
+/** While contractors may bid on a job, all of them see it, also those who have never bid on it. */
+export const STATES_OPEN_TO_BIDS: readonly JobState[] = OTHER_JOB_ACTIONS.submitBid.from;
+
+function isOpenToBids({ status, isOwnerSuspended }: JobParties): boolean {
+  return STATES_OPEN_TO_BIDS.includes(status) && !isOwnerSuspended;
+}
+
+function isOwner({ homeownerId }: PartyViewer, job: JobParties): boolean {
+  return homeownerId !== null && homeownerId === job.homeownerId;
+}
+
+function isAwardee({ contractorId }: PartyViewer, job: JobParties): boolean {
+  return contractorId !== null && contractorId === job.awardedContractorId;
+}
+
+function isBidder({ contractorId }: PartyViewer, bid: BidParties): boolean {
+  return contractorId !== null && contractorId === bid.contractorId;
+}
+
+/**
+ * Of the parties that somebody could be called, the first counts. Withdrawn and rejected bids make a bidder too: a
+ * contractor who has bid on a job goes on seeing it.
+ */
+export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): Party {
+  if (viewer.role === 'admin') return 'admin';
+  if (isOwner(viewer, job)) return 'owner';
+  if (isAwardee(viewer, job)) return 'awardee';
+  if (viewer.role !== 'contractor') return 'stranger';
+  if (hasBid) return 'bidder';
+  return isOpenToBids(job) ? 'onlooker' : 'stranger';
+}
+
+/** Roles may try the operation at all; parties may do it to this job. */
+export const PARTY_WORDS = {
+  owner: { roles: ['homeowner'], parties: ['owner'], description: 'the homeowner who posted the job' },
+  awardee: { roles: ['contractor'], parties: ['awardee'], description: 'the awarded contractor' },
+  parties: {
+    roles: ['homeowner', 'contractor'],
+    parties: ['owner', 'awardee'],
+    description: 'the homeowner who posted the job or the awarded contractor',
+  },
+  bidder: { roles: ['contractor'], parties: ['bidder', 'awardee'], description: 'the contractor who made the bid' },
+  contractor: {
+    roles: ['contractor'],
+    parties: ['onlooker', 'bidder', 'awardee'],
+    description: 'any contractor who sees the job',
+  },
+  admin: { roles: ['admin'], parties: ['admin'], description: 'an admin' },
+} as const satisfies Record<
+  PartyWord,
+  { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; description: string }
+>;
+
+export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)[By]['roles'] {
+  return PARTY_WORDS[by].roles;
+}
+
+export function admitsParty(by: PartyWord, party: Party): boolean {
+  return PARTY_WORDS[by].parties.some((allowedParty) => allowedParty === party);
+}
+
+/** As whom a viewer reads the fields of a job that are not for everyone. */
+export function relationsToJob(viewer: PartyViewer, job: JobParties): readonly Relation[] {
+  if (viewer.role === 'admin') return AS_ADMIN;
+  if (isOwner(viewer, job)) return AS_OWNER;
+  return isAwardee(viewer, job) ? AS_AWARDEE : NO_RELATION;
+}
+
+const AS_ADMIN: readonly Relation[] = ['admin'];
+const AS_OWNER: readonly Relation[] = ['owner'];
+const AS_AWARDEE: readonly Relation[] = ['awardee'];
+const NO_RELATION: readonly Relation[] = [];
+
+/** The awarded contractor has bid on the job. */
+export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): boolean {
+  return partyOf(viewer, job, hasBid) !== 'stranger';
+}
+
+/**
+ * Whether the events of a job come to somebody who names no job: those of jobs that are theirs, or on which they have
+ * a bid that is not withdrawn, as the awarded contractor has; an admin hears of every job.
+ */
+export function hearsOfJob(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
+  if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));
+  return viewer.role === 'admin' || isOwner(viewer, job);
+}
+
+/** What a viewer is to a job that they hear of, by whether it was awarded to them. */
+export function partyToOwn(role: Role, isAwardedTo: boolean): Party {
+  if (role === 'contractor') return isAwardedTo ? 'awardee' : 'bidder';
+  return role === 'admin' ? 'admin' : 'owner';
+}
+
+/** Bids know two parties only: the job's owner and the contractor who made the bid. Admins see all. */
+export function seesBid(viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
+  return viewer.role === 'admin' || isOwner(viewer, job) || isBidder(viewer, bid);
+}
+
+/** Never true for a word that names no party of a bid. */
+export function mayActOnBid(by: PartyWord, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
+  if (by === 'owner') return isOwner(viewer, job);
+  return by === 'bidder' && isBidder(viewer, bid);
+}

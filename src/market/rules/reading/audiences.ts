@@ -1,0 +1,77 @@
+/** Redaction: a field that is not for the reader of a row reads as null. */
+import { CONTRACTOR, HOMEOWNER, USER } from '../entities/people.js';
+import { JOB } from '../entities/job.js';
+import type { Fields, PrivateField } from '../../../platform/fields/entity.js';
+import type { Relation } from './readers.js';
+
+/** The entities with fields that are not for everyone. */
+export const REDACTED_ENTITIES = { user: USER, homeowner: HOMEOWNER, contractor: CONTRACTOR, job: JOB } as const;
+
+export type RedactedEntity = keyof typeof REDACTED_ENTITIES;
+
+/** Whether a field of this name is for everyone in each entity that has one. */
+export function isForEveryone(field: string): boolean {
+  return Object.values<{ fields: Fields }>(REDACTED_ENTITIES).every(({ fields }) => !fields[field]?.readBy);
+}
+
+export type RedactedRow<E extends RedactedEntity, Row> = {
+  [K in keyof Row]: K extends PrivateField<(typeof REDACTED_ENTITIES)[E]> ? Row[K] | null : Row[K];
+};
+
+/**
+ * The row as this reader may see it: a copy with nulls, or the row itself where it holds nothing to hide. The relations
+ * are computed only for rows with private fields, since most rows of a list have none.
+ */
+export function redact<
+  E extends RedactedEntity,
+  Row extends Record<keyof (typeof REDACTED_ENTITIES)[E]['fields'], unknown>,
+>(entity: E, row: Row, relations: () => readonly Relation[]): RedactedRow<E, Row> {
+  const isPrivate = PRIVATE_FIELDS[entity].some((field) => field in row);
+  const hiddenFields = isPrivate ? hiddenFieldsFor(entity, relations()) : [];
+  return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as RedactedRow<E, Row>;
+}
+
+/** A copy that is changed afterwards keeps the hidden class of the row, which is faster to read. */
+function withNulls(row: Readonly<Record<string, unknown>>, fields: readonly string[]): object {
+  const copy = { ...row };
+  for (const field of fields) if (field in copy) copy[field] = null;
+  return copy;
+}
+
+const RELATION_BITS: Readonly<Record<Relation, number>> = {
+  self: 1,
+  counterpart: 2,
+  client: 4,
+  owner: 8,
+  awardee: 16,
+  admin: 32,
+};
+
+/** By the bits of the relations: there are few ways to be related, and many rows. */
+const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> = {
+  user: [],
+  homeowner: [],
+  contractor: [],
+  job: [],
+};
+
+/** The fields that are hidden from a viewer with these relations. */
+function hiddenFieldsFor(entity: RedactedEntity, relations: readonly Relation[]): readonly string[] {
+  let bits = 0;
+  for (const relation of relations) bits |= RELATION_BITS[relation];
+  return (HIDDEN_FIELDS[entity][bits] ??= privateFields(REDACTED_ENTITIES[entity], relations));
+}
+
+/** The fields that are not for everyone. */
+const PRIVATE_FIELDS: Readonly<Record<RedactedEntity, readonly string[]>> = {
+  user: privateFields(USER, []),
+  homeowner: privateFields(HOMEOWNER, []),
+  contractor: privateFields(CONTRACTOR, []),
+  job: privateFields(JOB, []),
+};
+
+function privateFields({ fields }: { fields: Fields }, relations: readonly Relation[]): string[] {
+  return Object.entries(fields)
+    .filter(([, { readBy }]) => readBy && !readBy.relations.some((relation) => relations.includes(relation)))
+    .map(([name]) => name);
+}

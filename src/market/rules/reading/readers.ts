@@ -1,0 +1,53 @@
+/** Who a field is for, where it is not for everyone who sees the row. */
+import type { Viewer } from '../viewer.js';
+
+/**
+ * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they
+ * bid for (`client`). To a job: its owner, its awarded contractor.
+ */
+export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
+
+export interface Readers {
+  /** A viewer with one of these relations reads the field; others read null. */
+  readonly relations: readonly Relation[];
+  /** The same for people, after "null for all but". */
+  readonly words: string;
+}
+
+export const PARTIES_AND_ADMINS = {
+  relations: ['owner', 'awardee', 'admin'],
+  words: 'the owner, the awarded contractor and admins',
+} as const satisfies Readers;
+
+export const OWNER_AND_ADMINS = {
+  relations: ['owner', 'admin'],
+  words: 'the owner and admins',
+} as const satisfies Readers;
+
+export const PERSONAL = {
+  relations: ['self', 'counterpart', 'admin'],
+  words: 'the person, the other side of an award and admins',
+} as const satisfies Readers;
+
+export const OWN = { relations: ['self', 'admin'], words: 'the person and admins' } as const satisfies Readers;
+
+export const ADMINS = { relations: ['admin'], words: 'admins' } as const satisfies Readers;
+
+export const CREDENTIALS = {
+  relations: ['self', 'client', 'admin'],
+  words: 'the contractor, homeowners on whose jobs they have bid, and admins',
+} as const satisfies Readers;
+
+/** What a viewer is to the person with this account: as the two rows show it, and as was read besides. */
+export function relationsToPerson(
+  viewer: Pick<Viewer, 'userId' | 'role'>,
+  userId: string,
+  { counterpart = false, client = false }: Partial<Record<'counterpart' | 'client', boolean>>,
+): Relation[] {
+  const relations: Relation[] = [];
+  if (viewer.userId === userId) relations.push('self');
+  if (viewer.role === 'admin') relations.push('admin');
+  if (counterpart) relations.push('counterpart');
+  if (client) relations.push('client');
+  return relations;
+}

@@ -1,0 +1,289 @@
+/** Accounts and their profiles. This file returns a password's hash only for a check of a password. */
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import type { ContractorId, HomeownerId, UserId } from '../../rules/ids.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { writtenFields, type RowOf } from '../../../platform/fields/entity.js';
+import type { Db } from '../../../platform/db/database.js';
+import { balanceShape } from '../ledger/ledger.js';
+import { mayBeAbsent } from '../../../platform/db/rows.js';
+import { builder, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import {
+  contractors,
+  homeowners,
+  users,
+  type Contractor as ContractorRow,
+  type Homeowner as HomeownerRow,
+  type User as UserRow,
+} from '../tables/accounts.js';
+import { tokenBalances } from '../tables/ledger.js';
+import { isContractorSuspended } from '../visibility.js';
+
+export const {
+  passwordHash: _hash,
+  referralCode: _code,
+  profileEditedAt: _editedAt,
+  ...userColumns
+} = getTableColumns(users);
+export const homeownerShape = getTableColumns(homeowners);
+const { ratingSum: _sum, ratingRank: _rank, personName: _name, ...contractorColumns } = getTableColumns(contractors);
+
+export const contractorShape = {
+  ...contractorColumns,
+  ratingAverage: sql<
+    number | null
+  >`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
+  suspended: isContractorSuspended.as('suspended'),
+};
+
+export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode' | 'profileEditedAt'>>;
+export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
+export type Contractor = RowOf<
+  typeof CONTRACTOR,
+  Omit<ContractorRow, 'ratingSum' | 'ratingRank' | 'personName'> & {
+    ratingAverage: number | null;
+    suspended: boolean | null;
+  }
+>;
+
+const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
+export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
+
+export const insertUser = statement('insertUser', userColumns, ($: Placeholders<NewUser>, fields) =>
+  builder.insert(users).values(columns($, NEW_USER)).returning(fields),
+);
+
+export const insertHomeowner = statement(
+  'insertHomeowner',
+  homeownerShape,
+  ($: Placeholders<{ id: HomeownerId; userId: UserId }>, fields) =>
+    builder
+      .insert(homeowners)
+      .values(columns($, ['id', 'userId']))
+      .returning(fields),
+);
+
+export const insertContractor = statement(
+  'insertContractor',
+  contractorShape,
+  ($: Placeholders<{ id: ContractorId; userId: UserId; companyName: string | null }>, fields) =>
+    builder
+      .insert(contractors)
+      .values(columns($, ['id', 'userId', 'companyName']))
+      .returning(fields),
+);
+
+/** Who has this address, can still undo a change away from it, or is waiting for support to decide about it. */
+export const selectIdByEmail = statement(
+  'selectIdByEmail',
+  { id: users.id, userType: users.userType },
+  ($: Placeholders<{ email: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(users)
+      .where(
+        sql`users.id in (select id from users where email = ${$('email')} union all select user_id from mails
+          where email = ${$('email')} and kind = 'email_changed' and used_at is null and expires_at > now()
+          union all select id from users where email_undo = 'pending' and email_undo_address = ${$('email')})`,
+      )
+      .limit(1),
+);
+
+/** A suspended user's code is treated like one that doesn't exist. */
+export const selectIdByReferralCode = statement(
+  'selectIdByReferralCode',
+  { id: users.id },
+  ($: Placeholders<{ code: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(users)
+      .where(and(eq(users.referralCode, $('code')), sql`suspended_at is null`)),
+);
+
+const selectCredentials = statement(
+  'selectCredentials',
+  { ...userColumns, passwordHash: users.passwordHash },
+  ($: Placeholders<{ email: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(users)
+      .where(eq(users.email, $('email'))),
+);
+
+export async function findCredentials(
+  db: Db,
+  email: string,
+): Promise<{ user: User; passwordHash: string } | undefined> {
+  const [row] = await selectCredentials(db, { email });
+  if (!row) return undefined;
+  const { passwordHash, ...user } = row;
+  return { user, passwordHash };
+}
+
+export const selectPasswordHash = statement(
+  'selectPasswordHash',
+  {
+    email: users.email,
+    emailVerified: users.emailVerified,
+    emailUndo: users.emailUndo,
+    emailUndoAddress: users.emailUndoAddress,
+    passwordHash: users.passwordHash,
+  },
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .select(fields)
+      .from(users)
+      .where(eq(users.id, $('userId'))),
+);
+
+export const setPasswordHash = statement(
+  'setPasswordHash',
+  {},
+  ($: Placeholders<{ userId: UserId; passwordHash: string }>) =>
+    builder
+      .update(users)
+      .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
+      .where(eq(users.id, $('userId'))),
+);
+
+/** The address is known to be the account's, since a link that was sent there was used. */
+export const setEmail = statement('setEmail', {}, ($: Placeholders<{ userId: UserId; email: string }>) =>
+  builder
+    .update(users)
+    .set({ ...columns($, ['email']), emailVerified: true, emailUndeliverable: false, updatedAt: sql`now()` })
+    .where(eq(users.id, $('userId'))),
+);
+
+/** Of two concurrent changes the second finds the password changed already, and gets no row back. */
+export const replacePasswordHash = statement(
+  'replacePasswordHash',
+  { id: users.id },
+  ($: Placeholders<{ userId: UserId; passwordHash: string; formerHash: string }>, fields) =>
+    builder
+      .update(users)
+      .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
+      .where(and(eq(users.id, $('userId')), eq(users.passwordHash, $('formerHash'))))
+      .returning(fields),
+);
+
+export const selectAccount = statement(
+  'selectAccount',
+  {
+    user: userColumns,
+    homeowner: mayBeAbsent(homeownerShape),
+    contractor: mayBeAbsent(contractorShape),
+    tokens: balanceShape,
+    referralCode: users.referralCode,
+  },
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .select(fields)
+      .from(users)
+      .innerJoin(tokenBalances, eq(tokenBalances.userId, users.id))
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .where(eq(users.id, $('userId'))),
+);
+
+/**
+ * Read the account in a later statement: a row that is joined to a locked one is as old as the beginning of the wait
+ * for the lock.
+ */
+export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
+  builder
+    .select(fields)
+    .from(users)
+    .where(eq(users.id, $('userId')))
+    .for('no key update'),
+);
+
+export const EDITABLE_USER = writtenFields(USER);
+export const EDITABLE_HOMEOWNER = writtenFields(HOMEOWNER);
+export const EDITABLE_CONTRACTOR = writtenFields(CONTRACTOR);
+
+export const updateUser = statement(
+  'updateUser',
+  {},
+  ($: Placeholders<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
+    builder
+      .update(users)
+      .set({ ...columns($, EDITABLE_USER), updatedAt: sql`now()` })
+      .where(eq(users.id, $('id'))),
+);
+
+export const updateHomeowner = statement(
+  'updateHomeowner',
+  {},
+  ($: Placeholders<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
+    builder
+      .update(homeowners)
+      .set({ ...columns($, EDITABLE_HOMEOWNER), updatedAt: sql`now()` })
+      .where(eq(homeowners.id, $('id'))),
+);
+
+export const updateContractor = statement(
+  'updateContractor',
+  {},
+  ($: Placeholders<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
+    builder
+      .update(contractors)
+      .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
+      .where(eq(contractors.id, $('id'))),
+);
+
+/** After an edit, an email undo no longer returns the account without a decision by support. */
+export const markProfileEdited = statement('markProfileEdited', {}, ($: Placeholders<{ userId: UserId }>) =>
+  builder
+    .update(users)
+    .set({ profileEditedAt: sql`now()` })
+    .where(eq(users.id, $('userId'))),
+);
+
+/** Returns a row if there is such a contractor. */
+export const selectContractor = statement(
+  'selectContractor',
+  { id: contractors.id },
+  ($: Placeholders<{ id: ContractorId }>, fields) =>
+    builder
+      .select(fields)
+      .from(contractors)
+      .where(eq(contractors.id, $('id'))),
+);
+
+export const lockContractor = statement(
+  'lockContractor',
+  contractorShape,
+  ($: Placeholders<{ id: ContractorId }>, fields) =>
+    builder
+      .select(fields)
+      .from(contractors)
+      .where(eq(contractors.id, $('id')))
+      .for('no key update'),
+);
+
+export const setVerified = statement(
+  'setVerified',
+  contractorShape,
+  ($: Placeholders<Pick<Contractor, 'id' | 'verified'>>, fields) =>
+    builder
+      .update(contractors)
+      .set({ ...columns($, ['verified']), updatedAt: sql`now()` })
+      .where(eq(contractors.id, $('id')))
+      .returning(fields),
+);
+
+export const creditCompletion = statement('creditCompletion', {}, ($: Placeholders<{ id: ContractorId }>) =>
+  builder
+    .update(contractors)
+    .set({ completedJobs: sql`${contractors.completedJobs} + 1` })
+    .where(eq(contractors.id, $('id'))),
+);
+
+export const addRating = statement('addRating', {}, ($: Placeholders<{ id: ContractorId; rating: number }>) =>
+  builder
+    .update(contractors)
+    .set({
+      ratingSum: sql`${contractors.ratingSum} + ${$('rating')}::int`,
+      ratingCount: sql`${contractors.ratingCount} + 1`,
+    })
+    .where(eq(contractors.id, $('id'))),
+);

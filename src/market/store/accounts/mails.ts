@@ -1,0 +1,151 @@
+/** Mails and the links in them: writes them with their cause, and reads, uses and expires them. */
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
+import type { MailId, UserId } from '../../rules/ids.js';
+import type { MailKind, MailOutcome } from '../../rules/people/mails.js';
+import type { Row } from '../../../platform/db/rows.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { mails } from '../tables/mails.js';
+
+interface NewMail {
+  readonly id: MailId;
+  readonly kind: MailKind;
+  readonly email: string;
+  readonly userId: UserId | null;
+  readonly tokenHash: string | null;
+  /** How long its link works. */
+  readonly hours: number | null;
+  /** The key of its task: mails to one domain have a share of the places. */
+  readonly domain: string;
+}
+
+/** Writes a mail and its task, which `market/mail/tasks.ts` runs, in the transaction that causes it. */
+export const insertMail = statement(
+  'insertMail',
+  {},
+  ($: Placeholders<NewMail>) => sql`with mail as (
+      insert into mails (id, kind, email, user_id, token_hash, expires_at) values (${$('id')}, ${$('kind')},
+        ${$('email')}, ${$('userId')}, ${$('tokenHash')}, now() + make_interval(hours => ${$('hours')}::int))
+      returning id
+    )
+    insert into tasks (id, kind, key) select id, 'mail', ${$('domain')} from mail`,
+);
+
+const HAS_EXPIRED = sql<boolean>`coalesce(expires_at <= now(), false)`.as('has_expired');
+
+/** What its text is made from. */
+const shape = {
+  id: mails.id,
+  kind: mails.kind,
+  email: mails.email,
+  userId: mails.userId,
+  createdAt: mails.createdAt,
+  tokenHash: mails.tokenHash,
+  hasExpired: HAS_EXPIRED,
+  /** The account that has the address now. */
+  holderId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('holder_id'),
+};
+
+export type Mail = Row<typeof shape>;
+
+/** Returns no row for a mail that needs no sending any more. */
+export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
+  builder
+    .select(fields)
+    .from(mails)
+    .where(and(eq(mails.id, $('id')), isNull(mails.outcome))),
+);
+
+const SHOWN_MAX = 50;
+
+/** Those that were sent, the newest first. */
+export const selectNewestMails = statement('selectNewestMails', shape, (_: Placeholders<object>, fields) =>
+  builder
+    .select(fields)
+    .from(mails)
+    .where(eq(mails.outcome, sql.raw(`'sent'`)))
+    .orderBy(desc(mails.createdAt), desc(mails.id))
+    .limit(SHOWN_MAX),
+);
+
+/** What became of it, which also tells whether mail to this address arrives. */
+export const endMail = statement(
+  'endMail',
+  {},
+  ($: Placeholders<{ id: MailId; outcome: MailOutcome }>) => sql`with ended as (
+      update mails set outcome = ${$('outcome')} where id = ${$('id')} and outcome is null returning email, outcome
+    )
+    update users set email_undeliverable = ended.outcome = 'refused' from ended
+    where users.email = ended.email and ended.outcome in ('sent', 'refused')
+      and users.email_undeliverable <> (ended.outcome = 'refused')`,
+);
+
+/** Also finds links that were used or have expired. */
+export const selectLink = statement(
+  'selectLink',
+  { ...shape, isUsed: sql<boolean>`used_at is not null`.as('is_used') },
+  ($: Placeholders<{ tokenHash: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(mails)
+      .where(eq(mails.tokenHash, $('tokenHash'))),
+);
+
+/** Of several calls at once, one gets a row. */
+export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
+  builder
+    .update(mails)
+    .set({ usedAt: sql`now()` })
+    .where(and(eq(mails.id, $('id')), isNull(mails.usedAt), sql`expires_at > now()`))
+    .returning(fields),
+);
+
+/** The first undo of a change of email that this account can still use at this address. */
+export const selectUndo = statement(
+  'selectUndo',
+  { createdAt: mails.createdAt },
+  ($: Placeholders<{ userId: UserId; email: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(mails)
+      .where(
+        sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is null
+          and ${mails.userId} = ${$('userId')} and ${mails.expiresAt} > now()`,
+      )
+      .orderBy(mails.createdAt)
+      .limit(1),
+);
+
+/** Email changes that were requested but aren't confirmed yet. */
+export const expireEmailChanges = statement(
+  'expireEmailChanges',
+  {},
+  ($: Placeholders<{ userId: UserId }>) => sql`update mails set expires_at = 'epoch'
+    where user_id = ${$('userId')} and kind = 'email_change' and used_at is null and expires_at > now()`,
+);
+
+/** Undo links for email changes made after the one that this link undoes. */
+export const expireLaterUndos = statement(
+  'expireLaterUndos',
+  {},
+  ($: Placeholders<{ undoId: MailId }>) => sql`update mails later set expires_at = 'epoch' from mails undo
+    where undo.id = ${$('undoId')} and later.user_id = undo.user_id and later.kind = 'email_changed'
+      and later.created_at > undo.created_at and later.used_at is null and later.expires_at > now()`,
+);
+
+interface EndedLinks {
+  readonly userId: UserId;
+  /** The account's address. */
+  readonly email: string;
+  /** Undos of a change of email from this time on; null for none of them. */
+  readonly undosSince: string | null;
+}
+
+/** Ends all links to this account, also for a transaction that began before and waits for the account's lock. */
+export const expireLinks = statement(
+  'expireLinks',
+  {},
+  ($: Placeholders<EndedLinks>) => sql`update mails set expires_at = 'epoch'
+    where (user_id = ${$('userId')} or (user_id is null and email = ${$('email')}))
+      and used_at is null and expires_at > now()
+      and (kind <> 'email_changed' or created_at > ${$('undosSince')}::timestamptz)`,
+);

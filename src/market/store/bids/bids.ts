@@ -1,0 +1,231 @@
+/** Bids and holds. Every statement that changes them runs under the lock of their job. */
+import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import type { BID, HOLD } from '../../rules/entities/bid.js';
+import type { RowOf } from '../../../platform/fields/entity.js';
+import type { BidId, ContractorId, HoldId, JobId, UserId } from '../../rules/ids.js';
+import { COUNTED_BID_STATES, INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../../rules/states.js';
+import type { Role } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import { pagedList } from '../../../platform/db/pages/page.js';
+import {
+  builder,
+  asArray,
+  columns,
+  insertedRow,
+  statement,
+  type Placeholders,
+} from '../../../platform/db/statement.js';
+import { bids, holds } from '../tables/bids.js';
+import { jobs } from '../tables/jobs.js';
+import { tokenBalances } from '../tables/ledger.js';
+import { forEachRole, isBidderSuspended } from '../visibility.js';
+
+const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
+export const bidColumns = { ...storedColumns, suspended: isBidderSuspended.as('suspended') };
+const { userId: _whose, ...holdColumns } = getTableColumns(holds);
+
+export type Bid = RowOf<typeof BID, Omit<typeof bids.$inferSelect, 'jobCreatedAt'> & { suspended: boolean }>;
+export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
+
+const jobParties = {
+  homeownerId: jobs.homeownerId,
+  awardedContractorId: jobs.awardedContractorId,
+  status: jobs.status,
+};
+
+/** Bids, each with who is what to its job. */
+export const selectBids = statement(
+  'selectBids',
+  { bid: bidColumns, job: jobParties },
+  ($: Placeholders<{ ids: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(bids)
+      .innerJoin(jobs, eq(jobs.id, bids.jobId))
+      .where(sql`${bids.id} = any(${$('ids')}::text[])`),
+);
+
+const NEW_BID = [
+  'id',
+  'jobId',
+  'contractorId',
+  'amount',
+  'estimatedDurationDays',
+  'message',
+  'proposedStartDate',
+  'materialsIncluded',
+  'paymentTerms',
+  'guaranteedView',
+  'holdId',
+  'jobCreatedAt',
+] as const;
+
+type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
+
+export const insertBid = statement('insertBid', bidColumns, ($: Placeholders<NewBid>, fields) =>
+  builder
+    .insert(bids)
+    .values({ ...columns($, NEW_BID), status: INITIAL_BID_STATE })
+    .returning(fields),
+);
+
+interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
+  bidId: typeof bids.$inferSelect.id;
+  holdId: HoldId;
+  userId: UserId;
+  amount: number;
+}
+
+/** The caller has locked the balance, and found that it covers the stake. */
+export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
+  const balance = builder.$with('balance').as(
+    builder
+      .update(tokenBalances)
+      .set({ held: sql`${tokenBalances.held} + ${$('amount')}::int` })
+      .where(eq(tokenBalances.userId, $('userId')))
+      .returning({ userId: tokenBalances.userId }),
+  );
+  const hold = {
+    id: $('holdId'),
+    bidId: $('bidId'),
+    jobId: $('jobId'),
+    userId: sql`balance.user_id`,
+    amount: $('amount'),
+    status: sql`'active'`,
+    createdAt: sql`now()`,
+  };
+  const newHold = builder.$with('new_hold').as(
+    builder
+      .insert(holds)
+      .select(sql`select ${insertedRow(getTableColumns(holds), hold)} from balance`)
+      .returning(fields),
+  );
+  return builder.with(balance, newHold).select().from(newHold);
+});
+
+const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: string; to: BidState }>, fields) =>
+  builder
+    .update(bids)
+    .set({ status: sql`${$('to')}::bid_status`, updatedAt: sql`now()` })
+    .where(sql`${bids.id} = any(${$('ids')}::text[])`)
+    .returning(fields),
+);
+
+/** Moves bids that were read under the lock of their job. */
+export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
+  return updateBids(tx, { ids: asArray(ids), to });
+}
+
+/** The accounts are locked in one order, so that two transactions cannot wait for each other. */
+const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
+  const released = builder.$with('released').as(
+    builder
+      .update(holds)
+      .set({ status: 'released', releasedAt: sql`now()` })
+      .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$('bidIds')}::text[])`))
+      .returning(),
+  );
+  return builder
+    .with(released)
+    .update(tokenBalances)
+    .set({ held: sql`${tokenBalances.held} - staked.amount` })
+    .from(sql`(select user_id, sum(amount)::int as amount from released group by user_id order by user_id) staked`)
+    .where(sql`${tokenBalances.userId} = staked.user_id`);
+});
+
+/** Releases the active holds of these bids, and makes their tokens available again. */
+export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
+  await release(tx, { bidIds: asArray(bidIds) });
+}
+
+/**
+ * The number of bids on a row of `jobs`, not counting those of suspended contractors. `count` is the column that counts
+ * the bids in these states. If nobody is suspended, no bids are read.
+ */
+function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly BidState[]): SQL<number> {
+  const counted = sql.raw(`"jobs"."${count}"`);
+  return sql<number>`${counted} - case when ${counted} > 0 and exists (select from users where suspended_at is not null)
+    then (select count(*)::int from bids where "bids"."job_id" = "jobs"."id"
+      and ${inArray(bids.status, [...states])} and ${isBidderSuspended}) else 0 end`;
+}
+
+export const bidsToAwardOfJob = bidsOfOthers('live_bid_count', LIVE_BID_STATES);
+
+/** The number of bids that limit what an edit can change. */
+export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
+
+/** The live bids of a row of `jobs` with their contractors, the oldest first. */
+export const liveBidsOfJob = sql<LiveBid[]>`(
+  select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id",
+      'isBidderSuspended', ${isBidderSuspended})
+    order by "bids"."created_at", "bids"."id"), '[]')
+  from bids where "bids"."job_id" = "jobs"."id" and ${inArray(bids.status, [...LIVE_BID_STATES])})`;
+
+export type LiveBid = Pick<Bid, 'id' | 'contractorId'> & { readonly isBidderSuspended: boolean };
+
+const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
+
+/**
+ * The caller has checked that the viewer may see the job. Homeowners and admins then see all of its bids, contractors
+ * their own.
+ */
+function bidsOnJob(role: Role, isFiltered: boolean) {
+  return pagedList({
+    name: 'listBidsOnJob',
+    keys: BIDS_ON_JOB,
+    direction: 'desc',
+    fields: bidColumns,
+    rows: (
+      $: Placeholders<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>,
+      fields,
+      condition,
+    ) =>
+      builder
+        .select(fields)
+        .from(bids)
+        .where(
+          and(
+            eq(bids.jobId, $('jobId')),
+            role === 'contractor' ? eq(bids.contractorId, $('contractorId')) : undefined,
+            ofStatus(isFiltered, $('status')),
+            condition,
+          ),
+        )
+        .$dynamic(),
+  });
+}
+
+function ofStatus(isFiltered: boolean, status: unknown): SQL | undefined {
+  return isFiltered ? sql`${bids.status} = ${status}::bid_status` : undefined;
+}
+
+export const listBidsOnJob = forEachRole((role) => ({ all: bidsOnJob(role, false), filtered: bidsOnJob(role, true) }));
+
+function bidsOfContractor(isFiltered: boolean) {
+  return pagedList({
+    name: 'listBidsOf',
+    keys: { createdAt: bids.createdAt, id: bids.id },
+    direction: 'desc',
+    fields: bidColumns,
+    rows: ($: Placeholders<{ contractorId: ContractorId; status: BidState | null }>, fields, condition) =>
+      builder
+        .select(fields)
+        .from(bids)
+        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), condition))
+        .$dynamic(),
+  });
+}
+
+export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
+
+const selectHolds = statement('selectHolds', holdColumns, ($: Placeholders<{ ids: string }>, fields) =>
+  builder
+    .select(fields)
+    .from(holds)
+    .where(sql`${holds.id} = any(${$('ids')}::text[])`),
+);
+
+export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {
+  const rows = await selectHolds(db, { ids: asArray(ids) });
+  return new Map(rows.map((hold) => [hold.id, hold]));
+}

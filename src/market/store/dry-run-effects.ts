@@ -1,0 +1,77 @@
+/** Reads the effects that a transaction has recorded and not committed, for the answer of a dry run. */
+import { and, eq, gte, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { EventType } from '../rules/events.js';
+import { lowestIdSince, type UserId } from '../rules/ids.js';
+import type { JobState } from '../rules/states.js';
+import type { TransferReason } from '../rules/tokens.js';
+import type { Db } from '../../platform/db/database.js';
+import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
+import { holds } from './tables/bids.js';
+import { events } from './tables/events.js';
+import { tokenTransfers } from './tables/ledger.js';
+
+interface EffectRow {
+  readonly id: string;
+}
+
+export interface RecordedEffects {
+  readonly charges: readonly (EffectRow & { userId: UserId; amount: number; reason: TransferReason })[];
+  readonly stakes: readonly (EffectRow & { userId: UserId; amount: number })[];
+  readonly events: readonly (EffectRow & { type: EventType; fromStatus: JobState | null; toStatus: JobState | null })[];
+}
+
+/**
+ * The id of the transaction that wrote a row. `xmin` has only its lower 32 bits; the upper ones are computed from this
+ * transaction's id, which has all 64 bits and cannot be more than half of the 32-bit range away.
+ */
+const WRITER = sql`(pg_current_xact_id()::text::bigint
+  + (xmin::text::bigint - pg_current_xact_id()::text::bigint % 4294967296 + 6442450944) % 4294967296 - 2147483648)`;
+
+/** A visible row whose transaction has not ended was written by this transaction, or by a savepoint in it. */
+const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
+
+/** The transaction's own rows among those with newer identifiers, which begin with a time and are indexed. */
+const ownSince = (column: PgColumn, since: unknown) => and(gte(column, since), IS_OWN);
+
+/** Transfers and events are never updated, and a hold only when it is released. */
+const IS_NEW_HOLD = eq(holds.status, 'active');
+
+const listOf = (entry: SQL, order: SQL) => sql`coalesce(json_agg(json_build_object(${entry}) order by ${order}), '[]')`;
+
+interface Since {
+  transferId: string;
+  holdId: string;
+  eventId: string;
+}
+
+const { id, userId, amount, reason, fromAccount } = tokenTransfers;
+const CHARGE = sql`'id', ${id}, 'userId', ${userId},
+  'amount', case when ${fromAccount} = ${userId} then ${amount} else -${amount} end, 'reason', ${reason}`;
+const STAKE = sql`'id', ${holds.id}, 'userId', ${holds.userId}, 'amount', ${holds.amount}`;
+const EVENT = sql`'id', ${events.id}, 'type', ${events.type},
+  'fromStatus', ${events.fromStatus}, 'toStatus', ${events.toStatus}`;
+const EVENTS_IN_ORDER = sql`${events.occurredAt}, ${events.jobId}, ${events.sequence}`;
+
+const selectOwn = statement(
+  'selectOwn',
+  ($: Placeholders<Since>) => ({
+    charges: sql<RecordedEffects['charges']>`(select ${listOf(CHARGE, sql`${id}`)} from ${tokenTransfers}
+      where ${ownSince(id, $('transferId'))})`,
+    stakes: sql<RecordedEffects['stakes']>`(select ${listOf(STAKE, sql`${holds.id}`)} from ${holds}
+      where ${ownSince(holds.id, $('holdId'))} and ${IS_NEW_HOLD})`,
+    events: sql<RecordedEffects['events']>`(select ${listOf(EVENT, EVENTS_IN_ORDER)} from ${events}
+      where ${ownSince(events.id, $('eventId'))})`,
+  }),
+  (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
+);
+
+/** The effects of a transaction that began at this time of the server's clock. */
+export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEffects> {
+  const [row] = await selectOwn(tx, {
+    transferId: lowestIdSince('transfer', beganAt),
+    holdId: lowestIdSince('hold', beganAt),
+    eventId: lowestIdSince('event', beganAt),
+  });
+  return row ?? { charges: [], stakes: [], events: [] };
+}

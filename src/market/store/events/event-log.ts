@@ -1,0 +1,290 @@
+/**
+ * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
+ */
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { ContractorId, EventId, JobId } from '../../rules/ids.js';
+import type { EventOnJob } from '../../rules/reading/timeline.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import { eventShape, type EventRow } from './events.js';
+import { pagedList, startOf, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
+import { mayBeAbsent } from '../../../platform/db/rows.js';
+import {
+  builder,
+  asArray,
+  countedStatement,
+  cachedByKey,
+  statement,
+  type Placeholders,
+} from '../../../platform/db/statement.js';
+import { events } from '../tables/events.js';
+import { jobs } from '../tables/jobs.js';
+import {
+  idsOf,
+  IS_ACCEPTED,
+  isAwardedTo,
+  isCountedBidOf,
+  isNotHidden,
+  visibleEventsOfBidder,
+  visibleEventsOfJob,
+  visibleJobs,
+} from '../visibility.js';
+import type { ViewerIds } from '../visibility.js';
+
+/** An event, and whether its job was awarded to the contractor who reads it. */
+export type OwnEvent = EventRow & { readonly isAwardee: boolean };
+
+interface EventQuery extends SamePageRequest {
+  /** Only positions up to this one; to the end by default. */
+  readonly upTo?: string | undefined;
+}
+
+type LogValues = ViewerIds & { upTo: string };
+
+/** Greater than every position that there will ever be. */
+const END = String(2n ** 63n - 1n);
+
+const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
+const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
+const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as const;
+
+/** Events without a position are not read yet: `position > …` is null for them. */
+const listAllEvents = pagedList({
+  name: 'listAllEvents',
+  ...BY_POSITION,
+  fields: asOther,
+  rows: ($: Placeholders<LogValues>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(events)
+      .where(and(upToPosition($), condition))
+      .$dynamic(),
+});
+
+/**
+ * By the owner whom each event names, and not by the job: an index leads from an owner to their events, and a deleted
+ * draft has no row of `jobs`.
+ */
+const listEventsOfHomeowner = pagedList({
+  name: 'listEventsOfHomeowner',
+  ...BY_POSITION,
+  fields: asOther,
+  rows: ($: Placeholders<LogValues>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(events)
+      .where(and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
+      .$dynamic(),
+});
+
+const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
+
+/** The events at these positions, of jobs on which the contractor has a bid. */
+function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
+  return builder
+    .select(fields)
+    .from(events)
+    .innerJoin(jobs, eq(jobs.id, events.jobId))
+    .where(sql`${events.position} = any(array(${positions}))`)
+    .$dynamic();
+}
+
+const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
+
+/** By the contractor's bid, since to ask the job for its award would take a read of the job for each of their bids. */
+const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
+
+/**
+ * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
+ * next events are the first. So it takes one index lookup for each bid, and no more for long histories.
+ */
+const listEventsOfOwnBids = pagedList({
+  name: 'listEventsOfOwnBids',
+  ...BY_POSITION,
+  fields: asContractor,
+  rows: ($: Placeholders<LogValues>, fields, condition, { atMost, rowsNeeded, direction }) => {
+    const order = sql.raw(`position ${direction}`);
+    const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
+      and ${visibleByBid($)} and ${and(upToPosition($), condition)} order by events.${order} ${rowsMax(most)}`;
+    const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
+      where ${isCountedBidOf($)} order by g.${order} ${rowsMax(rowsNeeded)}`;
+    const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
+      order by g.${order} ${rowsMax(rowsNeeded)}`;
+    return atPositions(fields, first);
+  },
+  // Without an order, so that it stops at the counting limit.
+  rowsToCount: ($, { atMost }) => sql`select from bids own
+    join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
+    where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
+});
+
+/** How many events after the position are scanned one by one. */
+const SCANNED_MAX = 500;
+
+type FromPosition = LogValues & { key0: string };
+type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
+
+const ofSize = cachedByKey<ListNextEvents>();
+
+/**
+ * The contractor's own events among the next ones, and the first position after those that were scanned, if there is
+ * one.
+ */
+function listNextEvents(size: number): ListNextEvents {
+  const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
+    and ${upToPosition($)} order by position ${rowsMax(SCANNED_MAX)}`;
+  return ofSize(String(size), () =>
+    countedStatement(
+      'listNextEvents',
+      ($: Placeholders<FromPosition>) => asContractor($),
+      ($, fields) =>
+        atPositions(
+          fields,
+          sql`select events.position from (${next($)}) events join bids own on own.job_id = events.job_id
+            where ${isCountedBidOf($)} and ${visibleByBid($)} order by events.position ${rowsMax(size + 1)}`,
+        ).orderBy(events.position),
+      ($) => sql`select e.position from events e where e.position > ${$('key0')}::bigint
+        order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
+    ),
+  );
+}
+
+/**
+ * A contractor who missed few events gets them by a scan of the next events, however many bids they have. For one who
+ * missed more, the next event of each job with their bid is read, which costs the same however long the log is.
+ */
+async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
+  const { size, after = ['0'], isBackward } = request;
+  if (isBackward) return listEventsOfOwnBids(db, values, request);
+  const { rows, count: beyond } = await listNextEvents(size)(db, { ...values, key0: String(after[0]) });
+  if (beyond !== 0 && rows.length <= size) return listEventsOfOwnBids(db, values, request);
+  return listEventsOfOwnBids.pageOf(rows, { size, start: startOf(request) }, () =>
+    listEventsOfOwnBids.total(db, values),
+  );
+}
+
+/** A viewer's own events, which are those of the jobs that they hear of (`hearsOfJob`), the oldest first. */
+export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
+  const values = { ...idsOf(viewer), upTo };
+  if (viewer.role === 'contractor') return ofContractor(db, values, request);
+  const list = viewer.role === 'admin' ? listAllEvents : listEventsOfHomeowner;
+  return list(db, values, request);
+}
+
+type OfOneJob = LogValues & { jobId: JobId };
+
+/** The events of a deleted draft remain, for its owner and admins. */
+const ofOneJob = {
+  admin: pagedList({
+    name: 'listEventsOfOneJob',
+    ...BY_POSITION,
+    fields: asOther,
+    rows: ($: Placeholders<OfOneJob>, fields, condition) =>
+      builder
+        .select(fields)
+        .from(events)
+        .where(and(eq(events.jobId, $('jobId')), upToPosition($), condition))
+        .$dynamic(),
+  }),
+  homeowner: pagedList({
+    name: 'listEventsOfOneJob',
+    ...BY_POSITION,
+    fields: asOther,
+    rows: ($: Placeholders<OfOneJob>, fields, condition) =>
+      builder
+        .select(fields)
+        .from(events)
+        .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
+        .$dynamic(),
+  }),
+  contractor: pagedList({
+    name: 'listEventsOfOneJob',
+    ...BY_POSITION,
+    fields: ($: Placeholders<OfOneJob>) => asContractor($),
+    rows: ($, fields, condition) =>
+      builder
+        .select(fields)
+        .from(events)
+        .innerJoin(jobs, eq(jobs.id, events.jobId))
+        .where(
+          and(
+            eq(events.jobId, $('jobId')),
+            visibleJobs('contractor', $),
+            visibleEventsOfJob('contractor', $('contractorId')),
+            upToPosition($),
+            condition,
+          ),
+        )
+        .$dynamic(),
+  }),
+};
+
+/** The events of one job, the oldest first; none of a job that the viewer may not see. */
+export function listEventsOfOneJob(
+  db: Db,
+  viewer: Viewer,
+  jobId: JobId,
+  { upTo = END, ...request }: EventQuery,
+): Promise<Page<OwnEvent>> {
+  return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, request);
+}
+
+export type EventWithParties = EventOnJob<EventRow>;
+
+/** How many events are read at once; a caller that gets as many reads again. */
+export const BATCH_MAX = 500;
+
+const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
+  select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
+  from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
+
+/** An event for any reader, with the facts of its job as it is now. */
+const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
+  event: eventShape,
+  homeownerId: events.homeownerId,
+  status: mayBeAbsent(jobs.status),
+  awardedContractorId: jobs.awardedContractorId,
+  isHidden: sql<boolean>`not ${isNotHidden}`.as('is_hidden'),
+  bids: bidsOf($),
+});
+
+const selectEvent = statement(
+  'selectEvent',
+  ($: Placeholders<{ id: EventId; contractorIds: string }>) => withParties($),
+  ($, fields) =>
+    builder
+      .select(fields)
+      .from(events)
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(eq(events.id, $('id'))),
+  'json',
+);
+
+/** One event, with all its fields, and what decides whether the viewer may read it. */
+export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): Promise<EventWithParties | undefined> {
+  const [row] = await selectEvent(db, { id, contractorIds: asArray(contractorId ? [contractorId] : []) });
+  return row as EventWithParties | undefined;
+}
+
+const selectBatch = statement(
+  'selectBatch',
+  ($: Placeholders<{ after: string; upTo: string; contractorIds: string }>) => withParties($),
+  ($, fields) =>
+    builder
+      .select(fields)
+      .from(events)
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
+      .orderBy(events.position)
+      .limit(BATCH_MAX),
+  'json',
+);
+
+/** The events for all readers, with all fields, and with the job as it is now. */
+export function readBatch(
+  db: Db,
+  { after, upTo, contractorIds }: { after: bigint; upTo: bigint; contractorIds: readonly ContractorId[] },
+): Promise<EventWithParties[]> {
+  const values = { after: String(after), upTo: String(upTo), contractorIds: asArray(contractorIds) };
+  return selectBatch(db, values) as Promise<EventWithParties[]>;
+}

@@ -1,0 +1,132 @@
+/** The events of jobs. They are written in the transaction of the change that they describe, under the job's lock. */
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { DISPUTE_EVENT_TYPES, type DisputeEvent } from '../../rules/jobs/disputes.js';
+import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../../rules/entities/event.js';
+import type { Entity, RowOf, ShownRow } from '../../../platform/fields/entity.js';
+import type { EventType } from '../../rules/events.js';
+import type { ContractorId, HomeownerId, JobId, UserId } from '../../rules/ids.js';
+import type { JobState } from '../../rules/states.js';
+import type { EventVisibility } from '../../rules/reading/timeline.js';
+import type { Db } from '../../../platform/db/database.js';
+import { newId } from '../new-id.js';
+import { pagedList } from '../../../platform/db/pages/page.js';
+import { asJson, jsonReader } from '../../../platform/db/rows.js';
+import { builder, asArray, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { events } from '../tables/events.js';
+import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from '../visibility.js';
+
+type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: ShownRow<typeof EVENT_ACTOR> | null };
+
+/** An event as it is stored: the fields of its type are in `data`. */
+export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
+
+/** An event as a viewer reads it. */
+export type JobEvent = EventRow & EventDetails;
+
+/** The columns of an event with its actor's name. */
+const { homeownerId: _owner, ...shownColumns } = getTableColumns(events);
+
+export const eventShape = {
+  ...shownColumns,
+  actor: sql<ShownRow<typeof EVENT_ACTOR> | null>`(select json_build_object('id', u.id, 'name',
+    u.first_name || ' ' || u.last_name, 'role', u.user_type) from users u where u.id = "events"."actor_id")`.as(
+    'actor',
+  ),
+};
+
+/** An event before it has a number and a time. */
+export interface NewEvent {
+  type: EventType;
+  actorId: UserId;
+  bidderId?: ContractorId;
+  fromStatus?: JobState | null;
+  toStatus?: JobState | null;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * The clock is read under the job's lock: `now()` is the time when the transaction began, which may be before the
+ * events of a transaction that it waited for.
+ */
+const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
+  builder.insert(events).select(sql`
+    select e.id, e.job_id, e.sequence, e.type, e.actor_id, e.bidder_id, e.from_status, e.to_status, clock_timestamp(),
+      e.data, e.homeowner_id, null::bigint
+    from json_to_recordset(${$('rows')}::json) as e (id text, job_id text, sequence int, type text, actor_id text,
+      bidder_id text, from_status job_status, to_status job_status, data jsonb, homeowner_id text)`),
+);
+
+/** Adds events to a job that is locked, numbered on from its count, which whoever changes the job raises. */
+export async function logEvents(
+  tx: Db,
+  job: { readonly id: JobId; readonly homeownerId: HomeownerId; readonly eventCount: number },
+  newEvents: readonly NewEvent[],
+): Promise<void> {
+  const rows = newEvents.map(({ type, actorId, bidderId, fromStatus, toStatus, data = {} }, at) => ({
+    id: newId('event'),
+    job_id: job.id,
+    sequence: job.eventCount + at + 1,
+    type,
+    actor_id: actorId,
+    bidder_id: bidderId ?? null,
+    from_status: fromStatus ?? null,
+    to_status: toStatus ?? null,
+    data,
+    homeowner_id: job.homeownerId,
+  }));
+  await insertEvents(tx, { rows: JSON.stringify(rows) });
+}
+
+function listWithVisibility(visibility: EventVisibility) {
+  return pagedList({
+    name: 'listEvents',
+    keys: { sequence: events.sequence },
+    direction: 'asc',
+    fields: eventShape,
+    rows: ($: Placeholders<{ jobId: JobId; contractorId: ContractorId | null }>, fields, condition) =>
+      builder
+        .select(fields)
+        .from(events)
+        .where(and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), condition))
+        .$dynamic(),
+  });
+}
+
+export const listEvents = {
+  all: listWithVisibility('all'),
+  'job and own bid': listWithVisibility('job and own bid'),
+  'own bid and changes': listWithVisibility('own bid and changes'),
+  'status changes': listWithVisibility('status changes'),
+} satisfies Record<EventVisibility, unknown>;
+
+/**
+ * The events of a job inside its row, from which follows what the viewer may read: of some jobs they are the awarded
+ * contractor, and on others they have only bid.
+ */
+export const listEventsOfJob = forEachRole((role) =>
+  pagedList({
+    name: 'listEventsOfJob',
+    keys: { sequence: events.sequence },
+    direction: 'asc',
+    fields: eventShape,
+    rows: ($: Placeholders<ViewerIds & { jobId: JobId }>, fields, condition) =>
+      builder
+        .select(fields)
+        .from(events)
+        .where(and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), condition))
+        .$dynamic(),
+  }),
+);
+
+const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);
+
+const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
+
+const storedColumns = getTableColumns(events);
+
+/** The events of the dispute of a row of `jobs`, in their order. */
+export const disputeEventsOfJob = sql`(
+  select coalesce(json_agg(${asJson(storedColumns)} order by "events"."sequence"), '[]')
+  from events where "events"."job_id" = "jobs"."id" and ${isOfDispute})`;
+
+export const readDisputeEvent = jsonReader<DisputeEvent>(storedColumns);

@@ -1,0 +1,49 @@
+/**
+ * Gives events their positions by the SQL function `number_events`; the migrations describe its order and why it skips
+ * none.
+ */
+import { sql } from 'drizzle-orm';
+import { notifyOfSession } from '../sessions/sessions.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { events } from '../tables/events.js';
+import { NUMBERING } from '../../../platform/service-limits.js';
+
+/** The channel on which the last position is sent. */
+export const POSITIONS_CHANNEL = 'events';
+
+/** Returns how many events got a position, the last position, and how long the oldest of them had waited. */
+export const numberEvents = statement(
+  'numberEvents',
+  {
+    numbered: sql<number>`n.numbered`,
+    lastPosition: sql<string>`n.last_position::text`,
+    lagSeconds: sql<number | null>`n.lag_seconds`,
+  },
+  ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
+);
+
+/** The last position, as text. */
+export const selectLastPosition = statement(
+  'selectLastPosition',
+  { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(events),
+);
+
+/** How many events wait for a position, up to the bound, and the last position; sends a heartbeat besides. */
+export const lookForEvents = statement(
+  'lookForEvents',
+  ($: Placeholders<{ heartbeat: string }>) => ({
+    waiting: sql<number>`count(*)::int`,
+    lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
+    announced: notifyOfSession($('heartbeat')),
+  }),
+  (_, fields) => {
+    const waiting = builder
+      .select({ one: sql`1`.as('one') })
+      .from(events)
+      .where(sql`${events.position} is null`)
+      .limit(NUMBERING.eventsWaitingMax)
+      .as('waiting');
+    return builder.select(fields).from(waiting);
+  },
+);

@@ -1,0 +1,151 @@
+/** Deletes expired rows in small batches; any instance may do it. */
+import { sql, type SQL } from 'drizzle-orm';
+import { MAIL, WEBHOOKS } from '../rules/limits.js';
+import { HOUSEKEEPING } from '../../platform/service-limits.js';
+import type { Db } from '../../platform/db/database.js';
+import { recordIsTooOld } from './idempotency.js';
+import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
+import { idempotencyRecords } from './tables/idempotency.js';
+import { mails } from './tables/mails.js';
+import { refreshTokens, sessions } from './tables/sessions.js';
+import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
+
+const batch = sql.raw(`limit ${HOUSEKEEPING.batchRows}`);
+const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
+
+const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Placeholders<object>, fields) =>
+  builder
+    .delete(idempotencyRecords)
+    .where(
+      sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
+        where ${recordIsTooOld} ${batch})`,
+    )
+    .returning(fields),
+);
+
+/**
+ * Deletes tokens only after the end of their session. Otherwise the reuse of an old token, which shows a theft, would
+ * look like an unknown token while its session is active. Sessions expire, so that their tokens have a bound.
+ */
+const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
+  builder
+    .delete(refreshTokens)
+    .where(
+      // `offset 0` makes Postgres look up the tokens of each such session instead of reading all tokens.
+      sql`hash in (select t.hash from sessions s
+        cross join lateral (select hash from refresh_tokens where session_id = s.id offset 0) t
+        where s.ends_at < ${daysAgo(HOUSEKEEPING.keptDaysAfterEnd)} ${batch})`,
+    )
+    .returning(fields),
+);
+
+/** Leaves sessions that still have tokens: those are deleted in batches, and not by the cascade of the session. */
+const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
+  builder
+    .delete(sessions)
+    .where(
+      sql`id in (select s.id from sessions s where s.ends_at < ${daysAgo(HOUSEKEEPING.keptDaysAfterEnd)}
+        and not exists (select from refresh_tokens t where t.session_id = s.id) ${batch})`,
+    )
+    .returning(fields),
+);
+
+/** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them, and their tasks here. */
+const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
+  withTheirTasks(sql`select id from webhook_deliveries
+    where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
+);
+
+const dropDeliveriesOfDeleted = statement(
+  'dropDeliveriesOfDeleted',
+  { id: webhookDeliveries.id },
+  (_: Placeholders<object>) =>
+    withTheirTasks(sql`select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
+      where w.deleted_at is not null ${batch}`),
+);
+
+const withTheirTasks = (ids: SQL) => sql`with dropped as (
+    delete from webhook_deliveries where id in (${ids}) returning id
+  ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
+  select id from dropped`;
+
+/** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
+const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
+  builder
+    .delete(webhookEndpoints)
+    .where(
+      sql`id in (select w.id from webhook_endpoints w where w.deleted_at < now() - interval '1 hour'
+        and not exists (select from webhook_deliveries d where d.endpoint_id = w.id) ${batch})`,
+    )
+    .returning(fields),
+);
+
+/** Sent or not: their links expire long before. */
+const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
+  builder
+    .delete(mails)
+    .where(sql`id in (select id from mails where created_at < ${daysAgo(MAIL.keptDays)} ${batch})`)
+    .returning(fields),
+);
+
+/** In this order: referring rows before the rows that they refer to. */
+const DROPS = {
+  records: dropRecords,
+  tokens: dropTokens,
+  sessions: dropSessions,
+  oldDeliveries: dropOldDeliveries,
+  deliveriesOfDeleted: dropDeliveriesOfDeleted,
+  endpoints: dropEndpoints,
+  mails: dropMails,
+} as const;
+
+type Kind = keyof typeof DROPS;
+type OnFailure = (kind: Kind, error: unknown) => void;
+
+/** How many rows of each kind were deleted. */
+type DropCounts = Readonly<Record<Kind, number>>;
+
+/** A failure for one kind of row does not stop the others. */
+export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
+  const counts: Record<Kind, number> = {
+    records: 0,
+    tokens: 0,
+    sessions: 0,
+    oldDeliveries: 0,
+    deliveriesOfDeleted: 0,
+    endpoints: 0,
+    mails: 0,
+  };
+  for (const kind of Object.keys(DROPS) as Kind[]) {
+    try {
+      for (let batches = 0; batches < HOUSEKEEPING.batchesMax; batches += 1) {
+        if (signal?.aborted) return counts;
+        const rows: readonly unknown[] = await DROPS[kind](db, {});
+        counts[kind] += rows.length;
+        if (rows.length < HOUSEKEEPING.batchRows) break;
+      }
+    } catch (error) {
+      onFailure(kind, error);
+    }
+  }
+  return counts;
+}
+
+/** Deletes soon, and then every hour, until it is closed. */
+export function keepTidy(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
+  const closing = new AbortController();
+  let running: Promise<unknown> | undefined;
+  const look = () => {
+    running ??= tidy(db, onFailure, closing.signal).finally(() => (running = undefined));
+  };
+  const first = setTimeout(look, HOUSEKEEPING.firstAfterMs);
+  const looking = setInterval(look, HOUSEKEEPING.everyMs);
+  return {
+    close: async () => {
+      clearTimeout(first);
+      clearInterval(looking);
+      closing.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** Records of answered calls. A record commits with the effect of its call, or not at all. */
+import { and, eq, not, sql } from 'drizzle-orm';
+import type { UserId } from '../rules/ids.js';
+import { builder, columns, statement, type Placeholders } from '../../platform/db/statement.js';
+import { idempotencyRecords } from './tables/idempotency.js';
+import { IDEMPOTENCY_KEY } from '../rules/limits.js';
+
+interface Claim {
+  userId: UserId;
+  operation: string;
+  key: string;
+}
+
+/** False while another call with the same key runs: the lock is held until its transaction ends. */
+export const lockKey = statement(
+  'lockKey',
+  ($: Placeholders<Claim>) => ({
+    locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
+      ${$('userId')}::text, ${$('operation')}::text, ${$('key')}::text), 0))`,
+  }),
+  (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
+);
+
+/** Such a record no longer counts; housekeeping deletes it later. */
+const KEPT = sql.raw(`interval '${IDEMPOTENCY_KEY.keptHours} hours'`);
+export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${KEPT}`;
+
+export const selectRecord = statement(
+  'selectRecord',
+  { inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer },
+  ($: Placeholders<Claim>, fields) =>
+    builder
+      .select(fields)
+      .from(idempotencyRecords)
+      .where(
+        and(
+          eq(idempotencyRecords.userId, $('userId')),
+          eq(idempotencyRecords.operation, $('operation')),
+          eq(idempotencyRecords.key, $('key')),
+          not(recordIsTooOld),
+        ),
+      ),
+);
+
+/** Runs under the key's lock: replaces a record that is too old. Returns no row if there is a valid one. */
+export const insertRecord = statement(
+  'insertRecord',
+  { key: idempotencyRecords.key },
+  ($: Placeholders<Claim & { inputSeal: string; answer: string }>, fields) => {
+    const answered = columns($, ['inputSeal', 'answer']);
+    const { userId, operation, key } = idempotencyRecords;
+    return builder
+      .insert(idempotencyRecords)
+      .values({ ...columns($, ['userId', 'operation', 'key']), ...answered })
+      .onConflictDoUpdate({
+        target: [userId, operation, key],
+        set: { ...answered, createdAt: sql`now()` },
+        setWhere: recordIsTooOld,
+      })
+      .returning(fields);
+  },
+);

@@ -1,0 +1,127 @@
+/** The lists of jobs: those that a viewer may see, with filters. */
+import { and, sql, type SQL } from 'drizzle-orm';
+import { DEFAULT_JOB_ORDER, type JobOrder } from '../../rules/jobs/orders.js';
+import { PAGE } from '../../rules/limits.js';
+import { JOB_STATES } from '../../rules/states.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import { distanceOfJob } from './distance.js';
+import { asksFor, conditions, FILTER_NAMES, type FilterValues, type JobFilter, type ListKind } from './job-filters.js';
+import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
+import { includeKey, partsColumn, readParts, type JobInclude } from './job-parts.js';
+import { SEARCH_FILTERS, SEPARATOR } from './job-search.js';
+import { gatherFrom } from './job-sources.js';
+import { jobFields, type JobRow } from './jobs.js';
+import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
+import { builder, cachedByKey, type Placeholders } from '../../../platform/db/statement.js';
+import { jobs } from '../tables/jobs.js';
+import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
+
+/** A job, and how far its town is from the place that was asked for, in miles to a tenth. */
+export type ListedJob = JobRow & { distance: number | null };
+
+const lists = cachedByKey<List<FilterValues, ListedJob>>();
+
+/** The jobs that the viewer may see and that match the filter, with the included parts. */
+export async function listJobs(
+  db: Db,
+  viewer: Viewer,
+  filter: JobFilter,
+  request: PageRequest,
+  include: JobInclude = {},
+  order: JobOrder = DEFAULT_JOB_ORDER,
+): Promise<Page<ListedJob>> {
+  const { role } = viewer;
+  const kind: ListKind = {
+    role,
+    order,
+    names: FILTER_NAMES.filter((name) =>
+      name === 'separator' ? filter.search?.includes(SEPARATOR) : filter[name] != null,
+    ),
+    searches: SEARCH_FILTERS.filter((name) => filter[name] != null),
+    statuses: JOB_STATES.filter((state) => filter.statuses?.includes(state)),
+  };
+  const { names, searches, statuses } = kind;
+  const list = (include: JobInclude) =>
+    lists([role, order, ...statuses, ...names, ...searches, includeKey(include)].join(' '), () =>
+      listOf(kind, include),
+    );
+  const { search, category = null, urgency = null, updatedSince, statusChangedBefore, near } = filter;
+  const { homeownerId: owner = null, contractorId: awardee = null } = filter;
+  const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
+  const values = {
+    pattern: search == null ? null : likePattern(search),
+    category,
+    urgency,
+    owner,
+    awardee,
+    since: updatedSince?.toISOString() ?? null,
+    before: statusChangedBefore?.toISOString() ?? null,
+    box,
+    latitude,
+    longitude,
+    miles,
+    ...idsOf(viewer),
+  };
+  const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
+  const page = await list(include)(on, values, request);
+  readParts(viewer, page.rows, include);
+  // The total does not depend on the included parts.
+  return request.withTotal ? page : Object.assign(page, { total: () => list({}).total(on, values) });
+}
+
+function listOf(kind: ListKind, include: JobInclude): List<FilterValues, ListedJob> {
+  const { role } = kind;
+  const gatherRows = gatherFrom(kind);
+  const { keys, direction, key, isByState } = JOB_LIST_ORDERS[kind.order];
+  const isNearest = kind.order === 'nearest';
+  const isCountedInOrder = isNearest || (isByState && kind.searches.length === 0);
+  const gatherForTotal = isCountedInOrder ? gatherRows : gatherFrom({ ...kind, order: DEFAULT_JOB_ORDER });
+  return pagedList({
+    name: 'listJobs',
+    keys,
+    direction,
+    fields: ($: Placeholders<FilterValues>) => ({
+      ...jobFields(include, key),
+      ...partsColumn(include, role, $),
+      distance: (kind.searches.includes('near') ? distanceOfJob($) : sql<null>`null`).as('distance'),
+    }),
+    ...(isNearest && {
+      keyObject: ({ id, distance }: ListedJob) => ({ id, closeness: -Math.round((distance ?? 0) * 10) }),
+    }),
+    rows: ($, fields, condition, scan) =>
+      builder
+        .select(fields)
+        .from(jobs)
+        // As an array of ids, so that the planner can only look each of them up.
+        .where(
+          gatherRows
+            ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
+            : and(visible(kind, $), ...conditions(kind, $), condition),
+        )
+        .$dynamic(),
+    ...(gatherRows && { appliesScanLimit: true }),
+    ...(gatherForTotal && {
+      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) =>
+        sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
+    }),
+    ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
+    // A search reads no less for its first page than for the total.
+    ...(kind.searches.length > 0 && (isNearest || kind.order === DEFAULT_JOB_ORDER) && { gatherRows }),
+  });
+}
+
+function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction }: ScanLimit): SQL {
+  return sql`select g.id from (${rows}) g order by ${inOrder(order, 'g', direction)}
+    limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
+}
+
+/** A contractor sees every job that is open to bids: a filter for open jobs need not read their own bids. */
+function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
+  return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
+}
+
+/** Escapes `%` and `_`, which are literal in the text. */
+export function likePattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+}

@@ -1,0 +1,293 @@
+/**
+ * The parts of a job: its homeowner, bids, events, dispute, and the facts of its available actions. Each is described
+ * once, as one value of JSON in a row of `jobs`, and read in two ways: in the statement that reads the job, where the
+ * selection is known before, or for many jobs at once. What is read is what the viewer may read.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
+import type { JobId } from '../../rules/ids.js';
+import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
+import type { BidState } from '../../rules/states.js';
+import { eventFor, readsDispute } from '../../rules/reading/timeline.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
+import { bidAsJson, bidReader, type BidFields, type BidJson, type BidWithBidder } from '../bids/bids-with-bidders.js';
+import { listBidsOnJob } from '../bids/bids.js';
+import type { Db } from '../../../platform/db/database.js';
+import { disputeEventsOfJob, eventShape, listEventsOfJob, readDisputeEvent } from '../events/events.js';
+import type { EventRow, JobEvent } from '../events/events.js';
+import { positionValues, type Position } from '../../../platform/db/pages/keyset.js';
+import { totalOf, type Page, type PageStart, type PartOfList, type Total } from '../../../platform/db/pages/page.js';
+import {
+  profileAsJson,
+  profileReader,
+  type PersonFields,
+  type ProfileJson,
+  type ReadableHomeowner,
+} from '../people/people.js';
+import { asJson, jsonReader } from '../../../platform/db/rows.js';
+import { asArray, builder, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { jobs } from '../tables/jobs.js';
+import { viewerFacts, type ViewerFacts } from './viewer-facts.js';
+import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
+
+/** What a statement reads with a job: the parts that have a value here. */
+export interface JobInclude {
+  /** The total of a list of jobs. */
+  readonly total?: true;
+  /** The fields of the job itself; all of them by default. */
+  readonly job?: readonly string[];
+  readonly homeowner?: PersonFields;
+  readonly ownBids?: BidFields;
+  readonly awardedBid?: BidFields;
+  readonly bids?: BidFields & ListFields;
+  readonly timeline?: ListFields;
+  readonly dispute?: true;
+  readonly facts?: true;
+}
+
+interface ListFields {
+  /** How many entries the page has. */
+  readonly size: number;
+  /** Whether the total is read, too. */
+  readonly total?: boolean;
+  /** Where the page lies, and whether it holds bids of one state. Only for many jobs at once. */
+  readonly start?: PageStart;
+  readonly ofStatus?: boolean;
+}
+
+/** The values of `start` and `ofStatus`. */
+export type ListValues = { readonly position?: Position | undefined; readonly status?: BidState | null };
+
+/** A part that was not read is undefined; null means that there is none, or none for this viewer. */
+export interface JobParts {
+  readonly homeowner?: ReadableHomeowner | null;
+  /** The viewer's own bids, the newest first. */
+  readonly ownBids?: readonly BidWithBidder[];
+  readonly awardedBid?: BidWithBidder | null;
+  readonly bids?: Page<BidWithBidder>;
+  readonly timeline?: Page<JobEvent>;
+  readonly dispute?: Dispute | null;
+  readonly facts?: ViewerFacts;
+}
+
+type PartsValues = ViewerIds & { status: BidState | null };
+
+/** A row of `jobs`, in a statement for viewers of one role. */
+interface JobOfStatement {
+  readonly role: Role;
+  /** The state of the bids is among them where the include has `ofStatus`. */
+  readonly $: Placeholders<PartsValues>;
+  /** The job's identifier, since a deleted draft has no row. */
+  readonly jobId: SQL;
+}
+
+/** The job whose parts are read, and who reads them. */
+interface JobOfViewer {
+  readonly viewer: Viewer;
+  readonly party: Party;
+}
+
+/** One value of JSON in the row of a job, and how it is read. */
+interface PartOfJob<Selection, Part> {
+  sql(selection: Selection, job: JobOfStatement): SQL;
+  reader(selection: Selection, role: Role): (json: never, job: JobOfViewer) => Part;
+}
+
+type PartName = keyof JobParts;
+
+const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Name], JobParts[Name]> } = {
+  homeowner: {
+    sql: (fields, { role, $ }) => profileAsJson('homeowner', sql`"jobs"."homeowner_id"`, role, $, fields),
+    reader(fields, role) {
+      const read = profileReader('homeowner', fields, role);
+      return (json: ProfileJson | null, { viewer }) => json && read(json, viewer);
+    },
+  },
+  ownBids: {
+    sql(fields, job) {
+      if (job.role !== 'contractor') return sql`'[]'::json`;
+      const own = sql`bids where "bids"."job_id" = ${job.jobId} and "bids"."contractor_id" = ${job.$('contractorId')}
+        and ${SAME_JOB_CREATION_TIME}`;
+      return listAsJson(bidAsJson(fields, job.role, job.$), own, sql`"bids"."created_at" desc, "bids"."id" desc`);
+    },
+    reader(fields, role) {
+      const read = bidReader(fields, role);
+      return (list: BidJson[], { viewer }) => list.map((json) => read(json, viewer));
+    },
+  },
+  awardedBid: {
+    sql: (fields, job) =>
+      sql`(select ${bidAsJson(fields, job.role, job.$)} from bids where "bids"."id" = "jobs"."awarded_bid_id"
+        and ${visibleBids(job.role, job.$)})`,
+    reader(fields, role) {
+      const read = bidReader(fields, role);
+      return (json: BidJson | null, { viewer }) => json && read(json, viewer);
+    },
+  },
+  bids: {
+    sql(selection, job) {
+      const list = listBidsOnJob[job.role][selection.ofStatus ? 'filtered' : 'all'];
+      const parent = { jobId: job.jobId, status: selection.ofStatus ? sql`${job.$('status')}` : sql`null` };
+      const indexCondition = job.role === 'contractor' ? SAME_JOB_CREATION_TIME : undefined;
+      const { from, order } = list.partOf(parent, job.$, { ...sizeOf(selection), indexCondition });
+      const total = selection.total ? list.totalOf(parent, job.$, indexCondition) : NO_TOTAL;
+      return sql`json_build_array(${listAsJson(bidAsJson(selection, job.role, job.$), from, order)}, ${total})`;
+    },
+    reader(selection, role) {
+      const read = bidReader(selection, role);
+      const { pageOf } = listBidsOnJob[role].all;
+      return ([list, total]: PageJson<BidJson>, { viewer }) => {
+        const rows: BidWithBidder[] = list.map((json) => read(json, viewer));
+        return pageOf(rows, sizeOf(selection), () => totalRead(total));
+      };
+    },
+  },
+  timeline: {
+    sql(selection, { role, $, jobId }) {
+      const { from, order } = listEventsOfJob[role].partOf({ jobId }, $, sizeOf(selection));
+      const total = selection.total ? listEventsOfJob[role].totalOf({ jobId }, $) : NO_TOTAL;
+      return sql`json_build_array(${listAsJson(asJson(eventShape), from, order)}, ${total})`;
+    },
+    reader(selection, role) {
+      const { pageOf } = listEventsOfJob[role];
+      return ([list, total]: PageJson<unknown[]>, { party }) => {
+        const rows = list.map((json) => eventFor(party, readEvent(json)));
+        return pageOf(rows, sizeOf(selection), () => totalRead(total)) as Page<JobEvent>;
+      };
+    },
+  },
+  dispute: { sql: () => disputeEventsOfJob, reader: () => readDispute },
+  facts: { sql: (_, { role, $ }) => asJson(viewerFacts(role, $)), reader: () => readViewerFacts },
+};
+
+const readViewerFacts = jsonReader<ViewerFacts>(viewerFacts('contractor', sql.placeholder));
+
+const readEvent = jsonReader<EventRow>(eventShape);
+
+function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null {
+  return readsDispute(party) ? disputeFrom(list.map(readDisputeEvent)) : null;
+}
+
+/**
+ * With the job's creation time, the index of a contractor's jobs finds only their bids, however many other bids there
+ * are.
+ */
+const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
+
+/** One more than the page holds, if there are more, and the total where it was counted. */
+type PageJson<Entry> = readonly [rows: Entry[], total: number | null];
+
+const NO_TOTAL = sql`null`;
+
+async function totalRead(total: number | null): Promise<Total> {
+  if (total === null) throw new Error('The total of a list was not read with its page.');
+  return totalOf(total);
+}
+
+function sizeOf({ size, start = 'first' }: ListFields): PartOfList {
+  return { size, start };
+}
+
+function listAsJson(entry: SQL, from: SQL, order: SQL): SQL {
+  return sql`(select coalesce(json_agg(${entry} order by ${order}), '[]') from ${from})`;
+}
+
+function namesIn(include: JobInclude): PartName[] {
+  return (Object.keys(JOB_PARTS) as PartName[]).filter((name) => include[name] !== undefined);
+}
+
+/** The included parts as one value of JSON; null if there are none. */
+function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
+  const parts = namesIn(include).map((name) => JOB_PARTS[name].sql(include[name] as never, job));
+  return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
+}
+
+/** The column of a select of jobs for the included parts; `readParts` reads it. */
+export function partsColumn(include: JobInclude, role: Role, $: Placeholders<ViewerIds>) {
+  // Such an include has no `ofStatus`.
+  const job = { role, $: $ as Placeholders<PartsValues>, jobId: sql`"jobs"."id"` };
+  return { parts: partsAsJson(include, job).as('parts') };
+}
+
+/** Puts the parts in place of their JSON in rows that were selected with `partsColumn`. */
+export function readParts(
+  viewer: Viewer,
+  rows: readonly (JobParties & { parts?: unknown })[],
+  include: JobInclude,
+): void {
+  const read = readerOf[viewer.role](include);
+  for (const row of rows) if (row.parts) row.parts = read(row.parts as readonly unknown[], viewer, row);
+}
+
+/** The parts that were read with the job: of a list its first page, without a filter by state. */
+export function partsOf(job: object): JobParts {
+  return (job as { parts?: JobParts | null }).parts ?? {};
+}
+
+const selectParts = forEachRole((role) =>
+  byInclude((include) =>
+    statement(
+      'selectParts',
+      ($: Placeholders<PartsValues & { jobIds: string }>) => ({
+        id: sql<JobId>`job.id`,
+        parts: partsAsJson(include, { role, $, jobId: sql`job.id` }),
+      }),
+      ($, fields) =>
+        builder
+          .select(fields)
+          .from(sql`unnest(${$('jobIds')}::text[]) as job(id)`)
+          .leftJoin(jobs, sql`"jobs"."id" = job.id`),
+      'json',
+    ),
+  ),
+);
+
+/**
+ * Reads the parts of many jobs, which the viewer may see, in one statement. For each job it reads at most one row more
+ * than the page's size; the caller limits the number of jobs.
+ */
+export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
+  db: Db,
+  viewer: Viewer,
+  ofJobs: readonly Job[],
+  include: JobInclude,
+  { position, status = null }: ListValues = {},
+): Promise<Map<Job, JobParts>> {
+  const { role } = viewer;
+  const jobIds = asArray([...new Set(ofJobs.map(({ id }) => id))]);
+  const rows = await selectParts[role](include)(db, { jobIds, status, ...idsOf(viewer), ...positionValues(position) });
+  const parts = new Map(rows.map((row) => [row.id, row.parts ?? []]));
+  const read = readerOf[role](include);
+  return new Map(ofJobs.map((job) => [job, read(parts.get(job.id) ?? [], viewer, job)]));
+}
+
+const readerOf = forEachRole((role) => byInclude((include) => partsReader(include, role)));
+
+function partsReader(include: JobInclude, role: Role) {
+  const readers = namesIn(include).map((name) => ({
+    name,
+    read: JOB_PARTS[name].reader(include[name] as never, role),
+  }));
+  return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
+    // Whether a contractor has bid makes no difference to what they may read of what was selected for them.
+    const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
+    const parts: Record<string, unknown> = {};
+    for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);
+    return parts;
+  };
+}
+
+/** Calls `make` once for each include, on its first use. */
+export function byInclude<Parts extends object>(make: (include: JobInclude) => Parts): (include: JobInclude) => Parts {
+  const cachedByInclude = cachedByKey<Parts>();
+  return (include) => cachedByInclude(includeKey(include), () => make(include));
+}
+
+const keys = new WeakMap<JobInclude, string>();
+
+/** A text that is the same for equal includes. */
+export function includeKey(include: JobInclude): string {
+  const key = keys.get(include) ?? JSON.stringify(Object.entries(include).toSorted());
+  keys.set(include, key);
+  return key;
+}

@@ -1,0 +1,201 @@
+/**
+ * Finds the jobs of a list that hold a text or lie near a place, in one of two ways. A scan reads the list in its order
+ * until enough jobs match, which is quick where many do. An index finds every match of the whole market; these are then
+ * sorted and looked up in the list, which is quick where few match. In the order of creation a sample of the newest
+ * jobs of the list decides which way is taken, and a scan that finds fewer matches than expected is given up for the
+ * index. In any other order the first few thousand jobs are scanned, and where they do not fill the page, an index is
+ * asked: it holds no such order.
+ */
+import { and, getTableName, sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { JobOrder } from '../../rules/jobs/orders.js';
+import { closenessOf, milesAway, type PlaceValues } from './distance.js';
+import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
+import type { ScanLimit } from '../../../platform/db/pages/page.js';
+import type { Placeholders } from '../../../platform/db/statement.js';
+import { jobSearch, openJobSearch } from '../tables/jobs.js';
+import { isInOpenState } from '../visibility.js';
+
+export interface SearchValues extends PlaceValues {
+  /** For `like`, in any case. */
+  pattern: string | null;
+}
+
+type Search = Placeholders<SearchValues>;
+type Conditions = readonly (SQL | undefined)[];
+
+/** Separates title and description in `job_search.words`, where both are searched as one text. */
+export const SEPARATOR = '\u0001';
+
+const isInBox = ($: Search) => sql`s.town <@ ${$('box')}::box`;
+
+/** What a row `s` of `job_search` must be. The sub-select keeps the planner from guessing how many rows match. */
+const MATCHES = {
+  search: ($: Search) => sql`s.words like (select lower(${$('pattern')}::text))`,
+  near: ($: Search) => sql`${isInBox($)} and ${milesAway($)} <= ${$('miles')}::float8`,
+};
+
+export type SearchFilter = keyof typeof MATCHES;
+export const SEARCH_FILTERS: readonly SearchFilter[] = ['search', 'near'];
+
+/** The jobs that are searched. */
+export interface Market {
+  readonly areOpen: boolean;
+  /** What else is asked of them. */
+  readonly conditions: readonly SQL[];
+}
+
+/** All that a row of `jobs` must be to be in the market. */
+export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
+  ...(areOpen ? [isInOpenState] : []),
+  ...conditions,
+];
+
+const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
+const tableName = (table: PgTable) => sql.raw(getTableName(table));
+
+const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
+const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
+
+/** A list of jobs: the newest first of those that meet the conditions. */
+function newestJobs(where: Conditions): SQL {
+  return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf(where)}
+    order by "jobs"."created_at" desc, "jobs"."id" desc`;
+}
+
+const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
+  sql`(${list}) l cross join lateral (select * from ${tableName(table)} where job_id = l.id offset 0) s`;
+
+/** The first jobs of a list that match and, where the list itself does not tell, meet the conditions. */
+export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL, where: Conditions, atMost: number) {
+  const isListed = and(sql`"jobs"."id" = l.id`, ...where);
+  const listCondition = sql`cross join lateral (select from jobs where ${isListed} offset 0) j`;
+  return sql`select l.id, l.created_at from ${filters.length > 0 ? withSearchRow(list) : sql`(${list}) l`}
+    ${where.length > 0 ? listCondition : sql``}
+    where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
+}
+
+/** The first of the jobs which the index of one filter finds, and which also match the others and are in the market. */
+function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, scan: ScanLimit) {
+  const others = filters.filter((other) => other !== by);
+  const positionCondition = scan.positionCondition([sql`s.created_at`, sql`s.job_id`]);
+  const matching = sql`select s.job_id as id, s.created_at
+    from (select * from ${tableName(tableOf(market))} s where ${MATCHES[by]($)} offset 0) s
+    where ${allOf([matchesAll($, others), positionCondition])} order by s.created_at desc, s.job_id desc`;
+  const where = inMarket(market);
+  if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
+  // By its time as well: so the list's index can tell, without a look at the job.
+  const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
+  return sql`select l.id, l.created_at
+    from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
+    order by l.created_at desc, l.id desc limit ${scan.atMost}`;
+}
+
+const SAMPLE_JOBS = 1_000;
+/**
+ * How many jobs there are taken to be. Where there are fewer, both ways are quicker than was thought. There may be more
+ * open ones, but the indexes lead to no others.
+ */
+const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
+/** A scan may read so many times the rows that were expected before it is given up. */
+const SCAN_MARGIN = 1.5;
+/** A list that ends within so many jobs is scanned: an index may find any number of matches that are not in it. */
+const SHORT_LIST = 5_000;
+
+/**
+ * The first matches in a market, by the way that should read fewer rows. An index reads as many as match, be they in
+ * the list or not; a scan ends with the last match that is asked for, or with the list.
+ */
+export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
+  const { atMost, positionCondition } = limit;
+  const list = newestJobs([...inMarket(market), positionCondition([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
+  const endsWithin = (rows: SQL) => sql`not exists (${list} offset ${rows} limit 1)`;
+  const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, tableOf(market));
+  const scan = sql`select l.id, l.created_at from ${rows}
+    where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
+  const each = (make: (by: SearchFilter) => SQL, separator = sql`, `) => sql.join(filters.map(make), separator);
+  const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${jobsIn(market) / SAMPLE_JOBS}`;
+  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, limit)}) matches
+    where (select index = ${by} and not is_enough from chosen, checked))`;
+  return sql`with sample as materialized (
+      select count(*) as jobs, ${atMost * SAMPLE_JOBS} / nullif(count(*) filter (where ${matchesAll($, filters)}), 0)
+        as expected_rows, ${each((by) => sql`count(*) filter (where ${MATCHES[by]($)}) as ${sql.identifier(by)}`)}
+      from ${withSearchRow(sql`${list} limit ${SAMPLE_JOBS}`, tableOf(market))}
+    ), chosen as materialized (
+      select case ${each((by) => sql`when ${rowsOf(by)} = index_rows then ${by}`, sql` `)} end as index, case
+          when jobs < ${SAMPLE_JOBS} then jobs
+          when expected_rows <= index_rows then greatest(expected_rows * ${SCAN_MARGIN}, ${SHORT_LIST})
+          when ${endsWithin(sql`longest_scan`)} then longest_scan
+          else 0 end as scan_rows
+      from sample, lateral (select least(${each(rowsOf)}) as index_rows) fewest,
+        lateral (select greatest(index_rows, ${SHORT_LIST}) as longest_scan) longest
+    ), scanned as materialized (
+      ${scan}
+    ), checked as materialized (
+      select (select count(*) from scanned) >= ${atMost} or ${endsWithin(sql`scan_rows`)} as is_enough from chosen
+    )
+    (select * from scanned where (select is_enough from checked)) union all ${each(lookUp, sql` union all `)}`;
+}
+
+/** What a row of `jobs` must be, where its list is short. */
+export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[] {
+  // No `exists`, for which the planner would look for all that lies near the place once for each job.
+  const matches = sql`(select ${matchesAll($, filters)} from job_search s where s.job_id = "jobs"."id")`;
+  return filters.length > 0 ? [matches] : [];
+}
+
+/** So many of the first jobs are scanned before an index is asked. */
+export const SCANNED_FIRST = 5_000;
+
+/**
+ * The same in an order that the indexes of texts and places do not know: among the first jobs of the list, which fill
+ * the page where many match, and else by an index, which leads to few. The first jobs may come from several indexes.
+ */
+export function searchJobsInOrder(
+  $: Search,
+  filters: readonly SearchFilter[],
+  order: JobOrder,
+  firstJobs: SQL,
+  market: Market,
+  { atMost, positionCondition, direction }: ScanLimit,
+): SQL {
+  const table = tableOf(market);
+  const key = sql.raw(JOB_LIST_ORDERS[order].column);
+  const listCondition = allOf([...inMarket(market), positionCondition([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
+  const list = sql`select * from (${firstJobs}) g
+      order by ${inOrder(order, 'g', direction)} limit ${SCANNED_FIRST}`;
+  return sql`with scanned as materialized (
+      select l.id, l.${key} from ${withSearchRow(list, table)}
+      where ${matchesAll($, filters)} limit ${atMost}
+    ), enough as materialized (
+      select (select count(*) from scanned) >= ${atMost} as is_enough
+    ), matches as materialized (
+      select s.job_id from ${tableName(table)} s where ${matchesAll($, filters)} and not (select is_enough from enough)
+    )
+    (select * from scanned where (select is_enough from enough)) union all
+    (select "jobs"."id", "jobs".${key} from matches join jobs on "jobs"."id" = matches.job_id
+      where ${listCondition} order by ${inOrder(order, 'jobs', direction)} limit ${atMost})`;
+}
+
+/**
+ * The nearest matches: every town in the box is measured, and what matches is sorted. What else is asked of the jobs is
+ * then looked up in that order, until enough are found. That they are open the table says.
+ */
+export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {
+  const { atMost, positionCondition, direction } = scan;
+  const others = matchesAll(
+    $,
+    filters.filter((by) => by !== 'near'),
+  );
+  const key = closenessOf(sql`s.away`);
+  const inBox = sql`select *, ${milesAway($)} as away from ${tableName(tableOf(market))} s
+    where ${isInBox($)} offset 0`;
+  const order = (of: 'g' | 'l') => sql`order by ${inOrder('nearest', of, direction)}`;
+  const matches = sql`select * from (select s.job_id as id, ${key} as closeness from (${inBox}) s
+      where ${allOf([sql`s.away <= ${$('miles')}::float8`, others, positionCondition([key, sql`s.job_id`])])}) g
+    ${order('g')}`;
+  if (market.conditions.length === 0) return sql`${matches} limit ${atMost}`;
+  const isListed = allOf([sql`"jobs"."id" = l.id`, ...market.conditions]);
+  return sql`select l.* from (${matches} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
+    ${order('l')} limit ${atMost}`;
+}

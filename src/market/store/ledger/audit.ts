@@ -1,0 +1,32 @@
+/** What a restored database is checked by: every transfer and hold is added up, and what there is, is counted. */
+import { sql } from 'drizzle-orm';
+import { connect, type Connection } from '../../../platform/db/database.js';
+import { countLedger, selectMismatches } from './ledger.js';
+import { statement } from '../../../platform/db/statement.js';
+
+const countMarket = statement(
+  'countMarket',
+  { jobs: sql<number>`jobs`, bids: sql<number>`bids`, lastPosition: sql<number>`last_position` },
+  () => sql`select (select count(*) from jobs)::int as jobs, (select count(*) from bids)::int as bids,
+    (select coalesce(max(position), 0) from events)::float8 as last_position`,
+);
+
+/** Throws where tokens do not add up. */
+export async function auditDatabase(connection: Connection): Promise<string> {
+  const db = connect(connection, { poolSize: 1, statementTimeoutMs: 600_000 });
+  try {
+    const mismatches = await selectMismatches(db, {});
+    const [ledger] = await countLedger(db, {});
+    const [market] = await countMarket(db, {});
+    const there =
+      `${ledger?.accounts} accounts, ${ledger?.transfers} transfers of tokens, ${market?.jobs} jobs, ` +
+      `${market?.bids} bids; the last event has position ${market?.lastPosition}`;
+    if (mismatches.length > 0)
+      throw new Error(
+        `The tokens of ${mismatches.map(({ userId }) => userId).join(', ')} do not add up. There are ${there}.`,
+      );
+    return `${there}. All tokens add up`;
+  } finally {
+    await db.close();
+  }
+}

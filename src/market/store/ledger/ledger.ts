@@ -1,0 +1,255 @@
+/**
+ * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check constraint
+ * on the balance prevents an overdraft, also when two calls spend at once.
+ */
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
+import type { RowOf, ShownRow } from '../../../platform/fields/entity.js';
+import type { BidId, JobId, TransferId, UserId } from '../../rules/ids.js';
+import { TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../../rules/tokens.js';
+import type { Db } from '../../../platform/db/database.js';
+import { newId } from '../new-id.js';
+import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
+import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
+import { builder, asArray, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { users } from '../tables/accounts.js';
+import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from '../tables/ledger.js';
+
+export type TokenTransfer = RowOf<typeof TOKEN_TRANSFER, Omit<TransferRow, 'userId'>>;
+
+const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
+
+export type Balance = ShownRow<typeof TOKEN_BALANCE>;
+
+/** Every account has a balance from its creation. */
+export const balanceShape = {
+  balance: tokenBalances.balance,
+  held: tokenBalances.held,
+  available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
+};
+
+export const openBalance = statement('openBalance', {}, ($: Placeholders<{ userId: UserId }>) =>
+  builder.insert(tokenBalances).values(columns($, ['userId'])),
+);
+
+export const selectBalance = statement('selectBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
+  builder
+    .select(fields)
+    .from(tokenBalances)
+    .where(eq(tokenBalances.userId, $('userId'))),
+);
+
+export const selectBalances = statement(
+  'selectBalances',
+  { userId: tokenBalances.userId, ...balanceShape },
+  ($: Placeholders<{ ids: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(tokenBalances)
+      .where(sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
+);
+
+/** Zero where no such user exists. */
+export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
+  const [row] = await selectBalance(db, { userId });
+  return row ?? { balance: 0, held: 0, available: 0 };
+}
+
+/** Locks a balance until the transaction ends, so that what is read of it is not spent meanwhile. */
+export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
+  builder
+    .select(fields)
+    .from(tokenBalances)
+    .where(eq(tokenBalances.userId, $('userId')))
+    .for('update'),
+);
+
+/** A user's available tokens, as a column of another select. */
+export const availableTo = ($: Placeholders<{ userId: UserId }>) =>
+  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')})`;
+
+/** The same, with the balance locked. */
+export const lockedAvailableTo = ($: Placeholders<{ userId: UserId }>) =>
+  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')} for update)`;
+
+export interface Movement {
+  userId: UserId;
+  /** A positive amount credits the person, a negative one debits them. */
+  change: number;
+  reason: TransferReason;
+  jobId?: JobId;
+  bidId?: BidId;
+  referralUserId?: UserId;
+  actorId?: UserId;
+  note?: string | null;
+  externalReference?: string | null;
+}
+
+/** The parameters of a statement that moves tokens. */
+export interface TransferValues {
+  transferId: TransferId;
+  userId: UserId;
+  fromAccount: UserId | SystemAccount;
+  toAccount: UserId | SystemAccount;
+  amount: number;
+  change: number;
+  reason: TransferReason;
+  jobId: JobId | null;
+  bidId: BidId | null;
+  referralUserId: UserId | null;
+  actorId: UserId | null;
+  note: string | null;
+  externalReference: string | null;
+}
+
+/** The other side is the system account of the reason. */
+function asTransfer({ userId, change, reason, ...about }: Movement): TransferValues {
+  const { systemAccount } = TRANSFER_REASONS[reason];
+  const [fromAccount, toAccount] = change > 0 ? [systemAccount, userId] : [userId, systemAccount];
+  return {
+    transferId: newId('transfer'),
+    userId,
+    fromAccount,
+    toAccount,
+    amount: Math.abs(change),
+    change,
+    reason,
+    ...ABOUT_NOTHING,
+    ...about,
+  };
+}
+
+const ABOUT_NOTHING = {
+  jobId: null,
+  bidId: null,
+  referralUserId: null,
+  actorId: null,
+  note: null,
+  externalReference: null,
+};
+
+/** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
+const insertTransfer = statement('insertTransfer', transferColumns, ($: Placeholders<TransferValues>, fields) => {
+  const changed = builder.$with('changed').as(
+    builder
+      .update(tokenBalances)
+      .set({ balance: sql`${tokenBalances.balance} + ${$('change')}::int` })
+      .where(eq(tokenBalances.userId, $('userId')))
+      .returning({ userId: tokenBalances.userId }),
+  );
+  const transfer = builder.$with('transfer').as(
+    builder
+      .insert(tokenTransfers)
+      .select(
+        sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
+          ${$('reason')}::transfer_reason, user_id, ${$('jobId')}::text, ${$('bidId')}::text,
+          ${$('referralUserId')}::text, ${$('actorId')}::text, ${$('note')}::text,
+          ${$('externalReference')}::text, now() from changed`,
+      )
+      .returning(fields),
+  );
+  return builder.with(changed, transfer).select().from(transfer);
+});
+
+/**
+ * Moves tokens. Whoever takes some locks the balance first and refuses what it does not cover; if they did not, the
+ * check constraint on the balance would fail the transaction.
+ */
+export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer> {
+  const [transfer] = await insertTransfer(tx, asTransfer(movement));
+  if (!transfer) throw new Error('Tokens were moved for somebody who has no balance.');
+  return transfer;
+}
+
+export const listTransfers = pagedList({
+  name: 'listTransfers',
+  keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
+  direction: 'desc',
+  fields: transferColumns,
+  rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(tokenTransfers)
+      .where(and(eq(tokenTransfers.userId, $('userId')), condition))
+      .$dynamic(),
+});
+
+/** At most one. */
+export const listTransfersByReference = pagedList({
+  name: 'listTransfersByReference',
+  keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
+  direction: 'desc',
+  fields: transferColumns,
+  rows: ($: Placeholders<{ externalReference: string }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(tokenTransfers)
+      .where(and(eq(tokenTransfers.externalReference, $('externalReference')), condition))
+      .$dynamic(),
+});
+
+const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
+  name: 'transfersOfMany',
+  shape: transferColumns,
+  partOf: ($, request) => listTransfers.partOf({ userId: EACH_PARENT }, $, request),
+  totalOf: ($) => listTransfers.totalOf({ userId: EACH_PARENT }, $),
+  pageOf: listTransfers.pageOf,
+});
+
+/** The same page of each person’s transfers. */
+export function transfersOfMany(db: Db, userIds: readonly UserId[], request: SamePageRequest) {
+  return page(db, { ids: asArray(userIds) }, request);
+}
+
+/** Every account whose stored balance differs from the sum of its transfers and active holds. */
+export const selectMismatches = statement(
+  'selectMismatches',
+  {
+    userId: users.id,
+    kept: sql<number>`kept`,
+    summed: sql<number>`summed`,
+    keptHeld: sql<number>`kept_held`,
+    summedHeld: sql<number>`summed_held`,
+  },
+  () => sql`select * from (
+      select u.id, coalesce(b.balance, 0)::float8 as kept, coalesce(moved.total, 0)::float8 as summed,
+        coalesce(b.held, 0)::float8 as kept_held, coalesce(staked.total, 0)::float8 as summed_held
+      from users u
+        left join token_balances b on b.user_id = u.id
+        left join (select user_id, sum(case when to_account = user_id then amount else -amount end) as total
+          from token_transfers group by user_id) moved on moved.user_id = u.id
+        left join (select user_id, sum(amount) as total
+          from holds where status = 'active' group by user_id) staked on staked.user_id = u.id
+    ) account
+    where kept <> summed or kept_held <> summed_held order by id`,
+);
+
+export const countLedger = statement(
+  'countLedger',
+  {
+    accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
+    transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
+  },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(sql`(values (1)) as one`),
+);
+
+export const selectTransfer = statement(
+  'selectTransfer',
+  getTableColumns(tokenTransfers),
+  ($: Placeholders<{ id: TransferId }>, fields) =>
+    builder
+      .select(fields)
+      .from(tokenTransfers)
+      .where(eq(tokenTransfers.id, $('id'))),
+);
+
+/** Selected under the lock of a balance, so that of two calls with one reference the second finds the first. */
+export const selectTransferByReference = statement(
+  'selectTransferByReference',
+  getTableColumns(tokenTransfers),
+  ($: Placeholders<{ externalReference: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(tokenTransfers)
+      .where(eq(tokenTransfers.externalReference, $('externalReference'))),
+);

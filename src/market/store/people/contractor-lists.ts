@@ -1,0 +1,185 @@
+/** The directory of contractors, in one of its orders, with filters. */
+import { and, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
+import type { ContractorOrder } from '../../rules/entities/people.js';
+import { PAGE } from '../../rules/limits.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { contractorShape, type Contractor } from '../accounts/accounts.js';
+import type { Db } from '../../../platform/db/database.js';
+import { firstMatches } from '../../../platform/db/pages/first-matches.js';
+import { orderKey, type OrderKey } from '../../../platform/db/pages/keyset.js';
+import { likePattern } from '../jobs/job-lists.js';
+import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
+import { CLIENT } from './people.js';
+import { asArray, builder, cachedByKey, type Placeholders } from '../../../platform/db/statement.js';
+import { contractors, contractorTerms } from '../tables/accounts.js';
+import { idsOf, isInDirectory, type ViewerIds } from '../visibility.js';
+
+export interface ContractorFilter {
+  search?: string | null | undefined;
+  specialty?: string | null | undefined;
+  serviceArea?: string | null | undefined;
+  verified?: boolean | null | undefined;
+  /** Service areas in small letters, each with its distance in tenths of a mile. */
+  near?: { readonly names: readonly string[]; readonly tenths: readonly number[] } | null | undefined;
+}
+
+export interface ListedContractor {
+  readonly contractor: Contractor;
+  /** Whether they have bid on a job of the viewer's, which decides what the viewer may read of them. */
+  readonly client: boolean;
+  /** How far the nearest of their service areas is, in tenths of a mile; null where no place was asked for. */
+  readonly tenths: number | null;
+}
+
+interface FilterValues extends ViewerIds {
+  search: string | null;
+  specialty: string | null;
+  serviceArea: string | null;
+  areas: string | null;
+  tenths: string | null;
+}
+
+const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
+
+/** What `nearBy` selects: a column to sort by, which is in no table. */
+const nearness = orderKey(sql`near_by.nearness`, 'integer');
+
+/** The column of each order, always descending. */
+const KEYS = {
+  newest: { createdAt, id },
+  best_rated: { ratingRank, ratingCount, id },
+  most_completed: { completedJobs, ratingRank, ratingCount, id },
+  nearest: { nearness, ratingRank, ratingCount, createdAt, id },
+} as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
+
+/** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
+const TERMS = {
+  search: ($: Placeholders<FilterValues>) =>
+    sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
+  specialty: ($: Placeholders<FilterValues>) => contains(contractorTerms.specialties(contractors), $('specialty')),
+  serviceArea: ($: Placeholders<FilterValues>) => contains(contractorTerms.serviceAreas(contractors), $('serviceArea')),
+};
+type Term = keyof typeof TERMS;
+const TERM_NAMES = Object.keys(TERMS) as Term[];
+
+function contains(list: SQL, entry: unknown): SQL {
+  return sql`${list} @> array[(select lower(${entry}::text))]`;
+}
+
+interface ContractorQuery {
+  readonly role: Viewer['role'];
+  readonly order: ContractorOrder;
+  readonly terms: readonly Term[];
+  readonly verified: boolean | null;
+  readonly isNear: boolean;
+}
+
+const lists = cachedByKey<List<FilterValues, ListedContractor>>();
+
+export function listContractors(
+  db: Db,
+  viewer: Viewer,
+  { search = null, specialty = null, serviceArea = null, verified = null, near }: ContractorFilter,
+  order: ContractorOrder,
+  request: PageRequest,
+): Promise<Page<ListedContractor>> {
+  const values = {
+    search: search === null ? null : likePattern(search),
+    specialty,
+    serviceArea,
+    areas: near ? asArray(near.names) : null,
+    tenths: near ? `{${near.tenths.join()}}` : null,
+    ...idsOf(viewer),
+  };
+  const query: ContractorQuery = {
+    role: viewer.role,
+    order,
+    terms: TERM_NAMES.filter((name) => values[name] !== null),
+    verified,
+    isNear: near != null,
+  };
+  const on = near ? (db.forLong?.() ?? db) : db;
+  return lists(JSON.stringify(query), () => listOf(query))(on, values, request);
+}
+
+function listOf(query: ContractorQuery): List<FilterValues, ListedContractor> {
+  const { role, order, terms, isNear } = query;
+  const keys = KEYS[order];
+  const gatherRows = isNear ? ($: Placeholders<FilterValues>, scan: ScanLimit) => nearBy($, query, scan) : undefined;
+  return pagedList({
+    name: 'listContractors',
+    keys,
+    direction: 'desc',
+    fields: ($: Placeholders<FilterValues>) => ({
+      contractor: contractorShape,
+      client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
+      tenths: sql<number | null>`${isNear ? sql`-${nearness}` : sql`null::int`}`.as('tenths'),
+    }),
+    keyObject: ({ contractor, tenths }) =>
+      Object.assign({ ratingRank: rankOf(contractor), nearness: -(tenths ?? 0) }, contractor),
+    rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
+      const rows = builder.select(fields).from(contractors);
+      if (gatherRows)
+        return rows
+          .innerJoin(sql`(${scan.gatheredRows ?? gatherRows($, scan)}) near_by`, sql`near_by.id = ${id}`)
+          .$dynamic();
+      const listCondition = and(isOfThose(query), condition);
+      const fits = matchesFilter($, query);
+      const matches = fits && { table: sql`contractors`, keys: Object.values(keys), listCondition, fits };
+      return rows.where(matches ? isAmong(firstMatches(matches, scan)) : listCondition).$dynamic();
+    },
+    ...(gatherRows && { gatherRows, exactTotalMax: PAGE.exactSearchTotalMax }),
+    ...((isNear || terms.length > 0) && {
+      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) =>
+        gatherRows
+          ? sql`select from (${gatherRows($, scan)}) near_by`
+          : sql`select from contractors where ${and(matchesFilter($, query), isOfThose(query))}
+              limit ${sql.raw(String(scan.atMost))}`,
+    }),
+  });
+}
+
+function isOfThose({ role, verified }: ContractorQuery): SQL | undefined {
+  return and(
+    verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`,
+    role === 'admin' ? undefined : isInDirectory,
+  );
+}
+
+function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery): SQL | undefined {
+  return and(...terms.map((name) => TERMS[name]($)));
+}
+
+/**
+ * The first contractors near by. Their index is asked for one area after the other: to find all of them at once, it
+ * would compare each contractor with thousands.
+ */
+function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
+  const { atMost, direction, positionCondition } = scan;
+  const distance = sql`-min(area.tenths)`;
+  const columns = Object.values<OrderKey>(KEYS[query.order]).filter((column) => column !== nearness);
+  const keys = [...(query.order === 'nearest' ? [distance] : []), ...columns.map((column) => sql`${column}`)];
+  const list = (columns: readonly SQLWrapper[]) =>
+    sql.join(
+      columns.map((column) => sql`${column}`),
+      sql`, `,
+    );
+  const hasArea = sql`${contractorTerms.serviceAreas(contractors)} @> array[area.name]`;
+  // The sub-select bears the name of its table, so that the keys are named alike.
+  return sql`select ${id}, ${distance} as nearness
+    from unnest(${$('areas')}::text[], ${$('tenths')}::int[]) area (name, tenths) cross join lateral (
+      select ${list(columns)} from contractors
+      where ${and(hasArea, matchesFilter($, query), isOfThose(query))} offset 0) contractors
+    group by ${list(columns)} having ${positionCondition(keys) ?? sql`true`}
+    order by ${list(keys.map((key) => sql`${key} ${sql.raw(direction)}`))} limit ${sql.raw(String(atMost))}`;
+}
+
+/** Whether the contractor is in the result of a query. */
+function isAmong(ids: SQL): SQL {
+  return sql`${contractors.id} = any(array(${ids}))`;
+}
+
+/** Computed as the database computes it from the average that is shown. */
+function rankOf({ ratingAverage }: Contractor): number {
+  return Math.round((ratingAverage ?? 0) * 100);
+}

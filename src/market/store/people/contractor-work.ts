@@ -1,0 +1,50 @@
+/** The jobs that contractors were awarded, and their bids: of one, or a page of each of many at once. */
+import { and, eq } from 'drizzle-orm';
+import type { ContractorId } from '../../rules/ids.js';
+import type { BidState } from '../../rules/states.js';
+import { bidColumns, listBidsOf, type Bid } from '../bids/bids.js';
+import type { Db } from '../../../platform/db/database.js';
+import { jobColumns, type JobRow } from '../jobs/jobs.js';
+import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
+import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
+import { asArray, builder, type Placeholders } from '../../../platform/db/statement.js';
+import { jobs } from '../tables/jobs.js';
+
+export const listAwardedJobs = pagedList({
+  name: 'listAwardedJobs',
+  keys: { createdAt: jobs.createdAt, id: jobs.id },
+  direction: 'desc',
+  fields: jobColumns,
+  rows: ($: Placeholders<{ contractorId: ContractorId }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(jobs)
+      .where(and(eq(jobs.awardedContractorId, $('contractorId')), condition))
+      .$dynamic(),
+});
+
+const jobsPage = pagesOfMany<ContractorId, { ids: string }, JobRow>({
+  name: 'awardedJobsOfMany',
+  shape: jobColumns,
+  partOf: ($, request) => listAwardedJobs.partOf({ contractorId: EACH_PARENT }, $, request),
+  totalOf: ($) => listAwardedJobs.totalOf({ contractorId: EACH_PARENT }, $),
+  pageOf: listAwardedJobs.pageOf,
+});
+
+const bidsPage = pagesOfMany<ContractorId, { ids: string; status: BidState | null }, Bid>({
+  name: 'bidsOfMany',
+  shape: bidColumns,
+  partOf: ($, request) => listBidsOf.all.partOf({ contractorId: EACH_PARENT }, $, request),
+  totalOf: ($) => listBidsOf.all.totalOf({ contractorId: EACH_PARENT }, $),
+  pageOf: listBidsOf.all.pageOf,
+});
+
+/** The same page of the jobs that each contractor was awarded. */
+export function awardedJobsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
+  return jobsPage(db, { ids: asArray(contractorIds) }, request);
+}
+
+/** The same page of each contractor’s bids. */
+export function bidsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
+  return bidsPage(db, { ids: asArray(contractorIds), status: null }, request);
+}

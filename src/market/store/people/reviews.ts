@@ -1,0 +1,69 @@
+/** Reviews of contractors, the newest first: of one, or a page of each of many at once. */
+import { and, eq, sql } from 'drizzle-orm';
+import type { REVIEW } from '../../rules/entities/review.js';
+import type { RowOf } from '../../../platform/fields/entity.js';
+import type { ContractorId, ReviewId } from '../../rules/ids.js';
+import type { Db } from '../../../platform/db/database.js';
+import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
+import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
+import { builder, asArray, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { reviews } from '../tables/reviews.js';
+
+const { id, rating, review, createdAt } = reviews;
+
+/** The job and the homeowner are joined after the limit, only for the rows of the page. */
+const shape = {
+  id,
+  rating,
+  review,
+  category: sql<string | null>`(select j.category from jobs j where j.id = "reviews"."job_id")`.as('category'),
+  homeownerFirstName: sql<string>`(select u.first_name from users u where u.id = "reviews"."author_id")`.as(
+    'homeowner_first_name',
+  ),
+  createdAt,
+};
+
+export type Review = RowOf<
+  typeof REVIEW,
+  Pick<typeof reviews.$inferSelect, 'id' | 'rating' | 'review' | 'createdAt'> & {
+    category: string | null;
+    homeownerFirstName: string;
+  }
+>;
+
+export const listReviews = pagedList({
+  name: 'listReviews',
+  keys: { createdAt, id },
+  direction: 'desc',
+  fields: shape,
+  rows: ($: Placeholders<{ contractorId: ContractorId }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(reviews)
+      .where(and(eq(reviews.contractorId, $('contractorId')), condition))
+      .$dynamic(),
+});
+
+const page = pagesOfMany<ContractorId, { ids: string }, Review>({
+  name: 'reviewsOfMany',
+  shape: {
+    ...shape,
+    category: sql<string | null>`"reviews"."category"`.as('category'),
+    homeownerFirstName: sql<string>`"reviews"."homeowner_first_name"`.as('homeowner_first_name'),
+  },
+  partOf: ($, request) => listReviews.partOf({ contractorId: EACH_PARENT }, $, request),
+  totalOf: ($) => listReviews.totalOf({ contractorId: EACH_PARENT }, $),
+  pageOf: listReviews.pageOf,
+});
+
+export const selectReview = statement('selectReview', shape, ($: Placeholders<{ id: ReviewId }>, fields) =>
+  builder
+    .select(fields)
+    .from(reviews)
+    .where(eq(reviews.id, $('id'))),
+);
+
+/** The same page of each contractor’s reviews. */
+export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
+  return page(db, { ids: asArray(contractorIds) }, request);
+}

@@ -1,0 +1,163 @@
+/** The list of all accounts, newest first, with filters, for admins. */
+import { and, sql, type SQL } from 'drizzle-orm';
+import type { EmailUndoState } from '../../rules/people/email-undo.js';
+import type { ContractorId, HomeownerId } from '../../rules/ids.js';
+import type { Role } from '../../rules/viewer.js';
+import { userColumns, type User } from '../accounts/accounts.js';
+import type { Db } from '../../../platform/db/database.js';
+import { firstMatches } from '../../../platform/db/pages/first-matches.js';
+import { likePattern } from '../jobs/job-lists.js';
+import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
+import { builder, cachedByKey, type Placeholders } from '../../../platform/db/statement.js';
+import { users, userWords } from '../tables/accounts.js';
+
+export interface UserFilter {
+  search?: string | null | undefined;
+  userType?: Role | null | undefined;
+  /** Only for contractors; a filter by it leaves out everyone else. */
+  verified?: boolean | null | undefined;
+  emailUndo?: EmailUndoState | null | undefined;
+  suspended?: boolean | null | undefined;
+  emailVerified?: boolean | null | undefined;
+  emailUndeliverable?: boolean | null | undefined;
+}
+
+/** Accounts with the profile of their role. */
+export type ListedUser = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
+
+interface FilterValues {
+  search: string | null;
+}
+
+interface ListKind {
+  readonly hasSearch: boolean;
+  readonly userType: Role | null;
+  readonly verified: boolean | null;
+  readonly emailUndo: EmailUndoState | null;
+  readonly flags: readonly (readonly [Flag, boolean])[];
+}
+
+/** Yes-or-no filters. Each has an index in list order, on the accounts that may be few. */
+const FLAGS = {
+  suspended: sql`"users"."suspended_at" is not null`,
+  emailVerified: sql`"users"."email_verified"`,
+  emailUndeliverable: sql`"users"."email_undeliverable"`,
+};
+type Flag = keyof typeof FLAGS;
+const FLAG_NAMES = Object.keys(FLAGS) as Flag[];
+
+const lists = cachedByKey<List<FilterValues, ListedUser>>();
+
+export function listUsers(
+  db: Db,
+  { search = null, userType = null, verified = null, emailUndo = null, ...filter }: UserFilter,
+  request: PageRequest,
+): Promise<Page<ListedUser>> {
+  const flags = FLAG_NAMES.flatMap((name) => (filter[name] == null ? [] : [[name, filter[name]] as const]));
+  const kind: ListKind = { hasSearch: search !== null, userType, verified, emailUndo, flags };
+  const values = { search: search === null ? null : likePattern(digitsOfPhone(search) ?? search) };
+  return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
+}
+
+/** The digits of a search that looks like a phone number, without the 1 of the country: a number may lack it. */
+function digitsOfPhone(search: string): string | undefined {
+  const digits = /^[\d ()+./-]+$/.test(search) ? search.replaceAll(/\D/g, '') : '';
+  if (digits.length < PHONE_DIGITS_MIN) return undefined;
+  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
+}
+
+/** A number without its area code. */
+const PHONE_DIGITS_MIN = 7;
+
+const keys = { createdAt: users.createdAt, id: users.id };
+const listedColumns = {
+  ...userColumns,
+  homeownerId: sql<HomeownerId | null>`(select h.id from homeowners h where h.user_id = "users"."id")`.as(
+    'homeowner_id',
+  ),
+  contractorId: sql<ContractorId | null>`(select c.id from contractors c where c.user_id = "users"."id")`.as(
+    'contractor_id',
+  ),
+};
+const few = (rows: number) => sql.raw(String(rows));
+
+function listOf(kind: ListKind): List<FilterValues, ListedUser> {
+  const { hasSearch, userType, verified, emailUndo, flags } = kind;
+  const isOfContractors = !hasSearch && verified !== null && flags.length === 0;
+  const isOfThose = and(
+    userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`,
+    ...flags.map(([name, value]) => (value ? FLAGS[name] : sql`not (${FLAGS[name]})`)),
+    hasSearch || verified === null || isOfContractors ? undefined : isVerified(verified),
+  );
+  const fits = ($: Placeholders<FilterValues>) =>
+    and(hasSearch ? matchesWords($) : undefined, verified === null ? undefined : isVerified(verified));
+  // Few accounts have one: an index finds them, and the other filters are checked on each.
+  if (emailUndo !== null)
+    return pagedList({
+      name: 'listUsers',
+      keys,
+      direction: 'desc',
+      fields: listedColumns,
+      rows: ($: Placeholders<FilterValues>, fields, condition) =>
+        builder
+          .select(fields)
+          .from(users)
+          .where(and(sql`${users.emailUndo} = ${sql.raw(`'${emailUndo}'`)}`, isOfThose, fits($), condition))
+          .$dynamic(),
+    });
+  const gatherRows = ($: Placeholders<FilterValues>, condition: SQL | undefined, scan: ScanLimit): SQL | undefined => {
+    const searching = hasSearch ? fits($) : undefined;
+    if (searching)
+      return firstMatches(
+        { table: sql`users`, keys: Object.values(keys), listCondition: and(isOfThose, condition), fits: searching },
+        scan,
+      );
+    return isOfContractors ? contractorsWho(verified, scan) : undefined;
+  };
+  return pagedList({
+    name: 'listUsers',
+    keys,
+    direction: 'desc',
+    fields: listedColumns,
+    rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
+      const ids = gatherRows($, condition, scan);
+      return builder
+        .select(fields)
+        .from(users)
+        .where(and(isOfThose, ids ? sql`${users.id} = any(array(${ids}))` : condition))
+        .$dynamic();
+    },
+    ...(hasSearch && {
+      rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>
+        sql`select from users where ${and(fits($), isOfThose)} limit ${few(atMost)}`,
+    }),
+    ...(isOfContractors && {
+      rowsToCount: (_: Placeholders<FilterValues>, { atMost }: ScanLimit) => {
+        const theirs = userType === null || userType === 'contractor';
+        return sql`select from contractors c
+          where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
+      },
+    }),
+  });
+}
+
+const flag = (value: boolean) => sql.raw(String(value));
+
+/** The pattern is in a sub-select, which hides it from the planner, whose estimates of a word's frequency are bad. */
+function matchesWords($: Placeholders<FilterValues>): SQL {
+  return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
+}
+
+function isVerified(verified: boolean): SQL {
+  return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
+}
+
+/**
+ * A trigger keeps the creation time of a contractor's profile equal to the account's, so that contractors are read in
+ * the order of the list.
+ */
+function contractorsWho(verified: boolean, { atMost, positionCondition, direction }: ScanLimit): SQL {
+  const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);
+  return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}
+    order by c.created_at ${sql.raw(direction)}, c.user_id ${sql.raw(direction)} limit ${few(atMost)}`;
+}

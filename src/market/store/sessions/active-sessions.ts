@@ -1,0 +1,77 @@
+/** The log-ins of a person that go on, for that person: listed, read, and ended together. */
+import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import type { SessionId, UserId } from '../../rules/ids.js';
+import { pagedList } from '../../../platform/db/pages/page.js';
+import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
+import { ANNOUNCEMENT, END_NOW } from './sessions.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { sessions } from '../tables/sessions.js';
+
+export interface ActiveSession {
+  id: SessionId;
+  createdAt: Date;
+  lastUsedAt: Date;
+  program: string | null;
+  isCurrent: boolean;
+}
+
+interface CurrentSession {
+  readonly currentId: SessionId;
+}
+
+/** The refresh token that is not used yet was made at the last log-in or refresh. */
+const lastUsedAt = sql`(select coalesce(max(token.created_at), sessions.created_at) from refresh_tokens token
+  where token.session_id = sessions.id and token.used_at is null)`;
+
+const shape = ($: Placeholders<CurrentSession>) => ({
+  id: sessions.id,
+  createdAt: sessions.createdAt,
+  lastUsedAt: new ConvertedColumn(lastUsedAt, 'last_used_at', asDate),
+  program: sessions.program,
+  isCurrent: sql<boolean>`${sessions.id} = ${$('currentId')}`.as('is_current'),
+});
+
+/** API keys have sessions too, which are not log-ins. */
+const isLogIn = sql`not exists (select from api_keys where session_id = sessions.id)`;
+
+const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`), isLogIn);
+
+export const listActiveSessions = pagedList({
+  name: 'listActiveSessions',
+  keys: { createdAt: sessions.createdAt, id: sessions.id },
+  direction: 'desc',
+  fields: shape,
+  rows: ($: Placeholders<CurrentSession & { userId: UserId }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(sessions)
+      .where(and(eq(sessions.userId, $('userId')), isActive, condition))
+      .$dynamic(),
+});
+
+/** With its owner; also one that has ended. */
+export const selectSession = statement(
+  'selectSession',
+  ($: Placeholders<CurrentSession & { id: SessionId }>) => ({
+    session: shape($),
+    userId: sessions.userId,
+    isActive: sql<boolean>`${isActive}`.as('is_active'),
+  }),
+  ($, fields) =>
+    builder
+      .select(fields)
+      .from(sessions)
+      .where(and(eq(sessions.id, $('id')), isLogIn)),
+);
+
+/** Revokes all of them if no session is given. */
+export const revokeOtherLogIns = statement(
+  'revokeOtherLogIns',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ userId: UserId; sessionId: SessionId | null }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(and(eq(sessions.userId, $('userId')), sql`sessions.id is distinct from ${$('sessionId')}`, isActive))
+      .returning(fields),
+);

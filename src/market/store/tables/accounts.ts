@@ -1,0 +1,184 @@
+/** People: the account, and the profile of its role. */
+import { sql, type SQL } from 'drizzle-orm';
+import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import type { EmailUndoState } from '../../rules/people/email-undo.js';
+import { ROLES } from '../../rules/viewer.js';
+import { createdAt, idColumn, moment, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+
+export const userType = pgEnum('user_type', ROLES);
+
+interface UserNames {
+  readonly firstName: unknown;
+  readonly lastName: unknown;
+  readonly email: unknown;
+  readonly phone: unknown;
+}
+
+/**
+ * The text in which admins search users: the name, the email, the phone as it was written, and its digits alone, by
+ * which one way of writing a number finds every other. No email and no digits contain the separator.
+ */
+export const userWords = (t: UserNames): SQL =>
+  sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')
+    || chr(1) || regexp_replace(coalesce(${t.phone}, ''), '[^0-9]', '', 'g'))`;
+
+export const users = pgTable(
+  'users',
+  {
+    id: idColumn('user').primaryKey(),
+    email: text().notNull(),
+    userType: userType().notNull(),
+    firstName: text().notNull(),
+    lastName: text().notNull(),
+    phone: text(),
+    profilePictureUrl: text(),
+    passwordHash: text().notNull(),
+    referralCode: text().notNull(),
+    emailVerified: boolean().notNull().default(false),
+    /** Whether the last mail to it was refused for good. */
+    emailUndeliverable: boolean().notNull().default(false),
+    /** The state of the last email undo. */
+    emailUndo: text().$type<EmailUndoState>(),
+    /** The other address in that undo. It's reserved until support decides. */
+    emailUndoAddress: text(),
+    /** When the person last edited their own fields or profile. */
+    profileEditedAt: moment(),
+    suspendedAt: moment(),
+    /** When a task of the queue ends the suspension. */
+    suspendedUntil: moment(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (t) => [
+    unique('users_email_taken').on(t.email),
+    unique('users_referral_code_taken').on(t.referralCode),
+    index('users_suspended')
+      .on(t.id)
+      .where(sql`suspended_at is not null`),
+    index('users_email_undos')
+      .on(t.emailUndo, t.emailUndoAddress)
+      .where(sql`email_undo is not null`),
+    // One index for each filter that can leave only a few users in the list.
+    index('users_suspended_newest')
+      .on(t.createdAt, t.id)
+      .where(sql`suspended_at is not null`),
+    index('users_undeliverable_newest')
+      .on(t.createdAt, t.id)
+      .where(sql`email_undeliverable`),
+    index('users_verified_newest').on(t.emailVerified, t.createdAt, t.id),
+    index('users_of_type_verified').on(t.userType, t.emailVerified, t.createdAt, t.id),
+    index('users_newest').on(t.createdAt, t.id),
+    index('users_of_type').on(t.userType, t.createdAt, t.id),
+    index('users_words').using('gin', sql`${userWords(t)} gin_trgm_ops`),
+    check('users_email_is_normal', sql`${t.email} = lower(${t.email}) and ${t.email} = btrim(${t.email})`),
+  ],
+);
+
+export const homeowners = pgTable('homeowners', {
+  id: idColumn('homeowner').primaryKey(),
+  userId: idColumn('user')
+    .notNull()
+    .unique()
+    .references(() => users.id),
+  addressLine1: text(),
+  addressLine2: text(),
+  city: text(),
+  state: text(),
+  zipCode: text(),
+  country: text(),
+  propertyType: text(),
+  createdAt: createdAt(),
+  updatedAt: updatedAt(),
+});
+
+interface ContractorTexts {
+  readonly personName: unknown;
+  readonly companyName: unknown;
+  readonly bio: unknown;
+  readonly specialties: unknown;
+  readonly serviceAreas: unknown;
+}
+
+/** The expressions by which contractors are searched, as in their indexes: texts and entries of lists in lower case. */
+export const contractorTerms = {
+  words: (t: ContractorTexts): SQL =>
+    sql`lower(${t.personName} || chr(1) || coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
+  specialties: (t: ContractorTexts): SQL => sql`lower_all(${t.specialties})`,
+  serviceAreas: (t: ContractorTexts): SQL => sql`lower_all(${t.serviceAreas})`,
+};
+
+export const contractors = pgTable(
+  'contractors',
+  {
+    id: idColumn('contractor').primaryKey(),
+    userId: idColumn('user')
+      .notNull()
+      .unique()
+      .references(() => users.id),
+    companyName: text(),
+    businessType: text(),
+    licenseNumber: text(),
+    licenseState: text(),
+    insuranceProvider: text(),
+    insurancePolicyNumber: text(),
+    yearsInBusiness: integer(),
+    serviceAreas: textList().notNull().default([]),
+    specialties: textList().notNull().default([]),
+    bio: text(),
+    website: text(),
+    verified: boolean().notNull().default(false),
+    completedJobs: integer().notNull().default(0),
+    ratingSum: integer().notNull().default(0),
+    ratingCount: integer().notNull().default(0),
+    /**
+     * Equal to the account's creation time; triggers keep it so. The list of users reads verified contractors in this
+     * order.
+     */
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+
+    /**
+     * Equal to the account's first and last name; the same triggers keep it so. One index then has all searched texts.
+     */
+    personName: text().notNull().default(''),
+    /** The average in hundredths, and 0 before the first rating: lists are ordered by it. */
+    ratingRank: integer()
+      .notNull()
+      .generatedAlwaysAs(
+        sql`case when rating_count = 0 then 0 else (round(rating_sum::numeric / rating_count, 2) * 100)::integer end`,
+      ),
+  },
+  (t) => [
+    // An index for each order of the directory: for all contractors, and for those who are verified or are not.
+    index('contractors_newest').on(t.createdAt, t.id),
+    index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
+    index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
+    index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
+    // The same for the order of the list of users.
+    index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
+    index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
+    index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),
+    index('contractors_terms').using(
+      'gin',
+      sql`${contractorTerms.words(t)} gin_trgm_ops`,
+      contractorTerms.specialties(t),
+    ),
+    // A search near a place asks it thousands of times, each of which would read the list of what is not merged yet.
+    index('contractors_service_areas').using('gin', contractorTerms.serviceAreas(t)).with({ fastupdate: false }),
+    check(
+      'contractors_counts_are_sound',
+      sql.join(
+        [
+          sql`${t.completedJobs} >= 0`,
+          sql`${t.ratingCount} >= 0`,
+          sql`${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,
+        ],
+        sql` and `,
+      ),
+    ),
+  ],
+);
+
+export type User = typeof users.$inferSelect;
+export type Homeowner = typeof homeowners.$inferSelect;
+export type Contractor = typeof contractors.$inferSelect;

@@ -1,0 +1,41 @@
+/** Admins' actions on others, with their reasons. The table is append-only, but a row's text can be erased. */
+import { sql } from 'drizzle-orm';
+import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { users } from './accounts.js';
+import { createdAt, idColumn, moment } from '../../../platform/db/tables/columns.js';
+
+export const adminActions = pgTable(
+  'admin_actions',
+  {
+    id: idColumn('adminAction').primaryKey(),
+    adminId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    /** The name of the operation. */
+    action: text().notNull(),
+    /** To whom; what is done to a job is done to its owner. */
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    jobId: idColumn('job'),
+    /** The job's awarded contractor, who is the other party to a decision. A trigger sets it. */
+    otherUserId: idColumn('user'),
+    reason: text(),
+    until: moment(),
+    amount: integer(),
+    decision: text(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('admin_actions_newest').on(t.createdAt, t.id),
+    index('admin_actions_of_admin').on(t.adminId, t.createdAt, t.id),
+    index('admin_actions_to_user').on(t.userId, t.createdAt, t.id),
+    index('admin_actions_to_other_user')
+      .on(t.otherUserId, t.createdAt, t.id)
+      .where(sql`other_user_id is not null`),
+    index('admin_actions_on_job')
+      .on(t.jobId, t.createdAt, t.id)
+      .where(sql`job_id is not null`),
+    index('admin_actions_by_name').on(t.action, t.createdAt, t.id),
+  ],
+);

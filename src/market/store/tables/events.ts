@@ -1,0 +1,44 @@
+/** The events of jobs and bids, in order, which are never deleted, not even those of a deleted draft. */
+import { sql } from 'drizzle-orm';
+import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { EventType } from '../../rules/events.js';
+import { users } from './accounts.js';
+import { idColumn, moment, position } from '../../../platform/db/tables/columns.js';
+import { jobStatus } from './jobs.js';
+
+export const events = pgTable(
+  'events',
+  {
+    id: idColumn('event').primaryKey(),
+    jobId: idColumn('job').notNull(),
+    sequence: integer().notNull(),
+    type: text().$type<EventType>().notNull(),
+    actorId: idColumn('user').references(() => users.id),
+    /** The contractor of the bid that an event is about; other contractors may not read it. */
+    bidderId: idColumn('contractor'),
+    fromStatus: jobStatus(),
+    toStatus: jobStatus(),
+    occurredAt: moment().notNull().defaultNow(),
+    data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
+    /** The owner of the job, which never changes; kept here for deleted drafts, too. */
+    homeownerId: idColumn('homeowner').notNull(),
+    /** The position among all events. `number_events` sets it after the commit, and it never changes. */
+    position: position(),
+  },
+  (t) => [
+    uniqueIndex('events_in_order').on(t.jobId, t.sequence),
+    uniqueIndex('events_by_position')
+      .on(t.position)
+      .where(sql`${t.position} is not null`),
+    index('events_of_job_by_position')
+      .on(t.jobId, t.position)
+      .where(sql`${t.position} is not null`),
+    index('events_of_homeowner_by_position')
+      .on(t.homeownerId, t.position)
+      .where(sql`${t.position} is not null`),
+    index('events_without_position')
+      .on(t.jobId, t.sequence)
+      .where(sql`${t.position} is null`),
+    check('events_are_numbered_from_one', sql`${t.sequence} >= 1`),
+  ],
+);

@@ -1,0 +1,23 @@
+/** The answers to calls with an idempotency key, kept for a day so that a retry gets the same answer. */
+import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { users } from './accounts.js';
+import { createdAt, idColumn } from '../../../platform/db/tables/columns.js';
+
+export const idempotencyRecords = pgTable(
+  'idempotency_records',
+  {
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    operation: text().notNull(),
+    key: text().notNull(),
+    /** An HMAC of the input: inputs may contain passwords, which must not be guessable from this column. */
+    inputSeal: text().notNull(),
+    answer: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    primaryKey({ name: 'idempotency_key_used', columns: [t.userId, t.operation, t.key] }),
+    index('idempotency_records_by_age').on(t.createdAt),
+  ],
+);

@@ -1,0 +1,33 @@
+/**
+ * Reviews of contractors, given when their work was approved or later. A trigger copies them from the events, which
+ * remain the source. This table has them by contractor, in the order of the list.
+ */
+import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { contractors, users } from './accounts.js';
+import { idColumn, moment } from '../../../platform/db/tables/columns.js';
+import { jobs } from './jobs.js';
+
+export const reviews = pgTable(
+  'reviews',
+  {
+    id: idColumn('review').primaryKey(),
+    jobId: idColumn('job')
+      .notNull()
+      .unique('reviews_one_a_job')
+      .references(() => jobs.id),
+    contractorId: idColumn('contractor')
+      .notNull()
+      .references(() => contractors.id),
+    authorId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    rating: integer(),
+    review: text(),
+    createdAt: moment().notNull(),
+  },
+  (t) => [
+    index('reviews_of_contractor').on(t.contractorId, t.createdAt, t.id),
+    check('reviews_say_something', sql`${t.rating} is not null or ${t.review} is not null`),
+  ],
+);

@@ -1,0 +1,80 @@
+/**
+ * Sessions and API keys. A session is active until it is revoked or too old; only the SHA-256 of its refresh tokens is
+ * stored.
+ */
+import { sql } from 'drizzle-orm';
+import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
+import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
+import { users } from './accounts.js';
+import { createdAt, idColumn, moment } from '../../../platform/db/tables/columns.js';
+
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: idColumn('session').primaryKey(),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    createdAt: createdAt(),
+    /** No refresh extends a session beyond this; infinity for an API key that does not expire. */
+    endsAt: moment().notNull(),
+    revokedAt: moment(),
+    /** The User-Agent of the log-in. */
+    program: text(),
+  },
+  (t) => [
+    index('sessions_of_user').on(t.userId),
+    index('sessions_by_end').on(t.endsAt),
+    index('sessions_in_order')
+      .on(t.userId, t.createdAt, t.id)
+      .where(sql`revoked_at is null`),
+  ],
+);
+
+export const refreshTokens = pgTable(
+  'refresh_tokens',
+  {
+    hash: text().primaryKey(),
+    sessionId: idColumn('session')
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    createdAt: createdAt(),
+    expiresAt: moment().notNull(),
+    /** A used token is kept, so that its reuse is distinguished from an unknown token. */
+    usedAt: moment(),
+  },
+  (t) => [
+    index('refresh_tokens_of_session').on(t.sessionId),
+    index('refresh_tokens_unused')
+      .on(t.sessionId)
+      .where(sql`used_at is null`),
+  ],
+);
+
+export const apiKeyAccess = pgEnum('api_key_access', API_KEY_ACCESSES);
+
+/**
+ * A key for programs. It has its own session, which has no refresh tokens and ends with the key, so that the checks and
+ * the end of sessions apply to keys too.
+ */
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: idColumn('apiKey').primaryKey(),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    sessionId: idColumn('session')
+      .notNull()
+      .unique('api_keys_one_a_session')
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    /** Only the SHA-256 of the secret is stored. */
+    secretHash: text().notNull().unique('api_keys_by_secret'),
+    access: apiKeyAccess().notNull().default('full'),
+    createdAt: createdAt(),
+    /** Exact to the minute, and written a little later than the use. */
+    lastUsedAt: moment(),
+  },
+  (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],
+);

@@ -1,0 +1,99 @@
+/**
+ * Webhook endpoints, the deliveries to them, and their attempts; deliveries are kept for a month. One that waits has a
+ * task of the same identifier.
+ */
+import { sql } from 'drizzle-orm';
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
+import type { EventType } from '../../rules/events.js';
+import type { DeliveredType, DeliveryStatus, WebhookPauseReason, WebhookState } from '../../rules/webhooks.js';
+import { users } from './accounts.js';
+import { createdAt, idColumn, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+
+/** A secret that signs requests, encrypted under a key of the server. */
+export interface StoredSecret {
+  readonly sealed: string;
+  /** When the secret expires, in milliseconds; null for the current one. */
+  readonly endsAt: number | null;
+}
+
+export const webhookEndpoints = pgTable(
+  'webhook_endpoints',
+  {
+    id: idColumn('webhookEndpoint').primaryKey(),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    url: text().notNull(),
+    /** Empty for all types. */
+    eventTypes: textList().$type<EventType[]>().notNull(),
+    status: text().$type<WebhookState>().notNull(),
+    pausedReason: text().$type<WebhookPauseReason>(),
+    failingSince: moment(),
+    /** The secrets, the newest first. */
+    secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
+    /** The name of the key under which all secrets are encrypted. */
+    sealedBy: text().notNull(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+    /** The endpoint does not exist for any user from then on; its deliveries are deleted in batches. */
+    deletedAt: moment(),
+  },
+  (t) => [
+    index('webhook_endpoints_of_user').on(t.userId, t.createdAt, t.id),
+    index('webhook_endpoints_by_key').on(t.sealedBy),
+    index('webhook_endpoints_deleted')
+      .on(t.deletedAt)
+      .where(sql`${t.deletedAt} is not null`),
+    check('webhook_endpoints_status', sql`${t.status} in ('active', 'paused')`),
+    check('webhook_endpoints_say_why_paused', sql`(${t.status} = 'paused') = (${t.pausedReason} is not null)`),
+  ],
+);
+
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    id: idColumn('webhookDelivery').primaryKey(),
+    endpointId: idColumn('webhookEndpoint')
+      .notNull()
+      .references(() => webhookEndpoints.id),
+    /** For a test, an identifier that no event has. */
+    eventId: idColumn('event').notNull(),
+    eventType: text().$type<DeliveredType>().notNull(),
+    status: text().$type<DeliveryStatus>().notNull(),
+    createdAt: createdAt(),
+    endedAt: moment(),
+  },
+  (t) => [
+    unique('webhook_deliveries_once_an_event').on(t.endpointId, t.eventId),
+    index('webhook_deliveries_in_order').on(t.endpointId, t.createdAt, t.id),
+    index('webhook_deliveries_by_status').on(t.endpointId, t.status, t.createdAt, t.id),
+    index('webhook_deliveries_by_age').on(t.createdAt),
+    check('webhook_deliveries_status', sql`${t.status} in ('waiting', 'delivered', 'failed', 'skipped')`),
+    check('webhook_deliveries_end', sql`(${t.status} = 'waiting') = (${t.endedAt} is null)`),
+  ],
+);
+
+export const webhookAttempts = pgTable(
+  'webhook_attempts',
+  {
+    deliveryId: idColumn('webhookDelivery')
+      .notNull()
+      .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    startedAt: moment().notNull(),
+    durationMs: integer().notNull(),
+    responseStatus: integer(),
+    error: text(),
+    response: text(),
+  },
+  (t) => [primaryKey({ columns: [t.deliveryId, t.number] })],
+);
+
+/**
+ * One row with the position up to which deliveries of events exist. The instance that locks it inserts the next ones.
+ */
+export const webhookCursor = pgTable(
+  'webhook_cursor',
+  { only: boolean().primaryKey().default(true), position: position().notNull() },
+  (t) => [check('webhook_cursor_is_one', sql`${t.only}`)],
+);

@@ -1,0 +1,164 @@
+/** Attempts to send a delivery to its webhook: reads what to send, and records what came of it. */
+import { and, eq, sql } from 'drizzle-orm';
+import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
+import type { BidState, JobState } from '../../rules/states.js';
+import { WEBHOOKS } from '../../rules/limits.js';
+import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../../rules/webhooks.js';
+import type { Db } from '../../../platform/db/database.js';
+import type { EventWithParties } from '../events/event-log.js';
+import { eventShape, type EventRow } from '../events/events.js';
+import { mayBeAbsent } from '../../../platform/db/rows.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { contractors, homeowners, users } from '../tables/accounts.js';
+import { events } from '../tables/events.js';
+import { jobs } from '../tables/jobs.js';
+import { webhookDeliveries, webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
+
+import { withBids, type Receiver } from './webhook-fan-out.js';
+
+export interface PendingDelivery {
+  readonly id: WebhookDeliveryId;
+  readonly endpointId: WebhookEndpointId;
+  readonly eventId: Id<'event'>;
+  readonly eventType: DeliveredType;
+  readonly createdAt: Date;
+  /** False for an endpoint that is paused or deleted. */
+  readonly isActive: boolean;
+  readonly url: string;
+  readonly secrets: readonly StoredSecret[];
+  readonly receiver: Receiver;
+  /** Null for a test. */
+  readonly event: EventWithParties | null;
+}
+
+const selectPendingDelivery = statement(
+  'selectPendingDelivery',
+  {
+    delivery: {
+      id: webhookDeliveries.id,
+      endpointId: webhookDeliveries.endpointId,
+      eventId: webhookDeliveries.eventId,
+      eventType: webhookDeliveries.eventType,
+      createdAt: webhookDeliveries.createdAt,
+    },
+    isActive: sql<boolean>`${webhookEndpoints.status} = 'active' and ${webhookEndpoints.deletedAt} is null`,
+    url: webhookEndpoints.url,
+    secrets: webhookEndpoints.secrets,
+    receiver: {
+      role: users.userType,
+      homeownerId: mayBeAbsent(homeowners.id),
+      contractorId: mayBeAbsent(contractors.id),
+    },
+    event: mayBeAbsent(eventShape),
+    jobHomeownerId: mayBeAbsent(events.homeownerId),
+    status: mayBeAbsent(jobs.status),
+    awardedContractorId: jobs.awardedContractorId,
+    ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
+        where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
+  },
+  ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookDeliveries)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+      .innerJoin(users, eq(users.id, webhookEndpoints.userId))
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookDeliveries.status} = 'waiting'`)),
+);
+
+/** The present content of a delivery; undefined if it waits no longer. */
+export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
+  const [row] = await selectPendingDelivery(db, { id });
+  if (!row) return undefined;
+  const { delivery, isActive, url, secrets, receiver, event, jobHomeownerId: homeownerId, awardedContractorId } = row;
+  const status = row.status as JobState | null;
+  const job = event && homeownerId && { event: event as EventRow, homeownerId, status, awardedContractorId };
+  const eventWithParties = job && withBids(job, { ...receiver, ownBids: row.ownBids });
+  return { ...delivery, isActive, url, secrets, receiver, event: eventWithParties };
+}
+
+interface Attempt {
+  readonly id: WebhookDeliveryId;
+  readonly status: Exclude<DeliveryStatus, 'skipped'>;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly responseStatus: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+  /** Whether the endpoint answered 410, and so wants no more events. */
+  readonly isGone: boolean;
+}
+
+export interface PausedEndpoint {
+  readonly id: WebhookEndpointId;
+  readonly userId: UserId;
+  readonly pausedReason: WebhookPauseReason | null;
+}
+
+const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
+const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
+
+/**
+ * Inserts an attempt and applies its consequences in one statement; the returned rows are endpoints whose state has
+ * changed.
+ */
+const insertAttempt = statement(
+  'insertAttempt',
+  { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
+  ($: Placeholders<Attempt>, fields) => {
+    const delivery = builder
+      .$with('delivery', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') })
+      .as(
+        sql`update "webhook_deliveries" set status = ${$('status')},
+        ended_at = case when ${$('status')} <> 'waiting' then now() end
+      where id = ${$('id')} returning endpoint_id, id`,
+      );
+    const attempt = builder.$with('attempt', { number: sql<number>`number`.as('number') }).as(
+      sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
+      select id, 1 + coalesce((select max(number) from webhook_attempts
+        where delivery_id = ${$('id')}), 0), ${$('startedAt')}::timestamptz,
+        ${$('durationMs')}::int, ${$('responseStatus')}::int, ${$('error')}, ${$('response')} from delivery
+      returning number`,
+    );
+    const oldAttempts = builder.$with('old_attempts', { number: sql<number>`number`.as('number') }).as(
+      sql`delete from webhook_attempts where delivery_id = ${$('id')}
+      and number <= (select number from attempt) - ${ATTEMPTS_MAX} returning number`,
+    );
+    const hasFailed = sql`${$('error')}::text is not null`;
+    const since = webhookEndpoints.failingSince;
+    const pauses = sql`(${hasFailed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
+    < now() - ${FAILING_DAYS}))`;
+    return builder
+      .with(delivery, attempt, oldAttempts)
+      .update(webhookEndpoints)
+      .set({
+        failingSince: sql`case when ${hasFailed} then coalesce(${since}, now()) end`,
+        status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
+        pausedReason: sql`case when ${pauses} then case when ${$('isGone')}::boolean then 'gone' else 'failing' end
+        else ${webhookEndpoints.pausedReason} end`,
+        updatedAt: sql`case when ${pauses} then now() else ${webhookEndpoints.updatedAt} end`,
+      })
+      .where(
+        sql`${webhookEndpoints.id} = (select endpoint_id from delivery)
+        and (${pauses} or (${since} is null) = (${hasFailed}))`,
+      )
+      .returning(fields);
+  },
+);
+
+/** Records an attempt; returns the endpoint if the attempt has paused it. */
+export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEndpoint[]> {
+  const rows = await insertAttempt(tx, attempt);
+  return rows.filter(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
+}
+
+/** For a delivery that the owner of the endpoint may no longer read. */
+export const skipDelivery = statement('skipDelivery', {}, ($: Placeholders<{ id: WebhookDeliveryId }>) =>
+  builder
+    .update(webhookDeliveries)
+    .set({ status: sql`'skipped'`, endedAt: sql`now()` })
+    .where(eq(webhookDeliveries.id, $('id'))),
+);

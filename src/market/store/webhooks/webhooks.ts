@@ -1,0 +1,196 @@
+/** Webhook endpoints: inserts, changes, pauses and lists them. */
+import { and, eq, isNull, ne, sql } from 'drizzle-orm';
+import type { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
+import type { RowOf } from '../../../platform/fields/entity.js';
+import type { UserId, WebhookEndpointId } from '../../rules/ids.js';
+import type { WebhookPauseReason } from '../../rules/webhooks.js';
+import type { Db } from '../../../platform/db/database.js';
+import { pagedList } from '../../../platform/db/pages/page.js';
+import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
+import { builder, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
+
+type Row = typeof webhookEndpoints.$inferSelect;
+
+/** When the newest of the replaced secrets expires, if any is left. */
+const oldSecretEndsAt = new ConvertedColumn<Date | null>(
+  sql`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
+    from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
+      from now()) * 1000)`,
+  'old_secret_ends_at',
+  asDate,
+);
+
+const { id, url, eventTypes, status, pausedReason, failingSince, createdAt, updatedAt } = webhookEndpoints;
+const shape = { id, url, eventTypes, status, pausedReason, failingSince, oldSecretEndsAt, createdAt, updatedAt };
+
+export type WebhookEndpoint = RowOf<
+  typeof WEBHOOK_ENDPOINT,
+  Pick<Row, Exclude<keyof typeof shape, 'oldSecretEndsAt'>> & { oldSecretEndsAt: Date | null }
+>;
+
+const isThere = isNull(webhookEndpoints.deletedAt);
+
+export const listWebhookEndpoints = pagedList({
+  name: 'listWebhookEndpoints',
+  keys: { createdAt, id },
+  direction: 'desc',
+  fields: shape,
+  rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, condition))
+      .$dynamic(),
+});
+
+/** The endpoint, and its owner. */
+export const selectWebhookEndpoint = statement(
+  'selectWebhookEndpoint',
+  { endpoint: shape, userId: webhookEndpoints.userId },
+  ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere)),
+);
+
+/** Locks the endpoint for a change, and returns its secrets too. */
+export const lockWebhookEndpoint = statement(
+  'lockWebhookEndpoint',
+  { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
+  ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere))
+      .for('no key update'),
+);
+
+/** Under the account's lock. */
+export const countWebhookEndpoints = statement(
+  'countWebhookEndpoints',
+  { count: sql<number>`count(*)::int` },
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere)),
+);
+
+const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as const;
+
+export const insertWebhookEndpoint = statement(
+  'insertWebhookEndpoint',
+  shape,
+  ($: Placeholders<Pick<Row, (typeof NEW)[number]>>, fields) =>
+    builder
+      .insert(webhookEndpoints)
+      .values({ ...columns($, NEW), status: sql`'active'` })
+      .returning(fields),
+);
+
+const EDITED_COLUMNS = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
+
+export const updateWebhookEndpoint = statement(
+  'updateWebhookEndpoint',
+  shape,
+  ($: Placeholders<Pick<Row, 'id' | (typeof EDITED_COLUMNS)[number]>>, fields) =>
+    builder
+      .update(webhookEndpoints)
+      .set({
+        ...columns($, EDITED_COLUMNS),
+        // Resets the failures of an endpoint that is resumed or gets another URL.
+        failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')}
+          and ${webhookEndpoints.url} = ${$('url')} then ${webhookEndpoints.failingSince} end`,
+        updatedAt: sql`now()`,
+      })
+      .where(eq(webhookEndpoints.id, $('id')))
+      .returning(fields),
+);
+
+export const updateWebhookSecrets = statement(
+  'updateWebhookSecrets',
+  shape,
+  ($: Placeholders<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>, fields) =>
+    builder
+      .update(webhookEndpoints)
+      .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
+      .where(eq(webhookEndpoints.id, $('id')))
+      .returning(fields),
+);
+
+export const deleteWebhookEndpoint = statement(
+  'deleteWebhookEndpoint',
+  { id: webhookEndpoints.id },
+  ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
+    builder
+      .update(webhookEndpoints)
+      .set({ deletedAt: sql`now()` })
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere))
+      .returning(fields),
+);
+
+/** Pauses an endpoint by the service; one that is paused already keeps its reason. */
+export const pauseWebhookEndpoint = statement(
+  'pauseWebhookEndpoint',
+  { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
+  ($: Placeholders<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>, fields) =>
+    builder
+      .update(webhookEndpoints)
+      .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
+      .where(and(eq(webhookEndpoints.id, $('id')), eq(webhookEndpoints.status, sql`'active'`)))
+      .returning(fields),
+);
+
+const RESEALED_AT_ONCE = 100;
+
+const selectSealedByOthers = statement(
+  'selectSealedByOthers',
+  { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
+  ($: Placeholders<{ sealedBy: string; after: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`))
+      .orderBy(webhookEndpoints.id)
+      .limit(RESEALED_AT_ONCE)
+      .for('no key update'),
+);
+
+/**
+ * Encrypts secrets again that are not encrypted under the server's present key. `reseal` returns undefined for secrets
+ * that it cannot decrypt, which stay unchanged.
+ */
+export async function resealWebhookSecrets(
+  db: Db,
+  sealedBy: string,
+  reseal: (sealed: string, id: WebhookEndpointId) => string | undefined,
+): Promise<number> {
+  let resealCount = 0;
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const last: string = after;
+    after = await db.inTransaction(async (tx) => {
+      const endpoints = await selectSealedByOthers(tx, { sealedBy, after: last });
+      for (const { id: endpoint, secrets } of endpoints) {
+        const anew = secrets.map((secret) => ({ ...secret, sealed: reseal(secret.sealed, endpoint) }));
+        if (!anew.every((secret): secret is StoredSecret => secret.sealed !== undefined)) continue;
+        await updateWebhookSecrets(tx, { id: endpoint, secrets: anew, sealedBy });
+        resealCount += 1;
+      }
+      return endpoints.at(-1)?.id;
+    });
+  }
+  return resealCount;
+}
+
+/** All of a person's; their owner resumes them. */
+export const pauseEndpoints = statement(
+  'pauseEndpoints',
+  {},
+  ($: Placeholders<{ userId: UserId; pausedReason: WebhookPauseReason }>) =>
+    builder
+      .update(webhookEndpoints)
+      .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
+      .where(sql`${eq(webhookEndpoints.userId, $('userId'))} and ${webhookEndpoints.status} = 'active'`),
+);

@@ -1,0 +1,56 @@
+/** The request of a delivery: a body with the event as the endpoint's owner may read it now, and the signatures. */
+import { writeEvent } from './event-body.js';
+import type { Sealer } from '../../platform/security/sealing.js';
+import { signatureHeaders } from '../../platform/security/webhook-signature.js';
+import type { PendingDelivery } from '../store/webhooks/webhook-attempts.js';
+import { readEvent } from '../rules/reading/timeline.js';
+import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
+import type { WebhookMessage } from './post.js';
+
+/** Undefined where the endpoint's owner may not, or no longer, read the event. */
+export function webhookBody({
+  eventType,
+  receiver,
+  event: eventWithParties,
+  createdAt,
+  endpointId,
+  eventId,
+}: PendingDelivery): string | undefined {
+  if (eventType === TEST_EVENT_TYPE) {
+    const data = { id: eventId, type: eventType, webhook_id: endpointId };
+    return JSON.stringify({ type: eventType, timestamp: createdAt.toISOString(), data });
+  }
+  const event = eventWithParties && readEvent(receiver, eventWithParties, 'mine');
+  if (!event) return undefined;
+  return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
+}
+
+/** The secrets to sign with, the newest first; undefined if the newest cannot be decrypted. */
+export function decryptSecrets(
+  { secrets, endpointId }: PendingDelivery,
+  sealer: Sealer,
+  now: number,
+): string[] | undefined {
+  const currentSecrets = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
+  const [newest, ...others] = currentSecrets.map(({ sealed }) => sealer.open(sealed, endpointId));
+  return newest === undefined ? undefined : [newest, ...others.filter((secret) => secret !== undefined)];
+}
+
+export function webhookMessage(
+  { url, eventId }: PendingDelivery,
+  body: string,
+  secrets: readonly string[],
+  now: number,
+): WebhookMessage {
+  const timestampSeconds = Math.floor(now / 1000);
+  return {
+    url,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': 'job-marketplace-webhooks',
+      ...signatureHeaders(secrets, { id: eventId, timestampSeconds, body }),
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * Sends one request to a webhook. The endpoint may be slow, may answer without end, or may have a name with a private
+ * address: a request ends after ten seconds, only the beginning of the answer is read, and redirects are not followed.
+ */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { WEBHOOKS } from '../rules/limits.js';
+import { TASKS } from '../../platform/service-limits.js';
+import { cut } from '../rules/errors.js';
+import { NOT_PUBLIC, type AddressRules } from '../../platform/security/public-addresses.js';
+
+export interface WebhookMessage {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The outcome of a request: the endpoint has received it if `error` is null. */
+export interface Outcome {
+  readonly responseStatus: number | null;
+  /** The first characters of the answer. */
+  readonly response: string | null;
+  readonly error: string | null;
+}
+
+/** Never throws. */
+export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outcome | 'stopped'>;
+
+interface PosterSettings {
+  readonly addresses: AddressRules;
+  readonly timeoutMs?: number;
+  /** Certificates to trust in place of the usual ones. */
+  readonly ca?: string;
+}
+
+/** Connections that are not in use are kept for a short while, a few for each endpoint. */
+const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.placesPerKey, timeout: 5_000 };
+
+export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Post {
+  const lookup = addresses.lookup && { lookup: addresses.lookup };
+  const http = new HttpAgent({ ...AGENT_OPTIONS, ...lookup });
+  const https = new HttpsAgent({ ...AGENT_OPTIONS, ...lookup, ...(ca !== undefined && { ca }) });
+
+  function send({ url, headers, body }: WebhookMessage, signal: AbortSignal): Promise<Answer> {
+    const options = { method: 'POST', headers, signal, maxHeaderSize: WEBHOOKS.answerHeaderBytes };
+    return new Promise((resolve, reject) => {
+      const request =
+        new URL(url).protocol === 'https:'
+          ? httpsRequest(url, { ...options, agent: https })
+          : httpRequest(url, { ...options, agent: http });
+      let isAnswered = false;
+      const fail = (error: NodeJS.ErrnoException) => {
+        if (!isAnswered) reject(Object.assign(error, { wasReused: request.reusedSocket }));
+      };
+      request.on('error', fail);
+      // Node closes the connection without an event when the endpoint upgrades to a protocol that was not requested.
+      request.on('close', () => fail(Object.assign(new Error('Closed.'), { code: 'ECLOSED' })));
+      request.on('response', (response) => {
+        isAnswered = true;
+        void firstBytes(response).then((bytes) => resolve({ status: response.statusCode ?? 0, text: asText(bytes) }));
+      });
+      request.end(body);
+    });
+  }
+
+  return async (message, stop) => {
+    const problem = addresses.problemWith(message.url);
+    if (problem) return failure(`The address ${problem}.`);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([deadline, stop]);
+    try {
+      return outcomeOf(await retryOnStaleConnection(() => send(message, signal)));
+    } catch (error) {
+      if (stop.aborted && !deadline.aborted) return 'stopped';
+      return failure(deadline.aborted ? `There was no answer within ${timeoutMs / 1000} seconds.` : reasonOf(error));
+    }
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string | null;
+}
+
+/** The endpoint may close an idle connection just when it is used again. */
+async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      const { code, wasReused } = error as NodeJS.ErrnoException & { wasReused?: boolean };
+      if (!wasReused || (code !== 'ECONNRESET' && code !== 'EPIPE')) throw error;
+    }
+  }
+}
+
+/** The part of the answer within the time and the size limit; the connection is closed where there is more. */
+function firstBytes(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve) => {
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= WEBHOOKS.answerBytes) response.destroy();
+    });
+    // The status decides; an answer whose body is cut off counts all the same.
+    response.on('error', () => {});
+    response.on('close', () => resolve(Buffer.concat(chunks)));
+  });
+}
+
+/** Without NUL, which Postgres cannot store in a text. */
+function asText(bytes: Buffer): string | null {
+  const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
+  return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);
+}
+
+function outcomeOf({ status, text }: Answer): Outcome {
+  return { responseStatus: status, response: text, error: errorOf(status) };
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  return status >= 300 && status < 400
+    ? `It answered with the redirect ${status}, and redirects are not followed: give its final address.`
+    : `It answered with the status ${status}; from 200 to 299 an event counts as received.`;
+}
+
+function failure(error: string): Outcome {
+  return { responseStatus: null, response: null, error: cut(error, WEBHOOKS.errorCharacters) };
+}
+
+/** By the code of the error. Its message would reveal addresses of the private network. */
+const REASONS: Readonly<Record<string, string>> = {
+  [NOT_PUBLIC]: 'The name leads to an address that is not public.',
+  ENOTFOUND: 'There is no such name.',
+  ENODATA: 'There is no address for this name.',
+  EAI_AGAIN: 'The name could not be looked up.',
+  ETIMEOUT: 'The name could not be looked up in time.',
+  ESERVFAIL: 'The name could not be looked up.',
+  ECONNREFUSED: 'The connection was refused.',
+  ECLOSED: 'The connection was closed before an answer came.',
+  ECONNRESET: 'The connection was closed before an answer came.',
+  EHOSTUNREACH: 'The address cannot be reached.',
+  ENETUNREACH: 'The address cannot be reached.',
+  ETIMEDOUT: 'The connection could not be made in time.',
+  HPE_HEADER_OVERFLOW: 'The answer had too many headers.',
+};
+
+function reasonOf(error: unknown): string {
+  const { code = 'unknown' } = error as NodeJS.ErrnoException;
+  if (REASONS[code]) return REASONS[code];
+  if (code.startsWith('HPE_')) return `The answer was no HTTP (${code}).`;
+  return /CERT|SELF_SIGNED|TLS|SSL|ISSUER|SIGNATURE/.test(code)
+    ? `The connection is not secure (${code}).`
+    : `The request failed (${code}).`;
+}

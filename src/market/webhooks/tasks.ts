@@ -1,0 +1,95 @@
+/** The tasks of webhooks: each sends a delivery to its endpoint, and records what came of it. */
+import type { Logger } from 'pino';
+import type { Metrics } from '../../platform/telemetry/metrics.js';
+import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
+import type { WebhookDeliveryId } from '../rules/ids.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import { TASKS } from '../../platform/service-limits.js';
+import type { AddressRules } from '../../platform/security/public-addresses.js';
+import type { Sealer } from '../../platform/security/sealing.js';
+import type { Db } from '../../platform/db/database.js';
+import type { Task } from '../../platform/queue/tasks.js';
+import {
+  readPendingDelivery,
+  recordAttempt,
+  skipDelivery,
+  type PausedEndpoint,
+  type PendingDelivery,
+} from '../store/webhooks/webhook-attempts.js';
+import { pauseWebhookEndpoint } from '../store/webhooks/webhooks.js';
+import { webhookBody, webhookMessage, decryptSecrets } from './message.js';
+import { createPoster } from './post.js';
+
+interface WebhookTaskParts {
+  readonly webhookAddresses: AddressRules;
+  readonly sealer: Sealer;
+  readonly metrics: Pick<Metrics, 'recordWebhookAttempt' | 'webhookInFlight'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export function webhookTasks({ webhookAddresses, sealer, metrics, log }: WebhookTaskParts): TaskKind {
+  const post = createPoster({ addresses: webhookAddresses });
+
+  async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
+    const id = task.id as WebhookDeliveryId;
+    const delivery = await readPendingDelivery(db, id);
+    if (!delivery) return { outcome: 'done' };
+    if (!delivery.isActive) return { outcome: 'not run' };
+    const body = webhookBody(delivery);
+    if (body === undefined) {
+      metrics.recordWebhookAttempt('skipped', 0);
+      return { outcome: 'done', write: (tx) => skipDelivery(tx, { id }) };
+    }
+    const secrets = decryptSecrets(delivery, sealer, Date.now());
+    if (secrets) return send(delivery, body, secrets, task, stop);
+    logPauses(await pauseWebhookEndpoint(db, { id: delivery.endpointId, pausedReason: 'secret_unreadable' }));
+    return { outcome: 'not run' };
+  }
+
+  async function send(
+    delivery: PendingDelivery,
+    body: string,
+    secrets: readonly string[],
+    { attempts }: Task,
+    stop: AbortSignal,
+  ): Promise<TaskEnd> {
+    const startedAt = new Date();
+    const beganMs = performance.now();
+    const message = webhookMessage(delivery, body, secrets, startedAt.getTime());
+    const answer = await metrics.webhookInFlight(() => post(message, stop));
+    // The endpoint may or may not have received it: it is sent again.
+    if (answer === 'stopped') return { outcome: 'not run' };
+    const durationMs = Math.round(performance.now() - beganMs);
+    // The queue ends a task that has failed this often.
+    const isLast = attempts === WEBHOOKS.retryAfterSeconds.length;
+    const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
+    metrics.recordWebhookAttempt(METRIC_OF[status], durationMs / 1000);
+    return {
+      outcome: status === 'delivered' ? 'done' : 'failed',
+      isSlow: durationMs >= WEBHOOKS.slowMs,
+      write: async (tx) => {
+        const pausedEndpoints = await recordAttempt(tx, {
+          ...answer,
+          id: delivery.id,
+          status,
+          startedAt: startedAt.toISOString(),
+          durationMs,
+          isGone: answer.responseStatus === HTTP_GONE,
+        });
+        tx.afterCommit(() => logPauses(pausedEndpoints));
+      },
+    };
+  }
+
+  function logPauses(endpoints: readonly PausedEndpoint[]): void {
+    for (const { id: webhook, userId: user, pausedReason: reason } of endpoints)
+      log.warn({ webhook, user, reason }, 'a webhook endpoint was paused: its owner must resume it');
+  }
+
+  return { limits: TASKS.webhook, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
+}
+
+/** How the metrics call an attempt, by how it leaves its delivery. */
+const METRIC_OF = { delivered: 'delivered', waiting: 'failed', failed: 'given_up' } as const;
+
+const HTTP_GONE = 410;

@@ -1,0 +1,63 @@
+/**
+ * Queues what is sent to webhooks. One instance at a time, which locks a cursor in the database, inserts the deliveries
+ * of new events and their tasks; new positions and a timer start it.
+ */
+import type { Logger } from 'pino';
+import type { Live } from '../../platform/live/live.js';
+import type { Queue } from '../../platform/queue/queue.js';
+import { repeat, type Repeated } from '../../platform/queue/repeat.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import type { Sealer } from '../../platform/security/sealing.js';
+import type { DatabaseWatch } from '../../platform/db/database-watch.js';
+import { insertCursor, selectFanOutState, stepCursor } from '../store/webhooks/webhook-fan-out.js';
+import { resealWebhookSecrets } from '../store/webhooks/webhooks.js';
+
+interface WebhookParts {
+  readonly queue: Pick<Queue, 'db' | 'wake'>;
+  readonly live: Pick<Live, 'onEvents'>;
+  readonly sealer: Sealer;
+  readonly log: Logger;
+  readonly databaseWatch: Pick<DatabaseWatch, 'problem'>;
+}
+
+export async function openWebhooks({
+  queue,
+  live,
+  sealer,
+  log,
+  databaseWatch,
+}: WebhookParts): Promise<Pick<Repeated, 'close'>> {
+  const { db } = queue;
+  await insertCursor(db, {});
+  const resealCount = await resealWebhookSecrets(db, sealer.keyName, (sealedSecret, id) => {
+    const secret = sealer.open(sealedSecret, id);
+    return secret === undefined ? undefined : sealer.seal(secret, id);
+  });
+  if (resealCount > 0)
+    log.info({ endpoints: resealCount }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
+
+  /** While no user has an endpoint, events only move the cursor: the timer does that. */
+  let hasEndpoints = false;
+  const fanOut = repeat(
+    async () => {
+      const [state] = await selectFanOutState(db, {});
+      hasEndpoints = state?.hasEndpoints === true;
+      if (!state?.isBehind) return false;
+      const isMore = await stepCursor(db);
+      if (isMore) queue.wake();
+      return isMore;
+    },
+    WEBHOOKS.lookEveryMs,
+    (error) => {
+      if (!databaseWatch.problem) log.warn({ err: error }, 'queueing events for webhooks failed; retrying');
+    },
+  );
+  const stopHearing = live.onEvents(() => hasEndpoints && fanOut.wake());
+
+  return {
+    async close() {
+      stopHearing();
+      await fanOut.close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The picture of the lifecycle as SVG: dagre arranges the table of the lifecycle, and its rows and lines are drawn as
+ * they are. Every step and every state in it is a link to its words on the page.
+ */
+import { Graph, layout } from '@dagrejs/dagre';
+import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
+import { wordsOf } from '../../market/rules/words.js';
+import { MARKS, STEPS, type Step } from './words.js';
+
+type Point = Readonly<Record<'x' | 'y', number>>;
+type Box = Point & Readonly<Record<'width' | 'height', number>>;
+
+/** How wide a letter is at most, on average, in the widest of the usual fonts. */
+const LETTER_WIDTH = 6.8;
+
+export function drawPicture(): string {
+  const graph = arrange();
+  const { width, height } = graph.graph();
+  return [
+    `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group"`,
+    ` aria-label="The states of a job and the steps between them">`,
+    `<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"`,
+    ` markerUnits="userSpaceOnUse" orient="auto"><path fill="context-stroke" d="M0 0.5 8 4 0 7.5z"/></marker>`,
+    ...STEPS.map((step) => (step.leadsTo ? stepLink(step, step.leadsTo, graph) : '')),
+    ...JOB_STATES.map((state) => stateLink(state, graph.node(state))),
+    ...Object.values(MARKS).map((mark) => `<g class="mark">${boxWith(mark, graph.node(mark))}</g>`),
+    '</svg>',
+  ].join('\n');
+}
+
+/** The label of a step is a node like a state: a line leads to it from each state that the step leaves. */
+function arrange(): Graph {
+  const graph = new Graph();
+  // The whole picture fits in a 400 by 800 pixel window.
+  graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 8, marginx: 8, marginy: 4 });
+  for (const node of [...Object.values(MARKS), ...JOB_STATES])
+    graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
+  for (const [at, { id, by, leaves, leadsTo }] of STEPS.entries()) {
+    if (!leadsTo) continue;
+    graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
+    graph.setEdge(labelOf(id), leadsTo, {});
+    // Each label is close to the state that it leaves. Labels that lead to the same state are stacked: the picture
+    // would be too wide with all of them side by side above the last state.
+    for (const state of leaves) {
+      const above = STEPS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
+      graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
+    }
+  }
+  layout(graph);
+  return graph;
+}
+
+const labelOf = (step: string) => `label of ${step}`;
+const widthOf = (text: string) => Math.ceil(text.length * LETTER_WIDTH);
+
+function stepLink({ id, by, leaves, mayKeepState, words }: Step, leadsTo: string, graph: Graph): string {
+  const label: Box = graph.node(labelOf(id));
+  const onwards = curve(graph.edge(labelOf(id), leadsTo).points);
+  const lines = leaves.flatMap((state) => {
+    const line = lineFrom(state, curve(graph.edge(state, labelOf(id)).points) + onwards);
+    return mayKeepState ? [line, lineFrom(state, loopAt(graph.node(state)))] : [line];
+  });
+  return [
+    `<a href="#step-${id}" class="move by-${by}" data-step="${id}"`,
+    ` aria-label="${wordsOf(id)}, by ${words.Who}: from ${words.From} to ${words.To}">`,
+    ...lines,
+    `<rect class="plate" ${outline(label)} rx="4"/>`,
+    `<text x="${label.x}" y="${label.y - 2}"><tspan class="name">${wordsOf(id)}</tspan>`,
+    `<tspan class="party" x="${label.x}" dy="12">${by}</tspan></text></a>`,
+  ].join('');
+}
+
+function lineFrom(state: string, path: string): string {
+  return `<path class="line" data-from="${state}" d="${path}" marker-end="url(#head)"/>`;
+}
+
+function stateLink(state: JobState, box: Box): string {
+  const words = `${wordsOf(state)}: ${JOB_STATE_ROWS[state].description}`;
+  const kind = isTerminal(state) ? 'state end' : 'state';
+  return (
+    `<a href="#state-${state}" class="${kind}" data-state="${state}" aria-label="${words}">` +
+    `${boxWith(wordsOf(state), box)}</a>`
+  );
+}
+
+function boxWith(text: string, box: Box): string {
+  return `<rect ${outline(box)} rx="6"/><text x="${box.x}" y="${box.y + 4}">${text}</text>`;
+}
+
+function outline({ x, y, width, height }: Box): string {
+  return `x="${x - width / 2}" y="${y - height / 2}" width="${width}" height="${height}"`;
+}
+
+function loopAt({ x, y, width }: Box): string {
+  return `M${x + width / 2} ${y - 8}c20 -8 20 24 0 16`;
+}
+
+/** Each of dagre's points between the first and the last rounds a corner. */
+function curve([first, ...rest]: readonly Point[]): string {
+  const corners = rest.slice(0, -1).map(({ x, y }, at) => {
+    const next = rest[at + 1] ?? { x, y };
+    const isLast = at === rest.length - 2;
+    return `Q${x} ${y} ${isLast ? next.x : (x + next.x) / 2} ${isLast ? next.y : (y + next.y) / 2}`;
+  });
+  return first ? `M${first.x} ${first.y}${corners.join('')}` : '';
+}

@@ -1,0 +1,68 @@
+/** Every step in the life of a job in words, as the table of the lifecycle has it. */
+import { descriptionOf, type Effect } from '../../market/rules/effects.js';
+import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
+import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';
+import type { JobAction, PartyWord } from '../../market/rules/lifecycle.js';
+import { PARTY_WORDS } from '../../market/rules/parties.js';
+import { PUBLISH_COST, URGENCIES } from '../../market/rules/jobs/publishing.js';
+import { GUARANTEED_VIEW_STAKE } from '../../market/rules/tokens.js';
+import { eitherOf, wordsOf } from '../../market/rules/words.js';
+
+/** Boxes of the picture that are no states. */
+export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as const;
+
+export interface Step {
+  /** As REST spells the action. */
+  readonly id: string;
+  readonly by: PartyWord;
+  readonly leaves: readonly string[];
+  /** Missing where the job stays in its state. */
+  readonly leadsTo?: string | undefined;
+  readonly mayKeepState?: boolean;
+  readonly description: string;
+  readonly words: Readonly<Record<'Who' | 'From' | 'To' | 'Besides' | 'Cost' | 'Operation', string>>;
+}
+
+const PRICES = URGENCIES.map((urgency) => `${PUBLISH_COST[urgency]} tokens for ${urgency} urgency`);
+
+const COSTS: { readonly [Name in Effect]?: string } = {
+  chargePublishing: eitherOf(PRICES),
+  chargeRaisedUrgency: 'nothing, but for a raised urgency: the difference in price',
+  stakeHold: `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid or the job ends`,
+  refundPublishing: 'nothing; what publishing cost comes back if there never was a bid',
+};
+
+const { by, operation, event, to } = JOB_CREATION;
+const CREATION: Step = {
+  id: 'create',
+  by,
+  leaves: [MARKS.none],
+  leadsTo: to,
+  description: EVENT_DESCRIPTIONS[event],
+  words: { Who: 'any homeowner', From: MARKS.none, To: to, Besides: 'nothing', Cost: 'nothing', Operation: operation },
+};
+
+export const STEPS: readonly Step[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf)];
+
+function stepOf(row: JobAction): Step {
+  const leadsTo = isTransition(row) ? row.to : row.to === 'gone' ? MARKS.gone : undefined;
+  const until = isTransition(row) ? row.mayKeepState?.until : undefined;
+  // Lines from every single state would cross out the picture.
+  const leaves = leavesEveryState(row) ? [MARKS.any] : row.from;
+  return {
+    id: row.action.toLowerCase(),
+    by: row.by,
+    leaves,
+    leadsTo,
+    mayKeepState: until !== undefined,
+    description: row.description,
+    words: {
+      Who: PARTY_WORDS[row.by].description,
+      From: eitherOf(leaves),
+      To: wordsOf(leadsTo ?? 'the same state') + (until ? `; the same state until ${until}` : ''),
+      Besides: row.effects.map(descriptionOf).join('; ') || 'nothing',
+      Cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
+      Operation: row.operation,
+    },
+  };
+}

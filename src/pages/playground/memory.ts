@@ -1,0 +1,114 @@
+/**
+ * A script of the playground: it keeps the sessions and ids of the answers, fills them in where a tab contains
+ * {{homeowner}} or {{job}}, and renews access tokens. Sessions are those of `pages/session-script.ts`.
+ */
+export const MEMORY_SCRIPT = String.raw`'use strict';
+import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';
+import { stream } from './stream.js';
+
+/** The request that was sent last, and who is told of its answer. */
+export const latest = { request: undefined, answered: () => {} };
+
+/** The tab that gives each value. */
+const TABS = {
+  homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
+  contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', refresh: 'SignUp',
+};
+
+/** The fetcher of GraphiQL. */
+export async function send(params, options) {
+  await heard;
+  try {
+    const { missing, roles } = prepare(params, options);
+    if (missing.size > 0) return { errors: [...missing].map(notSent) };
+    for (const role of roles) if (isOld(role)) await renew(role);
+    if (/^\s*subscription\b/m.test(params.query)) {
+      latest.answered({ name: params.operationName });
+      return stream((latest.request = prepare(params, options)));
+    }
+    const answer = await post(prepare(params, options));
+    if (!answer.errors?.some(({ extensions }) => extensions?.reason === 'expired')) return learned(answer);
+    // Every field that needs a token was refused, so that the operation may be sent again.
+    await Promise.all([...roles].map(renew));
+    return learned(await post(prepare(params, options)));
+  } catch ({ message }) {
+    return { errors: [{ message }] };
+  }
+}
+
+export function prepare({ query, operationName, variables }, options) {
+  const missing = new Set();
+  const roles = new Set();
+  const headers = new Headers({ ...fill(options?.headers, missing, roles), 'content-type': 'application/json' });
+  const last = known.sessions[known.last];
+  // The schema is read without a token, so that it can be read after the session has ended.
+  if (!headers.has('authorization') && last && operationName !== 'IntrospectionQuery') {
+    roles.add(known.last);
+    headers.set('authorization', 'Bearer ' + last.token);
+  }
+  const body = { query, operationName: nameIn(query, operationName), variables: fill(variables, missing, roles) };
+  return { missing, roles, headers, body };
+}
+
+function fill(value, missing, roles) {
+  if (typeof value === 'string')
+    return value.replace(/\{\{(\w+)\}\}/g, (whole, name) => valueOf(name, roles) ?? (missing.add(whole), whole));
+  if (Array.isArray(value)) return value.map((item) => fill(item, missing, roles));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, missing, roles)]));
+}
+
+function valueOf(name, roles) {
+  if (name === 'random') return Math.random().toString(36).slice(2, 10).padEnd(8, '0');
+  if (name === 'refresh') return known.sessions[known.last]?.refreshToken;
+  if (!known.sessions[name]) return known.ids[name];
+  roles.add(name);
+  return known.sessions[name].token;
+}
+
+// Right after a change of tabs, GraphiQL still has the name of the other tab's operation.
+function nameIn(query, name) {
+  return name && new RegExp('\\b(query|mutation|subscription)\\s+' + name + '\\b').test(query) ? name : undefined;
+}
+
+async function post(request) {
+  const { headers, body } = request;
+  headers.set('accept', 'application/json');
+  const began = performance.now();
+  const response = await fetch(location.pathname, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  const answer = JSON.parse(text);
+  if (body.operationName === 'IntrospectionQuery') return answer;
+  latest.request = request;
+  latest.answered({ name: body.operationName, answer, ms: performance.now() - began, bytes: new Blob([text]).size });
+  return answer;
+}
+
+function renew(role) {
+  return renewSession(role).catch(({ message, isOver }) => {
+    throw new Error('Nothing was sent: the token {{' + role + '}} has run out and was not renewed: ' + message +
+      (isOver ? ' Sign in again: run the tab ' + TABS[role] + ' first.' : ' Try again.'));
+  });
+}
+
+function learned(answer) {
+  for (const result of Object.values(answer.data ?? {})) {
+    if (typeof result?.token === 'string') {
+      learnSession(result);
+      if (result.user?.email) change({ emails: { ...known.emails, [known.last]: result.user.email } });
+    }
+    const contractorId = result?.contractor?.id;
+    const contractorUserId = contractorId && result.user?.id;
+    const ids = { job: result?.job?.id, bid: result?.bid?.id, contractorId, contractorUserId };
+    const present = Object.entries(ids).filter(([, id]) => typeof id === 'string');
+    if (present.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(present) } });
+  }
+  return answer;
+}
+
+function notSent(placeholder) {
+  const tab = TABS[placeholder.slice(2, -2)];
+  const how = tab ? 'run the tab ' + tab + ' first' : 'known are {{random}}, ' + Object.keys(TABS).join(', ');
+  return { message: 'Nothing was sent: this page does not know ' + placeholder + ' yet; ' + how + '.' };
+}
+`;

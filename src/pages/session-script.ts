@@ -1,0 +1,90 @@
+/**
+ * A script for the pages of this server: who is signed in, by role. Every open page sends its tokens to the others, so
+ * that a second tab is signed in too, and a token that one has renewed is the others' as well.
+ *
+ * What is kept lies in sessionStorage: it outlives a reload and goes with the browser's tab, so that no refresh token,
+ * good for 30 days, stays on the disk of a shared computer, and no other project that is later served from the same
+ * localhost address finds it.
+ */
+import type { PageFile } from '../platform/http/pages/pages.js';
+
+export const SESSION_SCRIPT: PageFile = { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT };
+
+const SCRIPT = String.raw`'use strict';
+const KEY = 'job-marketplace:memory';
+const RENEW_BEFORE_MS = 60_000;
+const WAIT_FOR_OTHER_TABS_MS = 200;
+const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {}, emails: {}, done: [] };
+
+export let known = { ...NOTHING, ...JSON.parse(sessionStorage.getItem(KEY) ?? 'null') };
+
+/** Is dispatched 'change' when another page has sent something new. */
+export const news = new EventTarget();
+
+const otherTabs = new BroadcastChannel(KEY);
+/** Everything that other pages know is known after this. */
+export const heard = new Promise((resolve) => {
+  otherTabs.onmessage = ({ data }) => {
+    if (data === 'ask') {
+      if (known.changedAt > 0) otherTabs.postMessage(known);
+    } else {
+      if (data.changedAt > known.changedAt) {
+        keep(data);
+        news.dispatchEvent(new Event('change'));
+      }
+      resolve();
+    }
+  };
+  setTimeout(resolve, WAIT_FOR_OTHER_TABS_MS);
+});
+otherTabs.postMessage('ask');
+
+function keep(next) {
+  known = next;
+  sessionStorage.setItem(KEY, JSON.stringify(known));
+}
+
+export function change(part) {
+  keep({ ...known, ...part, changedAt: Math.max(Date.now(), known.changedAt + 1) });
+  otherTabs.postMessage(known);
+}
+
+export function forgetAll() {
+  change({ ...NOTHING });
+}
+
+// The times in the token are by the server's clock, which may differ from the browser's; its duration is the same by
+// both.
+export function learnSession({ token, refreshToken }, last) {
+  const { role, iat, exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
+  const renewAt = Date.now() + (exp - iat) * 1000 - RENEW_BEFORE_MS;
+  change({ last: last ?? role, sessions: { ...known.sessions, [role]: { token, refreshToken, renewAt } } });
+}
+
+export function isOld(role) {
+  return Date.now() > known.sessions[role].renewAt;
+}
+
+// One at a time over all tabs of the browser. Where it has no locks, on plain HTTP from another machine, the server
+// answers two renewals within a minute alike. Throws the server's message; 'isOver' is true where the session ended.
+export function renew(role) {
+  const spent = known.sessions[role]?.token;
+  const work = () => renewAlone(role, spent);
+  return navigator.locks ? navigator.locks.request(KEY, work) : work();
+}
+
+async function renewAlone(role, spent) {
+  const session = known.sessions[role];
+  if (!session?.refreshToken || session.token !== spent) return;
+  const response = await fetch('/v1/auth/refresh', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ refresh_token: session.refreshToken }),
+  });
+  const answer = await response.json();
+  if (response.ok) return learnSession({ token: answer.token, refreshToken: answer.refresh_token }, known.last);
+  const isOver = response.status === 401;
+  if (isOver) change({ sessions: { ...known.sessions, [role]: undefined } });
+  throw Object.assign(new Error(answer.error), { isOver });
+}
+`;

@@ -1,0 +1,169 @@
+/** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
+import type { RequestRecord } from '../telemetry/record.js';
+import { budgetWindowSeconds, type BudgetName } from '../../market/rules/limits.js';
+import { refuse, unauthorized } from '../../market/rules/errors.js';
+import type { SessionId } from '../../market/rules/ids.js';
+import type { Viewer } from '../../market/rules/viewer.js';
+import { addressIdentity } from '../security/address.js';
+import type { Taken } from '../security/rate-limit.js';
+import type { Holder } from '../shares/share.js';
+import type { RequestUnderWay } from '../shares/shares.js';
+import type { Db } from '../db/database.js';
+import { identify, readCredentials, viewerInMemory, type Credentials, type NoViewer } from './bearer.js';
+import { createDryRun, type DryRun } from './dry-run.js';
+import type { Services } from '../../market/operations/services.js';
+
+export interface CallerRequest {
+  readonly record: RequestRecord;
+  readonly requestId: string;
+  readonly address: string;
+  /** The holder that the shares of this request are counted for; its user is set once it is known. */
+  readonly holder: Holder;
+  /** The token of the Authorization header: empty if it is no bearer token, undefined if there is no header. */
+  readonly bearer: string | undefined;
+  /** The value of the Idempotency-Key header. */
+  readonly idempotencyKey?: string | undefined;
+  /** What the caller's program calls itself. */
+  readonly program?: string | null;
+}
+
+/** A call that was counted in a budget. */
+export interface BudgetDraw {
+  giveBack(): Promise<void>;
+}
+
+export class Caller {
+  /** The budgets that this request was counted in, for the answer's headers. */
+  readonly taken = new Map<BudgetName, Taken>();
+  /** The database outside a dry run, on the caller's share of connections. */
+  readonly pool: Db;
+  /** Set where this request is a dry run. */
+  dryRun: DryRun | undefined;
+  /** Whether an earlier answer was replayed. */
+  replayed = false;
+  /** Whether the caller has an API key that only reads; known once the viewer is. */
+  onlyReads = false;
+  readonly holder: Holder;
+  /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
+  underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
+  #viewer: Promise<Viewer> | undefined;
+  #isFromMemory = false;
+  #sessionId: SessionId | undefined;
+  #hasEnded = false;
+  readonly #credentials: Credentials;
+
+  constructor(
+    readonly services: Services,
+    readonly request: CallerRequest,
+  ) {
+    this.#credentials = readCredentials(services, request.bearer);
+    this.holder = request.holder;
+    if (this.#credentials.kind === 'session') {
+      const { sessionId, userId } = this.#credentials.claims;
+      request.record.claimedUser = userId;
+      if (services.live.activeSessions.lastKnownViewer(sessionId)?.userId === userId) this.holder.user = userId;
+    }
+    this.pool = services.db.of(this.holder);
+  }
+
+  /** Whether the caller has an API key, which may do less than a session. */
+  get hasApiKey(): boolean {
+    return this.#credentials.kind === 'API key';
+  }
+
+  /** When the access token expires; undefined for an API key. */
+  get tokenExpiresAt(): Date | undefined {
+    if (this.#credentials.kind !== 'session') return undefined;
+    return new Date(this.#credentials.claims.expiresAtSeconds * 1000);
+  }
+
+  /** The database of this request's operations: the pool, or the transaction of the dry run. */
+  get db(): Db {
+    return this.dryRun?.transaction ?? this.pool;
+  }
+
+  beginDryRun(): void {
+    this.dryRun = createDryRun(this.pool);
+  }
+
+  /** Runs a whole request, and then ends its dry run if it became one. */
+  async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.services.db.asOneHolder(work);
+    } finally {
+      await this.dryRun?.end();
+    }
+  }
+
+  /** Who calls, looked up once in each request; `byDatabase` where memory is not enough. */
+  viewer({ byDatabase = false } = {}): Promise<Viewer> {
+    if (!this.#viewer || (byDatabase && this.#isFromMemory))
+      this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
+    return this.#viewer;
+  }
+
+  /**
+   * Called when sessions end. If the caller's own is among them, the request's next operation checks the session in the
+   * database, because a dry run ends it only there.
+   */
+  forgetViewerOf(endedSessions: readonly { readonly id: SessionId }[]): void {
+    if (!endedSessions.some(({ id }) => id === this.#sessionId)) return;
+    this.#viewer = undefined;
+    this.#hasEnded = true;
+  }
+
+  async #authenticate(byDatabase: boolean): Promise<Viewer> {
+    const inMemory = byDatabase ? undefined : viewerInMemory(this.services, this.#credentials);
+    this.#isFromMemory = inMemory !== undefined;
+    const identity = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
+    if ('reason' in identity) return this.#refuseCredentials(identity);
+    this.#sessionId = identity.viewer.sessionId;
+    this.request.record.apiKey = identity.apiKey;
+    this.onlyReads = identity.access === 'read';
+    this.underWay?.identify(identity.viewer.userId);
+    return identity.viewer;
+  }
+
+  async #refuseCredentials({ reason, message, loggedAs }: NoViewer): Promise<never> {
+    this.request.record.reason ??= loggedAs;
+    const budget = BUDGETS_OF_BAD_TOKENS[reason];
+    if (budget) await this.draw(budget, addressIdentity(this.request.address));
+    throw unauthorized('UNAUTHENTICATED', reason, message);
+  }
+
+  /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
+  async draw(name: BudgetName, identity: string): Promise<BudgetDraw> {
+    const taken = await this.#take(name, identity);
+    this.taken.set(name, taken);
+    if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
+    return {
+      giveBack: () => {
+        this.taken.delete(name);
+        return taken.giveBack();
+      },
+    };
+  }
+
+  /** The same without a word of it in the answer: in how many seconds there is room again, or 0 where there was. */
+  async tryDraw(name: BudgetName, identity: string): Promise<number> {
+    const { allowed, retryAfterSeconds } = await this.#take(name, identity);
+    return allowed ? 0 : retryAfterSeconds;
+  }
+
+  async #take(name: BudgetName, identity: string): Promise<Taken> {
+    const { rateLimits, metrics, budgets } = this.services;
+    const budget = { name, max: budgets[name], windowSeconds: budgetWindowSeconds(name) };
+    const taken = await rateLimits.take(budget, identity);
+    if (!taken.allowed) metrics.recordRateLimit(name);
+    return taken;
+  }
+}
+
+/** The budget of a caller whose token is invalid. A call without a token is counted in none, since it is no guess. */
+const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], BudgetName | undefined>> = {
+  missing: undefined,
+  malformed: 'invalidToken',
+  invalid: 'invalidToken',
+  expired: 'expiredToken',
+  session_ended: 'invalidToken',
+};

@@ -1,0 +1,154 @@
+/**
+ * A dry run executes everything and rolls it back, so that its answer and its costs are those of a real call. Its
+ * transaction begins with the first operation that would write, and is rolled back when the request has been answered.
+ * All reads in between are in that transaction.
+ */
+import { Overload, refuse } from '../../market/rules/errors.js';
+import { waitForLocksAtMost, type Db } from '../db/database.js';
+import { asRefusal, isBehindFailure } from '../db/database-errors.js';
+import { recordedSince } from '../../market/store/dry-run-effects.js';
+import { DRY_RUN_LOCK_WAIT_MS } from '../service-limits.js';
+
+const HEADER_VALUES = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+/**
+ * Whether a request asks for a dry run. Refuses any other value: a caller who misspelt it would otherwise make a real
+ * call.
+ */
+export function wantsDryRun(header: string | undefined): boolean {
+  if (header === undefined) return false;
+  const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
+  if (isWanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run takes true or false.' });
+  return isWanted;
+}
+
+export interface DryRunEffects {
+  readonly charges: { userId: string; amount: number; reason: string }[];
+  readonly stakes: { userId: string; amount: number }[];
+  readonly events: { type: string; fromStatus: string | null; toStatus: string | null }[];
+}
+
+/** The numbers of the effects, for a header that has no room for the effects. */
+export function countsOf({ charges, stakes, events }: DryRunEffects) {
+  return { charges: charges.length, stakes: stakes.length, events: events.length, complete: false };
+}
+
+export interface DryRun {
+  readonly effects: DryRunEffects;
+  /** Undefined before the first operation that writes has begun. */
+  readonly transaction: Db | undefined;
+  /**
+   * Runs one operation in the transaction, which it begins if necessary. A refused operation is rolled back at once, as
+   * in a real call.
+   */
+  run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** Rolls back, if a transaction has begun. */
+  end(): Promise<void>;
+}
+
+class RollbackSignal extends Error {}
+
+export function createDryRun(pool: Db): DryRun {
+  const effects: DryRunEffects = { charges: [], stakes: [], events: [] };
+  const seenIds = new Set<string>();
+  let beganAt = 0;
+  let transaction: Db | undefined;
+  const state: State = { isOpen: false, failure: undefined };
+  let rollback: Promise<void> | undefined;
+  let finish = () => {};
+
+  /**
+   * With the usual lock timeout, two requests that lock the same rows in opposite orders would wait for each other for
+   * all of it, each with a connection.
+   */
+  async function withShortLockTimeout(tx: Db): Promise<Db> {
+    await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
+    return tx;
+  }
+
+  /** Settles when the transaction has begun; it stays open until `finish` is called. */
+  function begin(): Promise<Db> {
+    beganAt = Date.now();
+    const end = new Promise<void>((resolve) => (finish = resolve));
+    return new Promise((resolve, reject) => {
+      const open = async (tx: Db) => {
+        state.isOpen = true;
+        transaction = whileOpen(tx, state);
+        resolve(transaction);
+        await end;
+        throw new RollbackSignal();
+      };
+      rollback = pool.inTransaction(open).catch((error: unknown) => {
+        // Where the connection was lost, the next statement fails with that error.
+        state.isOpen = false;
+        if (!(error instanceof RollbackSignal)) reject(error);
+      });
+    });
+  }
+
+  /** Adds the effects that the transaction has recorded since the last call. */
+  async function addEffects(tx: Db): Promise<void> {
+    const { charges, stakes, events } = await recordedSince(tx, beganAt);
+    const isNew = ({ id }: { id: string }) => !seenIds.has(id) && seenIds.add(id);
+    for (const { userId, amount, reason } of charges.filter(isNew)) effects.charges.push({ userId, amount, reason });
+    for (const { userId, amount } of stakes.filter(isNew)) effects.stakes.push({ userId, amount });
+    for (const { type, fromStatus, toStatus } of events.filter(isNew))
+      effects.events.push({ type, fromStatus, toStatus });
+  }
+
+  return {
+    effects,
+    get transaction() {
+      return transaction;
+    },
+    run: async (work) => {
+      const tx = await (transaction ? withShortLockTimeout(transaction) : begin());
+      const answer = await tx.inTransaction(work);
+      await addEffects(tx);
+      return answer;
+    },
+    end: async () => {
+      state.isOpen = false;
+      finish();
+      await rollback;
+    },
+  };
+}
+
+interface State {
+  isOpen: boolean;
+  /** The first failure of the database; later statements of the transaction fail because of it. */
+  failure: unknown;
+}
+
+/**
+ * GraphQL does not wait for reads whose parent has failed. After the rollback they would reach a connection that serves
+ * another request.
+ */
+function whileOpen(tx: Db, state: State): Db {
+  return {
+    isTransaction: true,
+    send: (statement, params) => translateDatabaseErrors(state, () => tx.send(statement, params)),
+    afterCommit: tx.afterCommit,
+    inTransaction: (work) =>
+      translateDatabaseErrors(state, () =>
+        tx.inTransaction((part) => work({ ...whileOpen(part, state), commitWith: part.commitWith })),
+      ),
+  };
+}
+
+/** Turns errors of the database into refusals here, since the answer is made before the transaction ends. */
+async function translateDatabaseErrors<T>(state: State, work: () => Promise<T>): Promise<T> {
+  if (!state.isOpen)
+    throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });
+  try {
+    return await work();
+  } catch (error) {
+    const failure = asRefusal(error);
+    if (failure instanceof Overload) state.failure ??= failure;
+    throw isBehindFailure(error) && state.failure ? state.failure : failure;
+  }
+}

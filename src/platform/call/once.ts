@@ -1,0 +1,93 @@
+/**
+ * Executes a call with an idempotency key exactly once: its answer is committed together with its effect. A client that
+ * retries with the same key and input gets that answer, whether the first answer was lost or the server crashed in
+ * between.
+ */
+import { refuse } from '../../market/rules/errors.js';
+import type { UserId } from '../../market/rules/ids.js';
+import type { Db } from '../db/database.js';
+import { IDEMPOTENCY_KEY } from '../../market/rules/limits.js';
+import { insertRecord, lockKey, selectRecord } from '../../market/store/idempotency.js';
+import { invalidField } from './validation.js';
+
+export interface IdempotentCall {
+  userId: UserId;
+  operation: string;
+  key: string;
+  /** HMACs of the input, under the present secret and the previous one. */
+  inputSeals: readonly string[];
+}
+
+export interface StoredAnswer<Output> {
+  answer: Output;
+  isReplay: boolean;
+}
+
+export function once<Output>(
+  db: Db,
+  call: IdempotentCall,
+  work: (tx: Db) => Promise<Output>,
+): Promise<StoredAnswer<Output>> {
+  return db.inTransaction(async (tx) => {
+    const [lock] = await lockKey(tx, call);
+    if (!lock?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    const earlier = await earlierAnswer<Output>(tx, call);
+    if (earlier) return earlier;
+    const answer = await work(tx);
+    const record = { ...call, inputSeal: call.inputSeals[0] ?? '', answer: serialize(answer) };
+    if ((await insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    return { answer, isReplay: false };
+  });
+}
+
+/**
+ * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
+ * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
+ */
+export async function prepareUnlessAnswered<Output, Preparation>(
+  db: Db,
+  call: IdempotentCall,
+  prepare: () => Promise<Preparation>,
+): Promise<{ readonly earlier?: StoredAnswer<Output> | undefined; readonly preparation?: Preparation }> {
+  const earlier = await earlierAnswer<Output>(db, call);
+  if (earlier) return { earlier };
+  try {
+    return { preparation: await prepare() };
+  } catch (error) {
+    const laterAnswer = await earlierAnswer<Output>(db, call);
+    if (laterAnswer) return { earlier: laterAnswer };
+    throw error;
+  }
+}
+
+/** The earlier answer for this key; refuses a key that was used with another input. */
+async function earlierAnswer<Output>(db: Db, call: IdempotentCall): Promise<StoredAnswer<Output> | undefined> {
+  const [record] = await selectRecord(db, call);
+  if (!record) return undefined;
+  if (!call.inputSeals.includes(record.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  return { answer: deserialize(record.answer) as Output, isReplay: true };
+}
+
+export function checkKey(key: string): string {
+  if (key.length === 0 || key.length > IDEMPOTENCY_KEY.charactersMax || !/^[\x20-\x7e]+$/.test(key)) {
+    throw invalidField('Idempotency-Key', `must be 1 to ${IDEMPOTENCY_KEY.charactersMax} printable characters`);
+  }
+  return key;
+}
+
+const MOMENT = '$moment';
+
+/** Marks dates: JSON would make strings of them, and the APIs treat the two differently. */
+function serialize(answer: unknown): string {
+  return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
+    const original = this[name];
+    return original instanceof Date ? { [MOMENT]: original.getTime() } : value;
+  });
+}
+
+function deserialize(answer: string): unknown {
+  return JSON.parse(answer, (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !(MOMENT in value)) return value;
+    return new Date(Number(value[MOMENT]));
+  });
+}

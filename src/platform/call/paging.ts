@@ -1,0 +1,144 @@
+/** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
+import { z } from 'zod';
+import { PAGE, TEXT } from '../../market/rules/limits.js';
+import { MONEY_MAX } from '../fields/values.js';
+import type { JobInclude } from '../../market/store/jobs/job-parts.js';
+import type { KeyValue, Position } from '../db/pages/keyset.js';
+import type { Page, PageRequest, SamePageRequest } from '../db/pages/page.js';
+import { invalidField, parse } from './validation.js';
+
+/** The largest integer of GraphQL, of most clients and of the database's integer columns. */
+const LARGEST_INTEGER = 2 ** 31 - 1;
+
+const size = z
+  .int()
+  .min(1, `must be from 1 to ${PAGE.perPageMax}`)
+  .max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
+
+export function perPage(defaultSize: number) {
+  return size
+    .nullish()
+    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${defaultSize} by default.`);
+}
+
+export const pageShape = {
+  page: z
+    .int()
+    .min(1, 'must be 1 or more')
+    .max(LARGEST_INTEGER, `must be at most ${LARGEST_INTEGER}`)
+    .nullish()
+    .describe('Which page, from 1.'),
+  perPage: perPage(PAGE.perPageDefault),
+  first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
+  after: z.string().nullish().describe('The cursor of the entry to read on from.'),
+  last: size.nullish().describe(`How many entries to read backwards: 1 to ${PAGE.perPageMax}.`),
+  before: z.string().nullish().describe('The cursor of the entry to read backwards from.'),
+};
+
+/** The schema of a cursor, key by key. Where two orders have keys of the same kinds, each begins with its name. */
+export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag' | OrderName)[];
+
+interface OrderName {
+  readonly order: string;
+}
+
+/** The page with the order's name in its cursors. */
+export function withOrderName<Row>(order: string, page: Page<Row>): Page<Row> {
+  const { positionOf } = page;
+  return Object.assign(page, { positionOf: (row: Row) => [order, ...positionOf(row)] });
+}
+
+interface NestedPageInput {
+  first?: number | null;
+  after?: string | null;
+  last?: number | null;
+  before?: string | null;
+}
+
+interface PageInput extends NestedPageInput {
+  page?: number | null;
+  perPage?: number | null;
+}
+
+export function pageRequest(
+  input: PageInput,
+  shape: PositionShape,
+  { total }: JobInclude,
+  defaultSize: number = PAGE.perPageDefault,
+): PageRequest {
+  const { page, perPage, ...ends } = input;
+  const request = { ...connectionPage(ends, readCursorOf(shape), perPage ?? defaultSize), withTotal: total };
+  if (request.after || request.isBackward) return request;
+  return { ...request, offset: ((page ?? 1) - 1) * request.size };
+}
+
+/** The page of a connection: forwards by `first` and `after`, backwards by `last` and `before`. */
+export function connectionPage(
+  { first, after, last, before }: NestedPageInput,
+  read: ReadCursor,
+  defaultSize: number,
+): SamePageRequest {
+  if (last == null) {
+    if (before != null) throw invalidField('before', 'goes with `last`');
+    return { size: first ?? defaultSize, ...(after != null && { after: read(after, 'after') }) };
+  }
+  if (first != null) throw invalidField('last', 'cannot be combined with `first`');
+  if (after != null) throw invalidField('after', 'goes with `first`, and `before` with `last`');
+  return { size: last, isBackward: true, ...(before != null && { before: read(before, 'before') }) };
+}
+
+export function cursorOf(position: Position): string {
+  const values = position.map((value) => (value instanceof Date ? value.getTime() : value));
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+type ReadCursor = (cursor: string, field: 'after' | 'before') => Position;
+
+function readCursorOf(shape: PositionShape): ReadCursor {
+  return (cursor, field) => {
+    const values = parseCursor(cursor);
+    const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
+    if (position.length === 0 || position.includes(undefined))
+      throw invalidField(field, 'is not a cursor of this list; use one that it returned');
+    return (position as Position).filter((_, at) => typeof shape[at] !== 'object');
+  };
+}
+
+function parseCursor(cursor: string): unknown[] | undefined {
+  if (cursor.length > TEXT.cursor || !/^[\w-]+$/.test(cursor)) return undefined;
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(values) ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const LAST_MOMENT = Date.UTC(9999, 0);
+
+function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
+  // Only values of the column's type, since the database would refuse others with an error.
+  if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
+  if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
+  if (kind === 'money') return typeof value === 'number' && Math.abs(value) <= MONEY_MAX ? value : undefined;
+  if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
+  if (typeof kind === 'object') return value === kind.order ? kind.order : undefined;
+  return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
+}
+
+function isWholeBetween(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+}
+
+const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nullish() });
+
+/**
+ * Parses the page of a nested list, which is the same for every parent; an invalid one is refused like any other input.
+ */
+export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
+  return connectionPage(
+    { ...parse(nestedPageInput, { first, last }), ...cursors },
+    readCursorOf(shape),
+    PAGE.perPageDefault,
+  );
+}

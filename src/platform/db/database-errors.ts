@@ -1,0 +1,85 @@
+/** Turns errors of the database into refusals for callers. Messages of Postgres appear only in the log. */
+import { Overload, Refusal, REFUSALS, type OverloadCause } from '../../market/rules/errors.js';
+
+/** Codes of the driver and of the system are longer, or have an underscore. */
+const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
+const SERIALIZATION_FAILURE = '40001';
+const DEADLOCK_DETECTED = '40P01';
+
+const UNREACHABLE = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+const TOO_SLOW = new Set([
+  SERIALIZATION_FAILURE,
+  DEADLOCK_DETECTED,
+  '57014', // a statement's time-out
+  '55P03', // a lock's time-out
+  '25P03',
+  '25P04', // a transaction's time-outs
+]);
+
+/**
+ * The database is away, read-only, full or slow: the call is correct, and may succeed later. The first match counts;
+ * the classes of SQLSTATE are those of connections, of an operator's intervention, and of resources and the disk.
+ */
+const OVERLOADS: readonly (readonly [because: OverloadCause, fits: (code: string) => boolean])[] = [
+  ['database_slow', (code) => TOO_SLOW.has(code)],
+  ['database_away', (code) => UNREACHABLE.has(code) || /^(08|57P)/.test(code)],
+  ['database_read_only', (code) => code === '25006'],
+  ['database_full', (code) => /^(53|58)/.test(code)],
+];
+
+const SENTENCES: Readonly<Record<OverloadCause, string>> = {
+  database_away: 'The database cannot be reached; try again shortly.',
+  database_read_only: 'The database takes no changes at the moment; try again shortly.',
+  database_slow: 'The database took too long for this; try again shortly.',
+  database_full: 'The database has no room or no connection left; try again shortly.',
+  beyond_capacity: REFUSALS.OVERLOADED[1],
+};
+
+export function mayBeRetried(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+}
+
+/** A failure of the database as a refusal, if it can be one; returns any other error unchanged. */
+export function asRefusal(error: unknown): unknown {
+  if (error instanceof Refusal) return error;
+  const code = codeOf(error);
+  const because = code === undefined ? undefined : OVERLOADS.find(([, fits]) => fits(code))?.[0];
+  return because ? overload(because, error) : error;
+}
+
+export function overload(because: OverloadCause, cause: unknown): Overload {
+  const code = codeOf(cause);
+  return new Overload(because, SENTENCES[because], cause, code && SQLSTATE.test(code) ? code : undefined);
+}
+
+/** The name of the constraint that was violated. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (!codeOf(error)?.startsWith('23') || !(error instanceof Error)) return undefined;
+  return 'constraint_name' in error && typeof error.constraint_name === 'string' ? error.constraint_name : undefined;
+}
+
+/** An earlier statement of the transaction has failed, so that Postgres refuses all others until its end. */
+export function isBehindFailure(error: unknown): boolean {
+  return codeOf(error) === '25P02';
+}
+
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,153 @@
+/**
+ * Watches whether the database can be reached and takes writes. It looks on a separate connection every few seconds,
+ * and at once when a statement has lost its connection or found the database read-only, since one lost connection does
+ * not mean a lost database. While other statements are answered, only the connection of the watch has failed. Listeners
+ * are called once when there is a problem, and once when it is over.
+ */
+import { named, type Database, type DatabaseHooks, type Db } from './database.js';
+import { Overload } from '../../market/rules/errors.js';
+import { DATABASE_WATCH } from '../service-limits.js';
+
+type Reconnect = () => Promise<void>;
+
+export interface DatabaseProblem {
+  readonly because: 'database_away' | 'database_read_only';
+  readonly since: Date;
+}
+
+export interface DatabaseWatch {
+  /** The connection of the watch. */
+  readonly probe: Database;
+  /** What keeps calls from being served. */
+  readonly problem: DatabaseProblem | undefined;
+  /** Looks now; resolves within `answerWithinMs`, whatever the database does. */
+  look(): Promise<void>;
+  /** Called when a call failed in a way that may mean a problem: looks at once. */
+  suspect(): void;
+  /** Called when any other statement was answered. */
+  noteAnswer(): void;
+  /** For pools that must drop their connections, which a database that is silent or was demoted does not close. */
+  onOpen(reconnect: Reconnect): void;
+  /** Stops looking; the connection closes once nothing is under way on it. */
+  close(): Promise<void>;
+}
+
+/** It does not answer and closes no connection: without this, pending statements would wait for all of that time. */
+class NoAnswer extends Error {}
+
+export interface WatchSettings {
+  onProblem(problem: DatabaseProblem, error: unknown): void;
+  onBack(problem: DatabaseProblem, seconds: number): void;
+  readonly answerWithinMs?: number | undefined;
+}
+
+export function watchDatabase(
+  openProbe: (hooks: DatabaseHooks) => Database,
+  { onProblem, onBack, answerWithinMs = DATABASE_WATCH.answerWithinMs }: WatchSettings,
+): DatabaseWatch {
+  const reconnects: Reconnect[] = [];
+  const onOpen = (reconnect: Reconnect) => void reconnects.push(reconnect);
+  let reconnectProbe: Reconnect | undefined;
+  const probe = openProbe({ onOpen: (reconnect) => (reconnectProbe = reconnect) });
+  let problem: DatabaseProblem | undefined;
+  let failures = 0;
+  let firstFailure = new Date();
+  let isAnsweredSince = false;
+  let mustReconnect = false;
+  let looking: Promise<void> | undefined;
+  let isClosed = false;
+  let next = setTimeout(look, DATABASE_WATCH.lookEveryMs).unref();
+
+  function look(): Promise<void> {
+    clearTimeout(next);
+    if (isClosed) return Promise.resolve();
+    return (looking ??= takesWrites(probe, answerWithinMs).then(noteAnswered, noteMiss).finally(lookLater));
+  }
+
+  function lookLater(): void {
+    looking = undefined;
+    const failing = failures > 0 ? DATABASE_WATCH.lookAgainAfterMs : DATABASE_WATCH.lookEveryMs;
+    if (!isClosed) next = setTimeout(look, problem ? DATABASE_WATCH.lookWhileAwayEveryMs : failing).unref();
+  }
+
+  function noteAnswered(isWritable: boolean): void {
+    failures = 0;
+    if (isWritable) return setProblem(undefined, undefined);
+    setProblem({ because: 'database_read_only', since: new Date() }, undefined);
+    // The address may lead to another server meanwhile, to which only new connections go.
+    reconnect([reconnectProbe]);
+  }
+
+  function noteMiss(error: unknown): void {
+    if (isClosed) return;
+    // It has answered: it refuses further connections and serves those that there are.
+    if (error instanceof Overload && error.because === 'database_full') {
+      failures = 0;
+      return setProblem(undefined, undefined);
+    }
+    if (failures === 0 || isAnsweredSince) {
+      firstFailure = new Date();
+      failures = 0;
+      isAnsweredSince = false;
+    }
+    failures += 1;
+    const isSilent = error instanceof NoAnswer;
+    if (isSilent) reconnect([reconnectProbe]);
+    if (failures < DATABASE_WATCH.failures) return;
+    if (isSilent && problem?.because !== 'database_away') reconnect(reconnects);
+    setProblem({ because: 'database_away', since: firstFailure }, error);
+    mustReconnect ||= isSilent;
+  }
+
+  function setProblem(now: DatabaseProblem | undefined, error: unknown): void {
+    const before = problem;
+    if (before?.because === now?.because) return;
+    problem = now;
+    if (before) {
+      // Connections to a demoted server stay open, and those that were begun to a silent one wait for long.
+      if (mustReconnect || before.because === 'database_read_only') reconnect(reconnects);
+      mustReconnect = false;
+      onBack(before, (Date.now() - before.since.getTime()) / 1000);
+    }
+    if (now) onProblem(now, error);
+  }
+
+  return {
+    probe,
+    get problem() {
+      return problem;
+    },
+    look,
+    suspect: () => {
+      if (!problem) void look();
+    },
+    noteAnswer: () => void (isAnsweredSince = true),
+    onOpen,
+    close: () => {
+      isClosed = true;
+      clearTimeout(next);
+      return probe.close();
+    },
+  };
+}
+
+function reconnect(which: readonly (Reconnect | undefined)[]): void {
+  for (const each of which) void each?.();
+}
+
+const PROBE = named('probe', `select current_setting('transaction_read_only')`);
+
+async function takesWrites(probe: Db, answerWithinMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(new NoAnswer('The database did not answer in time.'));
+    // After an event loop stall, timers run before sockets are read, so the response may already be there.
+    timer = setTimeout(() => setImmediate(giveUp), answerWithinMs);
+  });
+  try {
+    const [row] = await Promise.race([probe.send(PROBE, []), late]);
+    return row?.[0] === 'off';
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * The connection to Postgres: a bounded pool behind a bounded queue, timeouts on everything that can wait, and retries
+ * of transactions that failed with a serialization failure or a deadlock.
+ */
+import { drizzle } from 'drizzle-orm/postgres-js';
+import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
+import { SHARES } from '../../market/rules/limits.js';
+import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
+import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
+import type { ShareTable } from '../shares/share-limits.js';
+import { Overload, Refusal } from '../../market/rules/errors.js';
+import { rowsOf } from './answer-rows.js';
+import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
+import { createSecondConnectionCheck } from './second-connection.js';
+import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
+import { DATABASE } from '../service-limits.js';
+
+export { named, pipelined } from './transaction.js';
+export type { Db, NamedStatement, Transaction } from './transaction.js';
+
+/** The address of the database: a URL, or the parts of a socket's. */
+export type Connection = (
+  { url: string } | { host: string; port: number; username: string; database: string; password?: string }
+) & {
+  /** The database itself, where the address is a pooler's. */
+  readonly direct?: Connection | undefined;
+  /** False behind a pooler that does not know them; true if it is not set. */
+  readonly preparedStatements?: boolean;
+};
+
+/** The same database, past a pooler. */
+export function directly(connection: Connection): Connection {
+  return connection.direct ?? connection;
+}
+
+export interface DatabaseTimeouts {
+  queueTimeoutMs: number;
+  statementTimeoutMs: number;
+  lockTimeoutMs: number;
+  idleInTransactionTimeoutMs: number;
+}
+
+export interface DatabaseSettings extends DatabaseTimeouts {
+  poolSize: number;
+  connectTimeoutSeconds: number;
+  /** The `application_name` of its connections in `pg_stat_activity`. */
+  applicationName: string;
+}
+
+export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationName: 'job-marketplace' };
+
+export interface Database extends Db {
+  forLong(): Db;
+  /** The same for one caller, counted in that caller's share of the queue. */
+  of(holder: Holder): Db;
+  /** How many statements and transactions are running and how many wait. */
+  readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
+  /** Runs a request that keeps its transaction open beyond one call. Only needed for `onSecondConnection`. */
+  asOneHolder<T>(work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The limits of the queue, and the metrics of its refusals. */
+export interface DatabaseShares {
+  readonly limits: Pick<ShareTable, 'databaseQueue'>;
+  readonly events: ShareEvents;
+}
+
+const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
+
+export interface DatabaseHooks {
+  /** Called for every statement that is sent, with its parameters. */
+  onStatement?: (text: string, params: readonly unknown[]) => void;
+  /**
+   * If set, a call that holds a transaction fails when it asks the pool for another connection; called with that error.
+   */
+  onSecondConnection?: (error: Error) => void;
+  /** Called for every statement that has ended, with its name. */
+  onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
+  /** Called for every call that the database could not serve. */
+  onOverload?: (overload: Overload) => void;
+  /** Called when a transaction is retried, with the SQLSTATE of its failure. */
+  onRetry?: (code: string) => void;
+  /**
+   * Gets a function that drops all connections and the statements that are pending on them: when the database or the
+   * network stops without closing connections, those would wait for all of that time. The next call opens new
+   * connections.
+   */
+  onOpen?: (reconnect: () => Promise<void>) => void;
+  /** What is known to be wrong with the database: refusals then do not say that the server is beyond capacity. */
+  problem?: () => 'database_away' | 'database_read_only' | undefined;
+}
+
+/** Sets the lock timeout for the rest of the transaction. */
+export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
+  await tx.send(named('waitForLocksAtMost', `set local lock_timeout = ${ms}`), []);
+}
+
+/** One address may use four of five connections; the others stay free for other addresses. */
+const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
+
+/**
+ * More statements at once gain a user little, since the event loop reads their rows one after the other. Answers of
+ * megabytes that arrive in one turn of the loop would delay all callers.
+ */
+const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
+
+/** A search for two letters reads much of the market: long statements may use one connection in five. */
+const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
+
+export function connect(
+  connection: Connection,
+  settings: Partial<DatabaseSettings> = {},
+  hooks: DatabaseHooks = {},
+  { limits, events }: DatabaseShares = USUAL_SHARES,
+): Database {
+  const allSettings = { ...DATABASE_DEFAULTS, ...settings };
+  let pool = openPool(connection, allSettings);
+  hooks.onOpen?.(() => {
+    const lostPool = pool;
+    pool = openPool(connection, allSettings);
+    return lostPool.end({ timeout: 0 });
+  });
+  const queue = createFairQueue({
+    name: 'databaseQueue',
+    limits: limits.databaseQueue,
+    events,
+    places: allSettings.poolSize,
+    placesPerAddress: placesPerAddress(allSettings.poolSize),
+    placesPerUser: placesPerUser(allSettings.poolSize),
+    placesForLong: placesForLong(allSettings.poolSize),
+    waitMs: allSettings.queueTimeoutMs,
+  });
+
+  const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
+  const sendOn = (client: Sql, { name, text }: NamedStatement, params: ParameterOrJSON<never>[]) => {
+    hooks.onStatement?.(text, params);
+    const answer = rowsOf(client.unsafe(text, params, { prepare: connection.preparedStatements ?? true }).values());
+    return hooks.onAnswer ? measure(answer, name, hooks.onAnswer) : answer;
+  };
+
+  async function transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await pool.reserve();
+    try {
+      return await inTransactionOn((statement, params) => sendOn(client, statement, params), work);
+    } finally {
+      client.release();
+    }
+  }
+
+  /** When a call was last answered, or the first of those under way began. */
+  let answeredAtMs = 0;
+
+  /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
+  async function persistently<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T> {
+    secondConnection?.assertNoneHeld();
+    for (let attempt = 1; ; attempt += 1) {
+      if (queue.active === 0) answeredAtMs = performance.now();
+      try {
+        const answer = await queue.run(holder, work, kind);
+        answeredAtMs = performance.now();
+        return answer;
+      } catch (error) {
+        if (attempt === DATABASE.attempts || !mayBeRetried(error)) throw refusalOf(error);
+        hooks.onRetry?.(codeOf(error) ?? 'unknown');
+      }
+    }
+  }
+
+  function refusalOf(error: unknown): unknown {
+    const isFull = error instanceof Refusal && error.code === 'OVERLOADED' && !(error instanceof Overload);
+    const refusal = isFull ? whyFull(error) : asRefusal(error);
+    if (refusal instanceof Overload) hooks.onOverload?.(refusal);
+    return refusal;
+  }
+
+  /** Where no call is answered, the queue is full because of the database and not because of too many calls. */
+  function whyFull(refusal: Refusal): Refusal {
+    const problem = hooks.problem?.();
+    if (problem) return overload(problem, refusal);
+    const isSilent = performance.now() - answeredAtMs > allSettings.queueTimeoutMs * DATABASE.silentPartOfQueueTimeout;
+    return isSilent ? overload('database_slow', refusal) : refusal;
+  }
+
+  function of(holder: Holder, kind?: Work): Db & Pick<Database, 'forLong'> {
+    return {
+      isTransaction: false,
+      afterCommit: (work) => work(),
+      forLong: () => of(holder, { isLong: true }),
+      send: (statement, params) => persistently(holder, () => sendOn(pool, statement, params), kind),
+      inTransaction: (work) =>
+        persistently(holder, () =>
+          secondConnection ? secondConnection.holding(() => transact(work)) : transact(work),
+        ),
+    };
+  }
+
+  return {
+    ...of(SERVER),
+    of: (holder) => of(holder),
+    queue,
+    asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
+    close: () => pool.end({ timeout: 5 }),
+  };
+}
+
+async function measure<T>(
+  answer: PromiseLike<T>,
+  name: string,
+  onAnswer: (name: string, seconds: number, isFailed: boolean) => void,
+): Promise<T> {
+  const began = performance.now();
+  let isFailed = true;
+  try {
+    const rows = await answer;
+    isFailed = false;
+    return rows;
+  } finally {
+    onAnswer(name, (performance.now() - began) / 1000, isFailed);
+  }
+}
+
+/**
+ * How long a lost connection waits before it reconnects. The driver's own pauses grow with the failures of all
+ * connections together, up to 20 seconds, and would last long after the database is back; an attempt is cheap, and made
+ * only when a query waits for it.
+ */
+const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
+
+/** A client of Postgres with every timeout set. Migrations use a separate one. */
+export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
+  // As texts: the driver would leave out a 0, and the role's own would hold.
+  const session: Record<string, string> = {
+    statement_timeout: `${settings.statementTimeoutMs}`,
+    lock_timeout: `${settings.lockTimeoutMs}`,
+    idle_in_transaction_session_timeout: `${settings.idleInTransactionTimeoutMs}`,
+    // Just-in-time compilation costs more time than these short queries take.
+    jit: 'off',
+  };
+  const options = {
+    max: settings.poolSize,
+    connect_timeout: settings.connectTimeoutSeconds,
+    idle_timeout: 0,
+    backoff: reconnectAfterSeconds,
+    // The driver's query of types would be an unhandled rejection if the connection is lost during it.
+    fetch_types: false,
+    prepare: connection.preparedStatements ?? true,
+    onnotice: () => {},
+    connection: {
+      application_name: settings.applicationName,
+      TimeZone: 'UTC',
+      // A pooler doesn't pass these on. Timeouts come from the role (`pooler.ts`), and `deploy/pgbouncer.ini`
+      // turns JIT off.
+      ...(connection.direct === undefined && session),
+    },
+  };
+  const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
+  // Drizzle reads times and dates as text; wrapping the client once configures that.
+  drizzle({ client: pool });
+  return pool;
+}

@@ -1,0 +1,173 @@
+/**
+ * Migrates a database to the present schema: each file in a transaction of its own, or statement by statement where its
+ * first line says so. Many instances may start at once: one migrates, the others wait for it. src/README.md says how a
+ * migration is written.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readMigrationFiles, type MigrationMeta } from 'drizzle-orm/migrator';
+import type { Sql, TransactionSql } from 'postgres';
+import { DATABASE, MIGRATIONS } from '../service-limits.js';
+import { codeOf } from './database-errors.js';
+import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
+
+const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../schema/migrations', import.meta.url));
+
+/** Any number, as long as every instance uses the same. */
+const MIGRATION_LOCK = 7_203_118;
+
+export interface MigrationSettings {
+  /** Ends a wait, and otherwise takes effect after the migration that runs. */
+  readonly signal?: AbortSignal;
+  /** Another instance migrates the database; `holder` is its process in pg_stat_activity. */
+  readonly onWait?: (holder: number | undefined) => void;
+  /** Called before each migration of a database that has a schema already. */
+  readonly onRun?: (migration: string) => void;
+  /** It could not lock a table that others use, and is run again. */
+  readonly onRetry?: (migration: string, error: unknown) => void;
+  /** The tests have other files, and less time. */
+  readonly folder?: string;
+  readonly times?: typeof MIGRATIONS | Readonly<Record<keyof typeof MIGRATIONS, number>>;
+}
+
+/** Returns the names of the migrations that it has run. */
+export async function migrate(connection: Connection, settings: MigrationSettings = {}): Promise<readonly string[]> {
+  const { signal, onWait, times = MIGRATIONS } = settings;
+  const pool = {
+    ...DATABASE_DEFAULTS,
+    poolSize: 1,
+    statementTimeoutMs: 0,
+    lockTimeoutMs: DATABASE.migrationTimeoutMs,
+    idleInTransactionTimeoutMs: 0,
+    applicationName: 'job-marketplace migrations',
+  };
+  const lockHolder = openPool(connection, pool);
+  const worker = openPool(connection, pool);
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      signal?.throwIfAborted();
+      const ran = await lockHolder.begin(async (sql) => (await isLocked(sql)) && runPending(worker, settings));
+      if (ran) return ran;
+      if (isFirst) onWait?.(await holderOfLock(worker));
+      await sleep(times.lookEveryMs, undefined, { ...(signal && { signal }) });
+    }
+  } finally {
+    await Promise.all([lockHolder.end({ timeout: 5 }), worker.end({ timeout: 5 })]);
+  }
+}
+
+/**
+ * Held by the transaction: behind a pooler, a lock of the session would outlive this server. What is done concurrently
+ * waits for whoever has a snapshot: so the statement goes out in one message, since one with parameters leaves its own
+ * to the next, and whoever waits for the lock asks in a new transaction each time.
+ */
+async function isLocked(sql: TransactionSql): Promise<boolean> {
+  const [lock] = await sql.unsafe<{ isMine: boolean }[]>(
+    `select /* lockMigrations */ pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as "isMine"`,
+  );
+  return lock?.isMine === true;
+}
+
+async function holderOfLock(sql: Sql): Promise<number | undefined> {
+  const [holder] = await sql<{ pid: number }[]>`
+    select /* holderOfLock */ pid from pg_locks where locktype = 'advisory' and objid = ${MIGRATION_LOCK} and granted
+      and database = (select oid from pg_database where datname = current_database())`;
+  return holder?.pid;
+}
+
+interface Migration extends MigrationMeta {
+  readonly name: string;
+}
+
+/** The caller holds the lock. What it records is what drizzle-orm's own `migrate` would. */
+export async function runPending(sql: Sql, settings: MigrationSettings = {}): Promise<readonly string[]> {
+  const { folder = MIGRATIONS_FOLDER, signal, onRun } = settings;
+  await sql`create schema if not exists drizzle`;
+  await sql`create table if not exists drizzle.__drizzle_migrations
+    (id serial primary key, hash text not null, created_at bigint)`;
+  const [{ last = 0 } = {}] = await sql<{ last: number }[]>`
+    select /* lastMigration */ coalesce(max(created_at), 0)::float8 as last from drizzle.__drizzle_migrations`;
+  const journal = readJournal(folder);
+  const pending = readMigrationFiles({ migrationsFolder: folder })
+    .map((file, at): Migration => ({ ...file, name: journal[at]?.tag ?? '' }))
+    .filter(({ folderMillis }) => folderMillis > last);
+  for (const migration of pending) {
+    signal?.throwIfAborted();
+    if (last > 0) onRun?.(migration.name);
+    await runPersistently(sql, migration, settings);
+  }
+  return pending.map(({ name }) => name);
+}
+
+const NO_LOCK = new Set(['55P03', '40P01']);
+
+/**
+ * All calls that need a table queue behind a statement that waits to lock it. So it waits for a short time, and tries
+ * again after a pause.
+ */
+async function runPersistently(sql: Sql, migration: Migration, settings: MigrationSettings): Promise<void> {
+  const { signal, onRetry, times = MIGRATIONS } = settings;
+  const until = performance.now() + times.retryForMs;
+  const isOutside = /^-- Outside a transaction\b/.test(migration.sql[0] ?? '');
+  for (;;) {
+    try {
+      return await (isOutside ? runOutside(sql, migration) : runInside(sql, migration, times.lockTimeoutMs));
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === undefined || !NO_LOCK.has(code) || performance.now() > until) throw failureOf(migration, error);
+      onRetry?.(migration.name, error);
+      await sleep(times.retryAfterMs, undefined, { ...(signal && { signal }) });
+    }
+  }
+}
+
+async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(
+      `set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${DATABASE.migrationTimeoutMs}`,
+    );
+    // For an instance whose connection with the lock was lost: another one may have run this file meanwhile.
+    await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
+    const ran = await tx`select from drizzle.__drizzle_migrations where created_at = ${migration.folderMillis}`;
+    if (ran.length > 0) return;
+    for (const statement of migration.sql) await tx.unsafe(statement);
+    await record(tx, migration);
+  });
+}
+
+/** Every statement may be run again: one that failed has kept what those before it did. */
+async function runOutside(sql: Sql, migration: Migration): Promise<void> {
+  for (const statement of migration.sql) await sql.unsafe(statement);
+  await record(sql, migration);
+}
+
+async function record(sql: Sql | TransactionSql, { hash, folderMillis }: Migration): Promise<void> {
+  await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`;
+}
+
+/** With the code of Postgres, by which whoever reports it knows that the fault is the database's. */
+function failureOf({ name }: Migration, error: unknown): Error {
+  const message = `the migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`;
+  const code = codeOf(error);
+  return Object.assign(new Error(message, { cause: error }), code !== undefined && { code });
+}
+
+/** The oldest schema that this build serves: its code makes no use of what later migrations have added. */
+const OLDEST_SCHEMA = '0045_admin_action_details';
+
+export function oldestSchema(): number {
+  const migration = readJournal().find(({ tag }) => tag === OLDEST_SCHEMA);
+  if (!migration) throw new Error(`There is no migration ${OLDEST_SCHEMA}.`);
+  return migration.when;
+}
+
+/** The time of the newest migration that this build knows. */
+export function newestMigration(): number {
+  return Math.max(...readJournal().map(({ when }) => when));
+}
+
+function readJournal(folder = MIGRATIONS_FOLDER): readonly { tag: string; when: number }[] {
+  const journal: unknown = JSON.parse(readFileSync(`${folder}/meta/_journal.json`, 'utf8'));
+  return (journal as { entries: { tag: string; when: number }[] }).entries;
+}

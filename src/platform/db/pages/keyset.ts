@@ -1,0 +1,46 @@
+/** Positions in an ordered list: the values of the ordering's keys in a row, and the rows behind them. */
+import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
+import type { Placeholders } from '../statement.js';
+
+export type KeyValue = string | number | boolean | Date;
+export type Position = readonly KeyValue[];
+
+/** A column that a list is sorted by, or an expression that says its type as columns do. */
+export interface OrderKey extends SQLWrapper {
+  getSQLType(): string;
+}
+
+/** A key that is an expression, and no column. */
+export function orderKey(expression: SQL, type: string): OrderKey {
+  return { getSQL: () => expression, getSQLType: () => type };
+}
+
+/** How all keys of a list are sorted. */
+export type Direction = 'asc' | 'desc';
+
+/** The rows behind the position in this direction; `positionValues` gives its parameters. */
+export function positionCondition<V>(
+  columns: readonly OrderKey[],
+  keyColumns: readonly SQL[],
+  direction: Direction,
+  $: Placeholders<V>,
+): SQL {
+  const list = (items: readonly SQL[]) => sql`(${sql.join([...items], sql`, `)})`;
+  const keys = list(keyColumns);
+  const valueOf = $ as Placeholders<Record<string, KeyValue>>;
+  const position = list(columns.map((column, at) => sql`${valueOf(`key${at}`)}::${sql.raw(column.getSQLType())}`));
+  return direction === 'desc' ? lt(keys, position) : gt(keys, position);
+}
+
+/** The parameters of a position, as `positionCondition` uses them. */
+export function positionValues(position: Position | undefined): Record<string, KeyValue> {
+  return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asParameter(value)]));
+}
+
+function asParameter(value: KeyValue): KeyValue {
+  return value instanceof Date ? value.toISOString() : value;
+}
+
+export function reversed(direction: Direction): Direction {
+  return direction === 'asc' ? 'desc' : 'asc';
+}

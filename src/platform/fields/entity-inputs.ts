@@ -1,0 +1,20 @@
+/** The fields of an entity that users write, as inputs of operations. */
+import type { z } from 'zod';
+import { inputDescriptionOf, writtenFields, type Entity, type Fields, type WrittenField } from './entity.js';
+
+export type WrittenInputs<E extends Entity> = {
+  -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
+};
+
+/** All of them with their descriptions, and none of them required. */
+export function writtenInputs<E extends Entity>(
+  entity: E,
+  describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,
+): WrittenInputs<E> {
+  const fields: Fields = entity.fields;
+  const inputs = writtenFields(entity).flatMap((name) => {
+    const field = fields[name];
+    return field ? [[name, field.type.describe(describe(name, inputDescriptionOf(field))).optional()] as const] : [];
+  });
+  return Object.fromEntries(inputs) as WrittenInputs<E>;
+}

@@ -1,0 +1,175 @@
+/**
+ * The kinds of values that fields hold, in zod: how each is typed, how an input checks it, and how it is documented.
+ * What they refuse, they say in words that follow the field's name.
+ */
+import { z } from 'zod';
+import { isRealDate } from './dates.js';
+import { ID_PREFIXES, isId, type Id, type IdKind } from '../../market/rules/ids.js';
+import { TEXT } from '../../market/rules/limits.js';
+
+/** What zod's metadata holds besides a description; they are left out of JSON Schema. */
+declare module 'zod' {
+  interface GlobalMeta {
+    /** Of a text, in characters. */
+    maxLength?: number;
+    /** The GraphQL enum of a choice. */
+    enumName?: string;
+    /** What an identifier names. */
+    kind?: IdKind;
+    /** A calendar day, as text. */
+    day?: boolean;
+    /** A point in time, as text. */
+    moment?: boolean;
+    /** An object of which nothing is known, and how many characters its texts have at most. */
+    charactersMax?: number;
+    /** The least that an answer may hold, where the input's own check is a sentence. */
+    answerMinimum?: number;
+  }
+}
+
+/**
+ * Control characters, line breaks, and characters that change the direction of surrounding text. With these, a name
+ * could forge a line in a log or an email, or look like another name. U+200E and U+200F are allowed, because names in
+ * mixed scripts need them and they don't hide anything.
+ */
+const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+/** Shorter strings are names or other single lines. */
+const isProse = (max: number) => max >= TEXT.note;
+
+/** Trimmed text of at most `max` characters, counted as a reader counts them. */
+export function text(max: number) {
+  return untrimmedText(max, z.string().trim());
+}
+
+const ONE_LINE = 'must be a single line without control characters or characters that change the text direction';
+
+export function untrimmedText(max: number, string = z.string()) {
+  const wellFormed = string.refine(
+    (value) => value.isWellFormed() && !value.includes('\0'),
+    'must be well-formed text without NUL',
+  );
+  return (isProse(max) ? wellFormed : wellFormed.refine((value) => !NOT_IN_ONE_LINE.test(value), ONE_LINE))
+    .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
+    .meta({ maxLength: max });
+}
+
+export function requiredText(max: number) {
+  return text(max)
+    .refine((value) => value !== '', 'must not be blank')
+    .meta({ maxLength: max, minLength: 1 });
+}
+
+/** Text that may be null; blank counts as null. */
+export function nullableText(max: number) {
+  return text(max)
+    .transform((value) => (value === '' ? null : value))
+    .nullable();
+}
+
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(TEXT.email, `must be at most ${TEXT.email} characters`)
+  .pipe(z.email('must be an email address'))
+  .meta({ format: 'email', maxLength: TEXT.email });
+
+export const nullableWebAddress = text(TEXT.url)
+  .refine((value) => value === '' || isWebAddress(value), 'must be a web address that starts with http:// or https://')
+  .transform((value) => (value === '' ? null : value))
+  .nullable()
+  .meta({ format: 'uri' });
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/\S+$/i.test(value) && URL.canParse(value);
+}
+
+/** An identifier, as a body or an answer holds it: a malformed one is a malformed input. */
+export function idOf<K extends IdKind>(kind: K) {
+  return z
+    .custom<Id<K>>((value) => isId(kind, value), {
+      // Where it is missing, the message is that of every other field.
+      error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
+    })
+    .meta({ type: 'string', kind });
+}
+
+export function idPattern(kind: IdKind): string {
+  return `^${ID_PREFIXES[kind]}_[0-9A-Za-z]{27}$`;
+}
+
+/** As documents show it. */
+export function exampleId<K extends IdKind>(kind: K): Id<K> {
+  return `${ID_PREFIXES[kind]}_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`;
+}
+
+export const MONEY_MAX = 9_999_999_999.99;
+
+/** Whole cents, exactly: a third decimal is refused rather than rounded. */
+function cents(least: z.ZodNumber) {
+  return least
+    .max(MONEY_MAX)
+    .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
+}
+
+export const money = cents(z.number().min(0));
+
+const ABOVE_ZERO = 'must be more than 0';
+
+export const moneyAboveZero = cents(
+  z
+    .number()
+    .min(0, ABOVE_ZERO)
+    .refine((amount) => amount > 0, ABOVE_ZERO),
+).meta({ answerMinimum: 0.01 });
+
+/** What a homeowner thought of finished work. */
+export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
+
+/**
+ * A date as text, or null, checked against the calendar and without a time zone. An empty text, which a form sends for
+ * a date that was left blank, counts as null.
+ */
+export const nullableDay = z
+  .string()
+  .refine((value) => value === '' || isRealDate(value), 'must be a day that exists, as YYYY-MM-DD')
+  .meta({ format: 'date', day: true })
+  .transform((value) => (value === '' ? null : value))
+  .nullable();
+
+/** ISO 8601 in UTC on the wire, always with milliseconds. */
+export const moment = z
+  .date()
+  .meta({ type: 'string', format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
+
+/** A count: GraphQL's Int and PostgreSQL's integer have 32 bits. */
+export const INT32_MAX = 2 ** 31 - 1;
+
+export function whole(min = 0) {
+  return z.int().min(min).max(INT32_MAX);
+}
+
+/** The largest that the database's column holds. */
+const POSITION_MAX = 2n ** 63n - 1n;
+const POSITION_DIGITS_MAX = POSITION_MAX.toString().length;
+
+/** A place among all events, as text: numbers in JSON are exact up to 2^53 only. */
+export const position = z
+  .string()
+  .refine(
+    (digits) => /^\d{1,19}$/.test(digits) && BigInt(digits) <= POSITION_MAX,
+    `must be a position: digits, at most ${POSITION_MAX}`,
+  )
+  .meta({ maxLength: POSITION_DIGITS_MAX, pattern: String.raw`^\d{1,${POSITION_DIGITS_MAX}}$` });
+
+/** One of a closed list; with a name, an enum of GraphQL. */
+export function choice<const V extends string>(values: readonly V[], enumName?: string) {
+  const list = z.enum(values as readonly [V, ...V[]]);
+  return enumName === undefined ? list : list.meta({ enumName });
+}
+
+/** An object whose fields depend on what it belongs to. */
+export function anything(charactersMax: number) {
+  return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
+}

@@ -1,0 +1,285 @@
+/** The GraphQL API: hands HTTP requests to Apollo Server and sends its answers. It contains no rule of the market. */
+import { ApolloServer, HeaderMap } from '@apollo/server';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import { z } from 'zod';
+import { BODY_BYTES_MAX } from '../../market/rules/limits.js';
+import { parseJson } from '../http/body.js';
+import { JSON_TYPE, type Exchange } from '../http/exchange.js';
+import { allowPageScripts } from '../http/policy.js';
+import type { Caller } from '../call/caller.js';
+import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
+import type { Services } from '../../market/operations/services.js';
+import { turnOf } from '../shares/shares.js';
+import { refuse, Refusal } from '../../market/rules/errors.js';
+import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
+import { acceptedType } from './content-type.js';
+import { contextOf, type Context } from './context.js';
+import { formatError } from './errors.js';
+import { asApolloGateway, createExecutor } from './executor/executor.js';
+import { asPlugin, createHooks } from './hooks.js';
+import { createKnownDocuments, type HttpAnswer } from './known-documents.js';
+import { createLimits } from './limits/limits.js';
+import { findAutomatic, type FoundDocument } from './limits/automatic.js';
+import { createDocumentCache } from './limits/document-cache.js';
+import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
+import { refusalIn } from './limits/refusals.js';
+import { DISABLED_PLUGINS, OTHER_PLUGINS } from './plugins.js';
+import { sendRefusal } from './send-refusal.js';
+import type { Opening } from './streams/opening.js';
+import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
+import { createSubscriptions } from './streams/subscriptions.js';
+import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
+
+export interface GraphqlSettings {
+  introspection: boolean;
+  /** Whether errors about a misspelt name suggest existing names. */
+  suggestions: boolean;
+  /** The list of the only documents that may run, if there is one. */
+  persistedDocumentsFile: string | undefined;
+  /** The Redis that also keeps the documents that clients register; without it they are only in memory. */
+  redisUrl: string | undefined;
+  /** The page for browsers. */
+  sendPage(this: void, exchange: Exchange): void;
+}
+
+export interface GraphqlApi {
+  handle(exchange: Exchange, caller: Caller): Promise<void>;
+  /** Answers a request for a stream of server-sent events. */
+  handleStream(exchange: Exchange, caller: Caller): Promise<void>;
+  readonly webSockets: Pick<WebSockets, 'open'>;
+  /** Ends every stream, so that its client reconnects to another server. */
+  endStreams(): void;
+  stop(): Promise<void>;
+}
+
+/** What streams need of the server. */
+export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
+
+export async function openGraphqlApi(
+  schema: GraphQLSchema,
+  services: Services,
+  settings: GraphqlSettings,
+  streamSettings: StreamSettings,
+): Promise<GraphqlApi> {
+  const limits = createLimits(schema, settings);
+  const { persistedDocumentsFile: file, redisUrl } = settings;
+  const findPersisted = file === undefined ? undefined : openPersistedDocuments(file);
+  const documentCache = createDocumentCache(findPersisted ? undefined : redisUrl);
+  const findDocument = async (request: GraphqlRequest): Promise<FoundDocument> =>
+    findPersisted ? { request: findPersisted(request), isNamed: true } : findAutomatic(request, documentCache);
+  const format = limits.wrapFormat(formatError(services.log));
+  const run = createExecutor(schema);
+  const hooks = createHooks(limits, format);
+  const knownDocuments = createKnownDocuments({ run, hooks, format });
+  const plugin = asPlugin(hooks, knownDocuments.keep, limits);
+  const server = new ApolloServer<Context>({
+    // With `schema` instead, graphql-js would execute everything.
+    gateway: asApolloGateway(schema, run),
+    ...limits.options,
+    introspection: settings.introspection,
+    formatError: format,
+    includeStacktraceInErrorResponses: false,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    logger: services.log,
+    plugins: [...DISABLED_PLUGINS, ...OTHER_PLUGINS, plugin],
+  });
+  await server.start();
+  const mayAnswerDirectly = OTHER_PLUGINS.length === 0;
+  const openSubscription = createSubscriptions({
+    findDocument,
+    execute: executeSubscription,
+    format: (error) => format(error.toJSON(), error),
+  });
+  const webSockets = openWebSockets({ schema, services, openSubscription, ...streamSettings });
+  const serverSentEvents = openServerSentEvents({ openSubscription, ...streamSettings });
+
+  async function handle(exchange: Exchange, caller: Caller): Promise<void> {
+    if (wantsPage(exchange)) {
+      allowPageScripts(exchange);
+      return settings.sendPage(exchange);
+    }
+    const mediaType = acceptedType(exchange.header('accept'));
+    let document: FoundDocument;
+    let isDryRunWanted: boolean;
+    try {
+      assertGetOrPost(exchange);
+      if (mediaType === undefined) return sendRefusal(exchange, unacceptable(), 406);
+      isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
+      const body = exchange.method === 'POST' ? await readGraphql(exchange) : undefined;
+      document = await findDocument({ method: exchange.method, search: exchange.search, body });
+    } catch (error) {
+      if (error instanceof Refusal) return sendRefusal(exchange, error);
+      throw error;
+    }
+    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), document, mediaType);
+    const { status, headers, contentType, text } = await (isDryRunWanted ? caller.withDryRunEnd(execute) : execute());
+    if (status < 400) await document.keep?.();
+    const { response } = exchange;
+    if (caller.dryRun) response.setHeader('Dry-Run', 'true');
+    if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
+    setRateLimitHeaders(response, caller.taken);
+    for (const [name, value] of headers) response.setHeader(name, value);
+    exchange.send(status, contentType, caller.dryRun ? withEffects(text, caller.dryRun.effects) : text);
+  }
+
+  async function handleStream(exchange: Exchange, caller: Caller): Promise<void> {
+    assertGetOrPost(exchange);
+    const body = exchange.method === 'POST' ? await readGraphql(exchange) : bodyInAddress(exchange.search);
+    return serverSentEvents.answer(exchange, caller, body);
+  }
+
+  async function executeSubscription(
+    caller: Caller,
+    body: unknown,
+    opening: Opening,
+  ): Promise<readonly GraphQLFormattedError[]> {
+    const contextValue = contextOf(caller, false, opening);
+    try {
+      await turnOf(services.shares.longReads, caller.holder);
+      const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });
+      return (answer.kind === 'single' && answer.singleResult.errors) || [];
+    } catch (error) {
+      throw refusalIn(error) ?? error;
+    }
+  }
+
+  async function answer(
+    exchange: Exchange,
+    context: Context,
+    { request, isNamed }: FoundDocument,
+    mediaType: string,
+  ): Promise<HttpAnswer> {
+    const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
+    if (directAnswer) return directAnswer;
+    await turnOf(services.shares.longReads, exchange.holder); // Apollo reads and checks the document.
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: {
+        ...request,
+        headers: headersOf(exchange, mediaType, isNamed),
+        search: request.search && `?${request.search}`,
+      },
+      context: async () => context,
+    });
+    if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
+    return {
+      status,
+      headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
+      contentType: mediaType,
+      text: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
+    };
+  }
+
+  function endStreams(): void {
+    webSockets.drain();
+    serverSentEvents.drain();
+  }
+
+  async function stop(): Promise<void> {
+    webSockets.close();
+    documentCache.close();
+    await server.stop();
+  }
+
+  return { handle, handleStream, webSockets, endStreams, stop };
+}
+
+function assertGetOrPost({ method }: Exchange): void {
+  if (method !== 'GET' && method !== 'POST')
+    throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
+}
+
+function unacceptable(): Refusal {
+  return refuse('MALFORMED_REQUEST', {
+    message: 'The answer is JSON: send Accept: application/json or application/graphql-response+json.',
+  });
+}
+
+const operationForm = z.object({
+  query: z.string().nullish(),
+  operationName: z.string().nullish(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  extensions: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** Apollo refuses the same in requests that do not come through here. */
+function operationIn(body: unknown) {
+  const { data, error } = operationForm.safeParse(body);
+  if (error)
+    throw refuse('MALFORMED_REQUEST', {
+      message: 'A `query` is a text, and so is an `operationName`; `variables` and `extensions` are objects.',
+    });
+  const { query, operationName, variables, extensions } = data;
+  return {
+    query: query ?? undefined,
+    operationName: operationName ?? undefined,
+    variables: variables ?? undefined,
+    extensions: extensions ?? undefined,
+  };
+}
+
+/** Reads a request that is sent as the query string of a GET. */
+function bodyInAddress(search: string): unknown {
+  const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
+  return {
+    ...rest,
+    ...(variables !== undefined && { variables: parseJson(Buffer.from(variables), JSON_TYPE) }),
+    ...(extensions !== undefined && { extensions: parseJson(Buffer.from(extensions), JSON_TYPE) }),
+  };
+}
+
+async function readGraphql(exchange: Exchange): Promise<unknown> {
+  const body = await exchange.body(BODY_BYTES_MAX);
+  await exchange.turnToParse(body);
+  // Apollo's error is the best one for a request without a body: it lacks a preflight, or a query.
+  if (body.length === 0) return undefined;
+  const json = parseJson(body, exchange.header('content-type'));
+  if (Array.isArray(json))
+    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
+  if (typeof json !== 'object' || json === null)
+    throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
+  return json;
+}
+
+/** Apollo refuses some requests before it calls any plugin. */
+function withRequestId(body: string, { requestId, record }: Exchange): string {
+  const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
+  record.addErrors(errors ?? []);
+  return JSON.stringify({
+    ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
+    ...answer,
+  });
+}
+
+function withEffects(body: string, dryRun: DryRunEffects): string {
+  const { extensions, ...answer }: { extensions?: object } = JSON.parse(body);
+  return JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } });
+}
+
+function wantsPage(exchange: Exchange): boolean {
+  return (
+    (exchange.method === 'GET' || exchange.method === 'HEAD') &&
+    exchange.search === '' &&
+    (exchange.header('accept') ?? '').includes('text/html')
+  );
+}
+
+/**
+ * Apollo refuses a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
+ * sends hashes by such a GET: so a GET that names its document by a hash is let through.
+ */
+function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
+  const headers = new HeaderMap();
+  if (isNamed) headers.set('apollo-require-preflight', 'named by its hash');
+  for (const [name, value] of Object.entries(exchange.request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  headers.set('accept', mediaType);
+  return headers;
+}

@@ -1,0 +1,86 @@
+/**
+ * Limits the errors of one answer to 50, each with its locations; the others are counted in `extensions.errorsLeftOut`.
+ * Locating an error takes long, since lines are counted for each selection that it is about, so that the others are not
+ * even made.
+ */
+import {
+  GraphQLError,
+  locatedError,
+  responsePathAsArray,
+  type FieldNode,
+  type GraphQLFieldResolver,
+  type GraphQLFormattedError,
+  type GraphQLResolveInfo,
+} from 'graphql';
+import { ERRORS } from '../../market/rules/limits.js';
+
+const { perAnswerMax, locationsMax } = ERRORS;
+
+/** Replaces every error beyond the limit of an answer. It has a path, so that graphql-js does not locate it again. */
+export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
+
+/** The formatted form of it, which is counted and not sent. */
+export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze({
+  message: ERROR_BEYOND_LIMIT.message,
+});
+
+/** How many resolvers of one request have failed. */
+export class Failures {
+  #count = 0;
+
+  locate(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
+    if (isLocated(error)) return error;
+    this.#count += 1;
+    return this.#count > perAnswerMax ? ERROR_BEYOND_LIMIT : locate(error, nodes, path);
+  }
+}
+
+function isLocated(error: unknown): error is GraphQLError {
+  return error instanceof GraphQLError && error.path !== undefined;
+}
+
+export function locate(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
+  return isLocated(error) ? error : locatedError(error, nodes.slice(0, locationsMax), path());
+}
+
+interface WithFailures {
+  readonly failures: Failures;
+}
+
+type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
+
+/**
+ * Locates failures itself: graphql-js would locate every failure of a request, however many there are, and leaves those
+ * that have a path. A synchronous failure becomes a rejected promise: where an entry of a list throws, graphql-js drops
+ * the promises of the entries before it, and the rejection of a dropped promise ends the process.
+ */
+export function locateFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
+  return (source, args, context, info) => {
+    try {
+      const value = resolve(source, args, context, info);
+      return value instanceof Promise ? locateLater(value, context, info) : value;
+    } catch (error) {
+      return Promise.reject(locateAt(error, context, info));
+    }
+  };
+}
+
+function locateLater(value: Promise<unknown>, context: WithFailures, info: GraphQLResolveInfo): Promise<unknown> {
+  return value.catch((error: unknown) => {
+    throw locateAt(error, context, info);
+  });
+}
+
+function locateAt(error: unknown, { failures }: WithFailures, info: GraphQLResolveInfo): GraphQLError {
+  return failures.locate(error, info.fieldNodes, () => responsePathAsArray(info.path));
+}
+
+export interface SentErrors {
+  readonly errors: GraphQLFormattedError[];
+  readonly leftOut: number;
+}
+
+export function limitErrors(all: readonly GraphQLFormattedError[]): SentErrors {
+  const errors = all.filter((error) => error !== FORMATTED_ERROR_BEYOND_LIMIT).slice(0, perAnswerMax);
+  return { errors, leftOut: all.length - errors.length };
+}

@@ -1,0 +1,123 @@
+/**
+ * The steps of the API around every operation: before it runs, once its document is found, and with its answer. Apollo
+ * calls them as a plugin, and `known-documents.ts` directly.
+ */
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import type { CallerRequest } from '../call/caller.js';
+import { REFUSALS } from '../../market/rules/errors.js';
+import type { LimitCheck, Context } from './context.js';
+import { limitErrors } from './failures.js';
+import type { Limits } from './limits/limits.js';
+import { retryAfterIfOverloaded } from './overloaded.js';
+import { applyHeaders } from './request-headers.js';
+
+export interface ValidOperation {
+  readonly document: DocumentNode;
+  /** Of the document's text. */
+  readonly hash: string;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly context: Context;
+}
+
+/** An answer, as Apollo lets its plugins change it. */
+export interface Result {
+  data?: Record<string, unknown> | null | undefined;
+  errors?: readonly GraphQLFormattedError[] | undefined;
+  extensions?: Record<string, unknown> | undefined;
+}
+
+export type FormatError = (formattedError: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+
+export interface OperationHooks {
+  /** Throws a refusal where the headers do not allow the operation. */
+  before(operation: ValidOperation): LimitCheck;
+  /**
+   * Completes the answer. Returns after how many seconds to try again where there was no capacity to answer anything.
+   */
+  after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
+}
+
+export function createHooks(limits: Limits, format: FormatError): OperationHooks {
+  return {
+    before: ({ document, hash, operation, variables, context }) => {
+      context.caller.request.record.document = { name: operation.name?.value, hash };
+      const measure = limits.measure(document, operation);
+      if (measure.refusals.length > 0) return { refusals: measure.refusals };
+      applyHeaders(context, measure.mutations);
+      const isStream = context.opening !== undefined;
+      return (context.limitCheck ??= limits.check({ operation, measure, variables, isStream }));
+    },
+    after: (context, check, result) => {
+      if (check) {
+        const { cost, refusals } = check;
+        if (cost) result.extensions = { ...result.extensions, cost };
+        if (refusals.length > 0) result.errors = refusals.map((error) => format(error.toJSON(), error));
+      }
+      if (!result.errors) return undefined;
+      const retryAfter = retryAfterIfOverloaded(result);
+      identify(result, result.errors, context.caller.request);
+      return retryAfter;
+    },
+  };
+}
+
+/** Every error has the id of its request, so that its user can ask the operator about it. */
+function identify(
+  result: Result,
+  allErrors: readonly GraphQLFormattedError[],
+  { requestId, record }: CallerRequest,
+): void {
+  const { errors, leftOut } = limitErrors(allErrors);
+  record.addErrors(allErrors);
+  result.errors = errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
+}
+
+/** Calls `onDocument` with every valid document. */
+export function asPlugin(
+  { before, after }: OperationHooks,
+  onDocument: (text: string, document: Pick<ValidOperation, 'document' | 'hash'>) => void,
+  { assertFewLines, refusalOfThrown }: Limits,
+): ApolloServerPlugin<Context> {
+  return {
+    // Apollo answers what is thrown here in place of an internal error.
+    unexpectedErrorProcessingRequest: async ({ error }) => throwFirst([refusalOfThrown(error)]),
+    requestDidStart: async () => {
+      let check: LimitCheck | undefined;
+      return {
+        didResolveSource: async ({ contextValue, queryHash, source }) => {
+          contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
+          assertFewLines(source);
+        },
+        didResolveOperation: async ({
+          document,
+          operation,
+          request,
+          source,
+          queryHash: hash,
+          contextValue: context,
+        }) => {
+          onDocument(source, { document, hash });
+          // No operation has the requested name: Apollo refuses it when it executes.
+          if (!operation) return;
+          check = before({ document, hash, operation, variables: request.variables ?? {}, context });
+          throwFirst(check.refusals);
+        },
+        willSendResponse: async ({ contextValue, response: { body, http } }) => {
+          if (body.kind !== 'single') return;
+          const retryAfter = after(contextValue, check, body.singleResult);
+          if (retryAfter === undefined) return;
+          http.status = REFUSALS.OVERLOADED[0];
+          http.headers.set('retry-after', String(retryAfter));
+        },
+      };
+    },
+  };
+}
+
+/** Apollo accepts only one error here; the others are added to its answer later. */
+function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
+  if (first) throw first;
+}

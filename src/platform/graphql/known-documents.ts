@@ -1,0 +1,98 @@
+/**
+ * Answers requests whose document Apollo has found valid before, without Apollo's pipeline, which awaits each hook of
+ * each plugin: a request then takes a fifth to a third less processor time. Only the usual request is answered here: a
+ * POST of a known document whose operation is a query or a mutation, without a dry run, and is not refused before it
+ * runs. Apollo answers all others, and every request while there are `OTHER_PLUGINS`.
+ */
+import { getOperationAST, type DocumentNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { REFUSALS } from '../../market/rules/errors.js';
+import type { LimitCheck, Context } from './context.js';
+import type { RunOperation } from './executor/executor.js';
+import type { ValidOperation, FormatError, OperationHooks, Result } from './hooks.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../service-limits.js';
+import { isObject } from './limits/automatic.js';
+import type { GraphqlRequest } from './limits/persisted.js';
+
+/** An answer over HTTP. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export interface KnownDocuments {
+  keep(text: string, document: ValidDocument): void;
+  /** Undefined where Apollo must answer; nothing has run then. */
+  answer(request: GraphqlRequest, contentType: string, context: Context): Promise<HttpAnswer | undefined>;
+}
+
+interface ValidDocument {
+  readonly document: DocumentNode;
+  readonly hash: string;
+}
+
+interface Parts {
+  readonly run: RunOperation;
+  readonly hooks: OperationHooks;
+  readonly format: FormatError;
+}
+
+export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocuments {
+  const documents = new LRUCache<string, ValidDocument>({
+    maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
+    sizeCalculation: (_, text) => 1 + text.length,
+  });
+
+  /** Undefined where a check refuses the operation: Apollo then makes the same checks and answers the refusal. */
+  function passedCheck(operation: ValidOperation): LimitCheck | undefined {
+    try {
+      const checks = hooks.before(operation);
+      return checks.refusals.length === 0 ? checks : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    keep: (text, entry) => void documents.set(text, entry),
+    answer: async (request, contentType, context) => {
+      if (context.wantsDryRun) return undefined;
+      const usualRequest = parseUsualRequest(request);
+      const entry = usualRequest && documents.get(usualRequest.query);
+      const operation = entry && getOperationAST(entry.document, usualRequest.operationName);
+      if (!operation || operation.operation === 'subscription') return undefined;
+      const { document, hash } = entry;
+      const { variables, operationName } = usualRequest;
+      const checks = passedCheck({ document, hash, operation, variables, context });
+      if (!checks) return undefined;
+      const { data, errors } = await run({ document, operation, operationName, variables, context });
+      // A required variable is missing: graphql-js has run nothing.
+      if (data === undefined) return undefined;
+      const result: Result = { data, ...(errors && { errors: errors.map((error) => format(error.toJSON(), error)) }) };
+      const retryAfter = hooks.after(context, checks, result);
+      return {
+        status: retryAfter === undefined ? 200 : REFUSALS.OVERLOADED[0],
+        headers: retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]],
+        contentType,
+        text: `${JSON.stringify({ errors: result.errors, data, extensions: result.extensions })}\n`,
+      };
+    },
+  };
+}
+
+interface UsualRequest {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+function parseUsualRequest({ method, body }: GraphqlRequest): UsualRequest | undefined {
+  if (method !== 'POST' || !isObject(body)) return undefined;
+  const { query, operationName, variables, extensions } = body;
+  if (typeof query !== 'string' || !(operationName == null || typeof operationName === 'string')) return undefined;
+  if (!(variables == null || isObject(variables)) || !(extensions == null || isObject(extensions))) return undefined;
+  if (extensions?.persistedQuery != null) return undefined;
+  return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+}

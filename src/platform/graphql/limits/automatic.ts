@@ -1,0 +1,87 @@
+/**
+ * Automatic persisted queries, as Apollo Client and urql send them: first the SHA-256 of a document alone, in
+ * `extensions.persistedQuery`; if it is answered with PersistedQueryNotFound, the hash and the document, which is kept
+ * once it has run. From then on its hash is enough. The message and the code are what those clients look for.
+ */
+import { z } from 'zod';
+import { refuse } from '../../../market/rules/errors.js';
+import { sha256, type DocumentCache } from './document-cache.js';
+import type { GraphqlRequest } from './persisted.js';
+
+export interface FoundDocument {
+  /** With the document in the place of its name. */
+  readonly request: GraphqlRequest;
+  /** Whether the request names the document by its hash, which no form or link of another page does. */
+  readonly isNamed: boolean;
+  /** Called once the document has run, so that a refused document takes no memory. */
+  keep?(): Promise<void>;
+}
+
+export async function findAutomatic(request: GraphqlRequest, documents: DocumentCache): Promise<FoundDocument> {
+  const { persistedQuery, ...extensions } = extensionsIn(request);
+  if (persistedQuery == null) return { request, isNamed: false };
+  const hash = hashIn(persistedQuery);
+  const query = queryIn(request);
+  if (query == null || query === '') {
+    const document = await documents.find(hash);
+    if (document === undefined) throw refuse('PERSISTED_QUERY_NOT_FOUND');
+    return { request: withDocument(request, document, extensions), isNamed: true };
+  }
+  if (typeof query === 'string' && sha256(query) !== hash)
+    throw refuse('VALIDATION_FAILED', { message: 'The sha256Hash is not the SHA-256 of the query, in hex.' });
+  return {
+    request: withDocument(request, query, extensions),
+    isNamed: true,
+    ...(typeof query === 'string' && { keep: () => documents.keep(hash, query) }),
+  };
+}
+
+function extensionsIn({ method, search, body }: GraphqlRequest): Readonly<Record<string, unknown>> {
+  const extensions =
+    method === 'GET' ? parseOrUndefined(new URLSearchParams(search).get('extensions')) : inBody(body).extensions;
+  return isObject(extensions) ? extensions : {};
+}
+
+function queryIn({ method, search, body }: GraphqlRequest): unknown {
+  return method === 'GET' ? new URLSearchParams(search).get('query') : inBody(body).query;
+}
+
+const persistedQueryForm = z.object({ version: z.literal(1), sha256Hash: z.string().regex(/^[0-9a-f]{64}$/i) });
+
+function hashIn(persistedQuery: unknown): string {
+  const form = persistedQueryForm.safeParse(persistedQuery);
+  if (form.success) return form.data.sha256Hash.toLowerCase();
+  throw refuse('VALIDATION_FAILED', {
+    message: 'extensions.persistedQuery must be { version: 1, sha256Hash: <the SHA-256 of the query, in hex> }.',
+  });
+}
+
+/** Removes the extension that named the document from the request for Apollo; other extensions stay. */
+function withDocument(
+  request: GraphqlRequest,
+  query: unknown,
+  extensions: Readonly<Record<string, unknown>>,
+): GraphqlRequest {
+  if (request.method !== 'GET') return { ...request, body: { ...inBody(request.body), query, extensions } };
+  const parameters = new URLSearchParams(request.search);
+  parameters.set('query', String(query));
+  parameters.set('extensions', JSON.stringify(extensions));
+  return { ...request, search: parameters.toString() };
+}
+
+function inBody(body: unknown): Readonly<Record<string, unknown>> {
+  return isObject(body) ? body : {};
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Apollo refuses extensions that cannot be parsed. */
+function parseOrUndefined(json: string | null): unknown {
+  try {
+    return json === null ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What an operation costs: the bytes of JSON that its answer may take, in points of 2,000. An object with its short
+ * values counts as one point, a text by its longest length, a list its length times what each of its nodes costs, and a
+ * short value that an alias names by itself. The sum is rounded up.
+ *
+ * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not selected;
+ * `edges` and `pageInfo` cost nothing but an alias. Selections that GraphQL merges under one name cost once.
+ */
+import {
+  Kind,
+  valueFromASTUntyped,
+  type DirectiveNode,
+  type FieldNode,
+  type OperationDefinitionNode,
+  type ValueNode,
+} from 'graphql';
+import { COST_BYTES, PAGE } from '../../../market/rules/limits.js';
+
+/** A field that costs something, or whose fields do. */
+export interface FieldCost {
+  /** How often its value is answered. */
+  readonly times: number | PageLength;
+  /** The bytes of a value by itself, and what it counts at least, with its fields. */
+  readonly own: number;
+  readonly least: number;
+  readonly fields: readonly FieldCost[];
+  /** For each of its selections the conditions under which that is answered. One of them is enough. */
+  readonly selections: readonly (readonly Condition[])[];
+}
+
+/** The value of an argument as the document gives it, or the name of the variable that does. */
+export type Input = { readonly variable: string } | { readonly constant: unknown };
+
+/** The arguments that say how many entries a page has. */
+export interface PageLength {
+  readonly first: Input;
+  readonly last: Input;
+}
+
+export interface Condition {
+  readonly if: Input;
+  /** The value that leaves the selection out: true for `@skip`, false for `@include`. */
+  readonly unless: boolean;
+  readonly directive: DirectiveNode;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The cost of an operation, by its variables. */
+export function costOf(
+  fields: readonly FieldCost[],
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): (variables: Variables) => number {
+  const presets: Variables = Object.fromEntries(
+    variableDefinitions.map(({ variable, defaultValue }) => [
+      variable.name.value,
+      defaultValue && valueFromASTUntyped(defaultValue),
+    ]),
+  );
+  return (variables) => Math.ceil(bytesOf(fields, { ...presets, ...variables }) / COST_BYTES.point);
+}
+
+function bytesOf(fields: readonly FieldCost[], variables: Variables): number {
+  let bytes = 0;
+  for (const { times, own, least, fields: inner, selections } of fields) {
+    if (!selections.some((conditions) => conditions.every((condition) => isFulfilled(condition, variables)))) continue;
+    const count = typeof times === 'number' ? times : entriesOf(times, variables);
+    bytes += count * Math.max(least, own + bytesOf(inner, variables));
+  }
+  return bytes;
+}
+
+/** The conditions of `@skip` and `@include`. */
+export function conditionsIn(directives: readonly DirectiveNode[] = []): Condition[] {
+  return directives.flatMap((directive) => {
+    const { name, arguments: [condition] = [] } = directive;
+    const isCondition = name.value === 'skip' || name.value === 'include';
+    return isCondition ? [{ if: inputOf(condition?.value), unless: name.value === 'skip', directive }] : [];
+  });
+}
+
+function isFulfilled({ if: input, unless }: Condition, variables: Variables): boolean {
+  return valueOf(input, variables) !== unless;
+}
+
+export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
+  const argument = (name: keyof PageLength) => inputOf(args.find((one) => one.name.value === name)?.value);
+  return { first: argument('first'), last: argument('last') };
+}
+
+/** A length out of range costs as much as the nearest allowed one; the operation itself will refuse it. */
+function entriesOf({ first, last }: PageLength, variables: Variables): number {
+  const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
+  return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;
+}
+
+function inputOf(node: ValueNode | undefined): Input {
+  if (node?.kind === Kind.VARIABLE) return { variable: node.name.value };
+  return { constant: node && valueFromASTUntyped(node) };
+}
+
+function valueOf(input: Input, variables: Variables): unknown {
+  return 'variable' in input ? variables[input.variable] : input.constant;
+}

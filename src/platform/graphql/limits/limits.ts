@@ -1,0 +1,125 @@
+/**
+ * The limits of a GraphQL request. A request above one of them is refused before anything of it runs: by its lines
+ * before its document is parsed, by its tokens while it is parsed, by its selections while it is validated, by its
+ * shape once it is valid, and by its cost once the variables give the lengths of the lists.
+ */
+import type { ApolloServerOptionsWithSchema } from '@apollo/server';
+import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
+import type {
+  DocumentNode,
+  GraphQLError,
+  GraphQLFormattedError,
+  GraphQLSchema,
+  OperationDefinitionNode,
+} from 'graphql';
+import { ERRORS, GRAPHQL_LIMITS } from '../../../market/rules/limits.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../../service-limits.js';
+import type { LimitCheck, Context } from '../context.js';
+import { measureOperation, UNCONDITIONAL, type Measure } from './measure.js';
+import { limitErrorsIn, refusalError, refusalIn } from './refusals.js';
+import { wrongVariables } from './variables.js';
+
+type Options = ApolloServerOptionsWithSchema<Context>;
+type FormatError = NonNullable<Options['formatError']>;
+
+export interface Limits {
+  readonly options: Pick<Options, 'parseOptions' | 'maxRecursiveSelections' | 'validationOptions' | 'documentStore'>;
+  /** What an operation of a valid document asks for, kept as long as the document. */
+  measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
+  /** The cost of an operation of such a document, and the reasons why it may not run. */
+  check(operation: OperationToCheck): LimitCheck;
+  /** Throws where a text has too many lines. */
+  assertFewLines(source: string): void;
+  /** The refusal for an error that a rule of GraphQL threw, where the document brings it about. */
+  refusalOfThrown(error: Error): GraphQLError | undefined;
+  /** Formats an error about a limit as the refusal of that limit, and removes suggestions of names from the schema. */
+  wrapFormat(format: FormatError): FormatError;
+}
+
+/** An operation of a valid document, before it runs. */
+interface OperationToCheck {
+  readonly operation: OperationDefinitionNode;
+  readonly measure: Measure;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly isStream: boolean;
+}
+
+export interface LimitSettings {
+  /** Whether errors about a misspelt name suggest existing names. */
+  suggestions: boolean;
+}
+
+export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
+  const measures = new WeakMap<OperationDefinitionNode, Measure>();
+  return {
+    options: {
+      parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
+      maxRecursiveSelections: GRAPHQL_LIMITS.selections,
+      // After the last of them GraphQL adds an error that there are more.
+      validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
+      documentStore: new InMemoryLRUCache<DocumentNode>({
+        maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
+        sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0),
+      }),
+    },
+    measure: (document, operation) => {
+      const measure = measures.get(operation) ?? measureOperation(schema, document, operation);
+      measures.set(operation, measure);
+      return measure;
+    },
+    check: ({ operation, measure, variables, isStream }) => {
+      const refusal = wrongAddress(operation, isStream);
+      if (refusal) return { refusals: [refusal] };
+      const requested = measure.cost(variables);
+      const { cost: max } = GRAPHQL_LIMITS;
+      const cost = { requested, max, remaining: Math.max(max - requested, 0) };
+      const tooCostly = limitErrorsIn({ cost: requested }, operation);
+      if (tooCostly.length > 0) return { cost, refusals: tooCostly };
+      return { cost, refusals: wrongVariables(schema, operation, variables, { suggestions }) };
+    },
+    assertFewLines: (source) => {
+      const [error] = limitErrorsIn({ lines: (source.match(/\r\n|[\n\r]/g)?.length ?? 0) + 1 });
+      if (error) throw error;
+    },
+    refusalOfThrown,
+    wrapFormat: (format) => (formattedError, originalError) => {
+      const error = format(formattedError, refusalIn(originalError) ?? originalError);
+      return suggestions ? error : withoutSuggestions(error);
+    },
+  };
+}
+
+/**
+ * Refuses a subscription that is sent to the address of requests, and a query or mutation that is sent to the address
+ * of streams.
+ */
+function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
+  if ((operation === 'subscription') === isStream) return undefined;
+  return refusalError(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
+}
+
+const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
+const NO_SUBSCRIPTIONS =
+  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
+  'from /graphql/stream.';
+
+/**
+ * GraphQL's rules overflow the stack where fragments spread each other in a circle below a field, and throw where they
+ * cannot evaluate the condition of a subscription's field.
+ */
+function refusalOfThrown(error: Error): GraphQLError | undefined {
+  if (refusalIn(error)) return error as GraphQLError;
+  if (error instanceof RangeError) return refusalError(NESTED_TOO_DEEPLY);
+  return error.message.startsWith('Argument "if" ') ? refusalError(UNCONDITIONAL) : undefined;
+}
+
+const NESTED_TOO_DEEPLY =
+  'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
+  'their own.';
+
+/** Variables are coerced while executing, where Apollo passes no options on. */
+function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
+  const { message } = error;
+  const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;
+  return at < 0 ? error : { ...error, message: message.slice(0, at) };
+}

@@ -1,0 +1,228 @@
+/**
+ * Measures a valid document in one walk over all that its operations select: how deep, how wide and how often repeated
+ * they are, which mutations they call, and what they cost. Selections that a directive may skip count for everything
+ * but the cost, since an operation is measured once for all later variables.
+ */
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isUnionType,
+  Kind,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLError,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type NameNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { OPERATIONS } from '../../../market/operations/index.js';
+import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../../market/rules/limits.js';
+import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost } from './cost.js';
+import { limitErrorsIn, refusalError } from './refusals.js';
+import { TEXT_CHARACTERS } from './texts.js';
+
+export interface Measure {
+  /** Why nothing of the document may run. */
+  readonly refusals: readonly GraphQLError[];
+  /** The mutations that the operation calls, once for every name in the answer. */
+  readonly mutations: readonly string[];
+  cost(variables: Readonly<Record<string, unknown>>): number;
+}
+
+/** A selection set, of which type, and under which conditions. */
+interface Part {
+  readonly selectionSet: SelectionSetNode;
+  readonly parent: GraphQLCompositeType;
+  readonly conditions: readonly Condition[];
+}
+
+interface Selection {
+  readonly field: FieldNode;
+  readonly parent: GraphQLCompositeType;
+  readonly conditions: readonly Condition[];
+}
+
+interface Level {
+  /** The levels of introspection are counted by themselves. */
+  readonly limit: 'depth' | 'introspectionDepth';
+  readonly number: number;
+}
+
+const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
+
+const ENTRIES = new Set(
+  Object.values(OPERATIONS)
+    .filter(({ budget }) => budget === 'logInPerAddress' || budget === 'signUp')
+    .map(({ name }) => name),
+);
+
+/** What is counted over the whole document. */
+interface DocumentCounts {
+  /** A directive in a fragment is one, however often the fragment is spread. */
+  readonly directives: Set<DirectiveNode>;
+  nameCharacters: number;
+}
+
+/**
+ * What an operation of a document asks for, and what no operation of it may. The document has been validated: it has no
+ * cycles, and few selections, counting a fragment at each use.
+ */
+export function measureOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  requested: OperationDefinitionNode,
+): Measure {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const others: OperationDefinitionNode[] = [];
+  for (const one of document.definitions)
+    if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+    else if (one.kind === Kind.OPERATION_DEFINITION && one !== requested) others.push(one);
+  const names = namesIn(document).map(({ value }) => value.length);
+  const counts = { directives: new Set<DirectiveNode>(), nameCharacters: Math.max(0, ...names) };
+  const measure = walk(requested, schema, fragments, counts);
+  const errors = [measure, ...others.map((one) => walk(one, schema, fragments, counts))].flatMap((one) => one.refusals);
+  const { nameCharacters, directives } = counts;
+  const ofDocument = limitErrorsIn({ nameCharacters, directives: directives.size }, document);
+  return { ...measure, refusals: ofDocument.length > 0 ? ofDocument : errors };
+}
+
+function walk(
+  operation: OperationDefinitionNode,
+  schema: GraphQLSchema,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  ofDocument: DocumentCounts,
+): Measure {
+  const counts = { aliases: 0, depth: 0, introspectionDepth: 0, introspectionAliases: 0, repeats: 0 };
+  const root: Level = { limit: 'depth', number: 1 };
+  const parent = schema.getRootType(operation.operation) as GraphQLObjectType;
+  const fields = mergeFields([{ selectionSet: operation.selectionSet, parent, conditions: [] }], root);
+  const costs = fields.flatMap((selections) => measureField(selections, root));
+  const mutations = operation.operation === 'mutation' ? fields.flatMap(callIn) : [];
+  const entries = mutations.filter((name) => ENTRIES.has(name)).length;
+  const refusals = [
+    ...limitErrorsIn({ ...counts, rootMutations: mutations.length, entries }, operation),
+    ...(operation.operation === 'subscription' ? conditionErrorsIn(fields) : []),
+  ];
+  return { refusals, mutations, cost: costOf(costs, operation) };
+
+  /** The fields of these sets and their fragments by their names in the answer, merged as GraphQL merges them. */
+  function mergeFields(parts: readonly Part[], level: Level): Selection[][] {
+    counts[level.limit] = Math.max(counts[level.limit], level.number);
+    const selections = new Map<string, Selection[]>();
+    for (const part of parts) gather(part, level, selections);
+    const merged = [...selections.values()];
+    for (const same of merged) counts.repeats += repeatsIn(same);
+    return merged;
+  }
+
+  function gather({ selectionSet, parent, conditions: outer }: Part, level: Level, into: Map<string, Selection[]>) {
+    for (const selection of selectionSet.selections) {
+      const { directives = [] } = selection;
+      for (const directive of directives) ofDocument.directives.add(directive);
+      const conditions = directives.length > 0 ? [...outer, ...conditionsIn(directives)] : outer;
+      if (selection.kind === Kind.FIELD) {
+        countAlias(selection, level);
+        const key = `${parent.name} ${(selection.alias ?? selection.name).value}`;
+        const before = into.get(key);
+        if (before) before.push({ field: selection, parent, conditions });
+        else into.set(key, [{ field: selection, parent, conditions }]);
+      } else {
+        const inner = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+        const type = schema.getType(inner?.typeCondition?.name.value ?? parent.name);
+        if (inner && isCompositeType(type)) gather({ ...inner, parent: type, conditions }, level, into);
+      }
+    }
+  }
+
+  function countAlias({ alias, name }: FieldNode, { limit }: Level): void {
+    if (!alias) return;
+    ofDocument.nameCharacters = Math.max(ofDocument.nameCharacters, alias.value.length);
+    counts.aliases += 1;
+    if (limit === 'introspectionDepth' || INTROSPECTION.has(name.value)) counts.introspectionAliases += 1;
+  }
+
+  /** Measures a field, whose selections are merged, and what is below it. Its cost, if it costs anything. */
+  function measureField(merged: readonly Selection[], level: Level): FieldCost[] {
+    const [{ field, parent }] = merged as [Selection];
+    const introspection = INTROSPECTION.get(field.name.value);
+    const definition = introspection ?? (isUnionType(parent) ? undefined : parent.getFields()[field.name.value]);
+    const selections = merged.map(({ conditions }) => conditions);
+    const renamed = field.alias ? COST_BYTES.renamedField : 0;
+    // Of all other fields `__typename` alone is not among those of its type.
+    if (!definition) return costOfValue(renamed, selections);
+    const type = getNamedType(definition.type);
+    if (!isCompositeType(type)) {
+      const characters = TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0;
+      return costOfValue(characters * COST_BYTES.textCharacter + renamed, selections);
+    }
+    const parts = merged.flatMap(({ field: { selectionSet }, conditions }) =>
+      selectionSet ? [{ selectionSet, parent: type, conditions }] : [],
+    );
+    const below: Level = introspection
+      ? { limit: 'introspectionDepth', number: 2 }
+      : { ...level, number: level.number + 1 };
+    const fields = mergeFields(parts, below).flatMap((inner) => measureField(inner, below));
+    // Introspection has limits of its own.
+    if (below.limit === 'introspectionDepth') return [];
+    if (type.name.endsWith('Connection'))
+      return [{ times: pageLengthOf(field), own: 0, least: COST_BYTES.point, fields, selections }];
+    if (isPartOfPage(type) || type.name === 'PageInfo')
+      return [{ times: 1, own: renamed, least: 0, fields, selections }];
+    // The connection has counted the length of its list of nodes already.
+    const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);
+    return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: COST_BYTES.point, least: 0, fields, selections }];
+  }
+}
+
+function costOfValue(own: number, selections: FieldCost['selections']): FieldCost[] {
+  return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
+}
+
+/** The names in a valid document that the schema does not have, aliases apart. */
+function namesIn({ definitions }: DocumentNode): NameNode[] {
+  return definitions.flatMap((one) => {
+    if (one.kind !== Kind.OPERATION_DEFINITION && one.kind !== Kind.FRAGMENT_DEFINITION) return [];
+    return [one.name ?? [], (one.variableDefinitions ?? []).map(({ variable }) => variable.name)].flat();
+  });
+}
+
+/** Two selections with one name are one call, and `__typename` is none. */
+function callIn([selection]: readonly Selection[]): string[] {
+  const name = selection?.field.name.value;
+  return name === undefined || name === '__typename' ? [] : [name];
+}
+
+function isPartOfPage({ name }: GraphQLCompositeType): boolean {
+  return name.endsWith('Connection') || name.endsWith('Edge');
+}
+
+/** Measured: printing so many characters of arguments takes as long as comparing two fields without arguments. */
+const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
+
+/** GraphQL compares selections of one name each with each, and prints the arguments of both each time. */
+function repeatsIn(selections: readonly Selection[]): number {
+  if (selections.length === 1) return 0;
+  const characters = selections
+    .flatMap(({ field }) => field.arguments ?? [])
+    .reduce((total, { loc }) => total + (loc ? loc.end - loc.start : 0), 0);
+  const weight = selections.length + characters / ARGUMENT_CHARACTERS_LIKE_A_FIELD;
+  return Math.ceil(((selections.length - 1) / 2) * weight);
+}
+
+/** A directive at a subscription's root may leave out all of it, and graphql-js fails on an empty one. */
+function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
+  const [condition] = fields.flat().flatMap(({ conditions }) => conditions);
+  return condition ? [refusalError(UNCONDITIONAL, condition.directive)] : [];
+}
+
+export const UNCONDITIONAL =
+  'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';

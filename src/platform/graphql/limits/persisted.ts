@@ -1,0 +1,149 @@
+/**
+ * With PERSISTED_DOCUMENTS=only, only documents on a list run, on every channel. A request has a document's SHA-256 as
+ * `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, like Apollo's
+ * clients. It can also send the exact text. Anything else is rejected before parsing. The list is a file in the format
+ * of graphql-codegen or Apollo's tools.
+ */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { cut, refuse } from '../../../market/rules/errors.js';
+import { sha256 } from './document-cache.js';
+
+/** A request, from its query string or its body. */
+export interface GraphqlRequest {
+  readonly method: string;
+  readonly search: string;
+  readonly body: unknown;
+}
+
+/** Replaces the name of a document by the document. */
+export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
+
+export function openPersistedDocuments(file: string): FindDocument {
+  const documents = readList(file);
+  return (request) => {
+    const parameters = request.method === 'GET' ? inAddress(request.search) : inBody.safeParse(request.body).data;
+    const query = listedDocument(parameters, documents);
+    const { documentId, extensions, ...rest } = parameters ?? {};
+    return request.method === 'GET'
+      ? { ...request, search: asAddress({ ...rest, query }) }
+      : { ...request, body: { ...rest, query } };
+  };
+}
+
+function listedDocument(parameters: RequestParameters | undefined, documents: ReadonlyMap<string, string>): string {
+  const { query, ...names } = parameters ?? {};
+  const name = nameOf(names);
+  if (query == null || query === '') {
+    if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
+    const document = documents.get(name);
+    if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(`named ${cut(name, 100)}`) });
+    return document;
+  }
+  const hash = typeof query === 'string' ? sha256(query) : undefined;
+  const document = hash === undefined ? undefined : documents.get(hash);
+  if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed('with this text') });
+  if (name !== undefined && name !== hash) throw refuse('VALIDATION_FAILED', { message: TWO_DOCUMENTS });
+  return document;
+}
+
+const LISTED_ALONE =
+  'This server runs only listed documents. Send the SHA-256 of one as `documentId` or in ' +
+  '`extensions.persistedQuery.sha256Hash`, or the whole document as `query`.';
+
+const TWO_DOCUMENTS =
+  'This server runs only listed documents, and the hash does not match the `query`. Send only one of them.';
+
+/** Clients print documents differently, so their text, or a hash they compute, may not match the list. */
+const notListed = (what: string) =>
+  `This server runs only listed documents, and its list has no document ${what}. ` +
+  'Send the hash from the list, and give the server the list of the deployed build.';
+
+const inBody = z.object({
+  query: z.unknown().optional(),
+  documentId: z.unknown().optional(),
+  operationName: z.unknown().optional(),
+  variables: z.unknown().optional(),
+  extensions: z
+    .object({ persistedQuery: z.object({ sha256Hash: z.unknown().optional() }).nullish() })
+    .nullish()
+    .catch(null),
+});
+
+type RequestParameters = z.infer<typeof inBody>;
+
+function inAddress(search: string): RequestParameters | undefined {
+  const { extensions, ...others } = Object.fromEntries(new URLSearchParams(search));
+  return inBody.safeParse({ ...others, extensions: extensions === undefined ? null : parseOrNull(extensions) }).data;
+}
+
+function asAddress(parameters: Readonly<Record<string, unknown>>): string {
+  return new URLSearchParams(
+    Object.entries(parameters).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  ).toString();
+}
+
+function parseOrNull(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+function nameOf(parameters: RequestParameters | undefined): string | undefined {
+  const name = parameters?.documentId ?? parameters?.extensions?.persistedQuery?.sha256Hash;
+  return typeof name === 'string' ? plainHash(name) : undefined;
+}
+
+function plainHash(name: string): string {
+  return name.toLowerCase().replace(/^sha256:/, '');
+}
+
+/** graphql-codegen's `persisted-documents.json`: hash → document. */
+const codegenManifest = z.record(z.string(), z.string());
+
+/** What Apollo's `generate-persisted-query-manifest` writes. */
+const apolloManifest = z.object({
+  format: z.literal('apollo-persisted-query-manifest'),
+  version: z.literal(1),
+  operations: z.array(z.object({ id: z.string(), body: z.string() })),
+});
+
+const FORMS =
+  'must be a list of documents as graphql-codegen (persisted-documents.json: a JSON object of SHA-256 → document) ' +
+  'or Apollo’s generate-persisted-query-manifest writes it.';
+
+/** The server must not start with a list whose hashes do not fit its documents. */
+function readList(file: string): ReadonlyMap<string, string> {
+  const invalidFile = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
+  const namedDocuments = entriesIn(parseOrNull(textOf(file)));
+  if (!namedDocuments) throw invalidFile(FORMS);
+  const entries = namedDocuments.map(([name, document]) => [plainHash(name), document] as const);
+  if (entries.some(([hash]) => SHA1.test(hash))) throw invalidFile(NOT_SHA1);
+  const wrongHashes = entries.filter(([hash, document]) => hash !== sha256(document)).map(([hash]) => cut(hash, 100));
+  if (wrongHashes.length > 0)
+    throw invalidFile(`names documents by what is not their SHA-256: ${cut(wrongHashes.slice(0, 5).join(', '))}.`);
+  return new Map(entries);
+}
+
+/** An Apollo manifest is no map of hashes, although some of its members are strings. */
+function entriesIn(list: unknown): (readonly [name: string, document: string])[] | undefined {
+  const byApollo = apolloManifest.safeParse(list);
+  if (byApollo.success) return byApollo.data.operations.map(({ id, body }) => [id, body] as const);
+  const byCodegen = codegenManifest.safeParse(list);
+  return byCodegen.success ? Object.entries(byCodegen.data) : undefined;
+}
+
+const SHA1 = /^(sha1:)?[0-9a-f]{40}$/;
+const NOT_SHA1 =
+  "names documents by their SHA-1. Set `persistedDocuments: { hashAlgorithm: 'sha256' }` in the presetConfig of " +
+  'graphql-codegen’s client preset, and generate it again.';
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`PERSISTED_DOCUMENTS_FILE: ${file} cannot be read.`, { cause: error });
+  }
+}

@@ -1,0 +1,104 @@
+/** The answers of one subscription, from its opening to its end: the result of its document for each event. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FormattedExecutionResult } from 'graphql';
+import { STREAM } from '../../../market/rules/limits.js';
+import type { EventStream } from '../../live/live.js';
+import { Refusal, type ErrorCode } from '../../../market/rules/errors.js';
+import type { StreamEnd } from './stream-ends.js';
+import type { JobEvent } from '../../../market/store/events/events.js';
+
+export interface StreamParts {
+  readonly source: EventStream;
+  /** Settles when the connection has room for the next answer. */
+  ready(): Promise<void>;
+  answer(event: JobEvent): Promise<FormattedExecutionResult>;
+  /** Called with a failure of the server; the answer reveals nothing of it. */
+  onFailure(error: unknown): FormattedExecutionResult;
+  onAnswer(): void;
+  /** Called once, however the subscription ends. */
+  onEnd(end: StreamEnd, answers: number): void;
+  /** Why the connection is closing, if it is. */
+  endOfConnection(): StreamEnd | undefined;
+}
+
+/** Either the server or the caller's share is at capacity. */
+const RETRYABLE_CODES: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
+
+type Next = IteratorResult<FormattedExecutionResult, undefined>;
+
+/**
+ * An iterator by hand, since a generator that waits for an event would end only after the next one. An event that
+ * arrives after the end of the stream is not sent.
+ */
+export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
+  #answers = 0;
+  #hasEnded = false;
+  #last: FormattedExecutionResult | undefined;
+
+  constructor(private readonly parts: StreamParts) {}
+
+  async next(): Promise<Next> {
+    if (this.#hasEnded) return this.#lastResult();
+    try {
+      await this.parts.ready();
+      const event = await this.#nextEvent();
+      if (event.done === true) this.end(this.parts.endOfConnection() ?? 'draining');
+      if (this.#hasEnded || event.done === true) return this.#lastResult();
+      const value = await this.parts.answer(event.value);
+      if (this.#hasEnded) return this.#lastResult();
+      this.#answers += 1;
+      this.parts.onAnswer();
+      return { value, done: false };
+    } catch (error) {
+      // After the client has left this is no failure: its place in a queue was given up.
+      if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
+      return this.#lastResult();
+    }
+  }
+
+  /** While the database is away or busy no event is lost: the stream reads on from its position. */
+  async #nextEvent(): ReturnType<EventStream['next']> {
+    while (!this.#hasEnded) {
+      try {
+        return await this.parts.source.next();
+      } catch (error) {
+        if (!(error instanceof Refusal) || !RETRYABLE_CODES.includes(error.code)) throw error;
+        await delay(STREAM.retryAfterMs, undefined, { ref: false });
+      }
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** Ends the subscription; `last`, if given, is the last answer to the client. */
+  end(end: StreamEnd, last?: FormattedExecutionResult): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#last = last;
+    this.parts.source.close();
+    this.parts.onEnd(end, this.#answers);
+  }
+
+  return(): Promise<Next> {
+    this.end(this.parts.endOfConnection() ?? 'completed');
+    return Promise.resolve(this.#lastResult());
+  }
+
+  throw(error: unknown): Promise<Next> {
+    this.end('failed', this.parts.onFailure(error));
+    return Promise.resolve(this.#lastResult());
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  #lastResult(): Next {
+    const value = this.#last;
+    this.#last = undefined;
+    return value ? { value, done: false } : { value: undefined, done: true };
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * One WebSocket. graphql-ws implements the protocol; this class adds what a server on the internet needs:
+ * authentication, limits of what the client sends and leaves unread, and the reason of each close.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Context, Server } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import { parseText } from '../../http/body.js';
+import { bearerOf } from '../../http/exchange.js';
+import { newRequestId } from '../../http/request-id.js';
+import type { Timeouts } from '../../service-limits.js';
+import type { UnreadAnswers } from '../../http/unread.js';
+import { Caller } from '../../call/caller.js';
+import type { Services } from '../../../market/operations/services.js';
+import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
+import { cut, Refusal, refuse } from '../../../market/rules/errors.js';
+import { STREAM, WEB_SOCKET } from '../../../market/rules/limits.js';
+import { STREAM_ENDS, type StreamEnd } from './stream-ends.js';
+import type { GiveBack, Holder } from '../../shares/share.js';
+import { RequestUnderWay, turnOf } from '../../shares/shares.js';
+import type { AnswerStream } from './answers.js';
+import { endWithSession } from './end-with-session.js';
+import { SentError } from './sent-error.js';
+import { formatRefusal, type Connection, type OpeningResult, type OpenSubscription } from './subscriptions.js';
+
+interface UpgradedConnection {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  readonly address: string;
+  readonly holder: Holder;
+  readonly giveBack: GiveBack;
+}
+
+interface Parts {
+  readonly services: Services;
+  readonly timeouts: Timeouts;
+  readonly unread: Pick<UnreadAnswers, 'hold'>;
+  readonly openSubscription: OpenSubscription;
+}
+
+type SocketContext = Context<Record<string, unknown>, OpenSocket>;
+type Handle = (text: string) => Promise<void>;
+
+/** A message that graphql-ws is handling. */
+interface Message {
+  /** The subscription that it opens. */
+  subscriptionId?: string;
+}
+
+/** Clients of graphql-ws reconnect after `tryAgainLater`, and report the other codes to the app. */
+const CLOSE_CODES = {
+  badMessage: 4400,
+  unauthorized: 4401,
+  idInUse: 4409,
+  tryAgainLater: 1013,
+  internal: 1011,
+} as const;
+const ID_IN_USE = 'A subscription of this id is not over yet.';
+/** A close frame has room for no longer reason. */
+const REASON_CHARACTERS_MAX = 120;
+
+export class OpenSocket implements Connection {
+  readonly channel = 'websocket';
+  end: StreamEnd | undefined;
+  /**
+   * The subscriptions by id, until graphql-ws has ended them. graphql-ws drops a subscription that its client completes
+   * while it is being opened, and would then open another one with the same id.
+   */
+  readonly #subscriptions = new Map<string, AnswerStream | undefined>();
+  #message: Message = {};
+  #bearer: string | undefined;
+  #giveBackOfUser: GiveBack | undefined;
+  #stopWaiting: (() => void) | undefined;
+  #isAlive = true;
+  #messages = 0;
+  #windowBeganMs = performance.now();
+
+  constructor(
+    private readonly webSocket: WebSocket,
+    private readonly upgrade: UpgradedConnection,
+    protocol: Server<OpenSocket>,
+    private readonly parts: Parts,
+  ) {
+    const onClosed = protocol.opened(
+      {
+        protocol: webSocket.protocol,
+        send: (text) => this.#send(text),
+        close: (code, reason) => webSocket.close(code, reason),
+        onMessage: (handle) => this.#onMessages(handle),
+      },
+      this,
+    );
+    webSocket.on('ping', (data) => {
+      if (this.#mayGoOn() && webSocket.bufferedAmount === 0) webSocket.pong(data);
+    });
+    webSocket.on('pong', () => void this.#mayGoOn());
+    // `ws` then closes the connection itself, with the protocol's code for the error.
+    webSocket.on('error', () => undefined);
+    webSocket.once('close', (code, reason) => {
+      this.end ??= 'left';
+      this.#stopWaiting?.();
+      this.#giveBackOfUser?.();
+      for (const stream of this.#subscriptions.values()) stream?.end(this.end);
+      onClosed(code, String(reason)).catch((error: unknown) => this.#fail(error));
+    });
+  }
+
+  /** graphql-ws itself awaits each send before it asks for the next answer. */
+  ready(): Promise<void> {
+    return turnOf(this.parts.services.shares.streamEvents, this.upgrade.holder);
+  }
+
+  /** A client that has not answered by the next ping is gone. */
+  ping(): void {
+    if (!this.#isAlive) return this.close('left');
+    this.#isAlive = false;
+    if (this.webSocket.readyState === this.webSocket.OPEN) this.webSocket.ping();
+  }
+
+  close(end: StreamEnd): void {
+    if (this.end) return;
+    this.end = end;
+    const how: { readonly description: string; readonly closeCode?: number } = STREAM_ENDS[end];
+    if (how.closeCode === undefined) return this.webSocket.terminate();
+    this.webSocket.close(how.closeCode, how.description);
+    if (end === 'flooding') this.#readNoMore();
+  }
+
+  /** Discards all further input: `ws` would parse all of it, even after the connection has closed. */
+  #readNoMore(): void {
+    const { socket } = this.upgrade;
+    socket.removeAllListeners('data');
+    socket.on('data', () => {});
+    socket.resume();
+    const cutOff = setTimeout(() => this.webSocket.terminate(), STREAM.floodedCloseTimeoutMs);
+    socket.once('close', () => clearTimeout(cutOff));
+  }
+
+  /** False closes the connection, if it is not closing yet. */
+  async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
+    const { authorization, Authorization } = context.connectionParams ?? {};
+    const header = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
+    this.#bearer = bearerOf(typeof header === 'string' ? header : undefined);
+    const caller = this.#caller();
+    const began = performance.now();
+    try {
+      const viewer = await caller.viewer();
+      await caller.draw('read', viewer.userId);
+      this.#takeFor(viewer.userId);
+      const { afterExpiryMs } = this.parts.timeouts;
+      this.#stopWaiting = endWithSession(caller, viewer, afterExpiryMs, (end) => this.close(end));
+      if (this.end) this.#stopWaiting();
+      return this.end === undefined;
+    } catch (error) {
+      this.#refuse(error, caller, began);
+      return false;
+    }
+  }
+
+  async subscribe(id: string, payload: { readonly query: string }): Promise<AnswerStream | SentError[]> {
+    if (this.#subscriptions.has(id)) {
+      this.webSocket.close(CLOSE_CODES.idInUse, ID_IN_USE);
+      return [new SentError({ message: ID_IN_USE })];
+    }
+    // graphql-ws calls this while it handles the message.
+    this.#message.subscriptionId = id;
+    this.#subscriptions.set(id, undefined);
+    const caller = this.#caller();
+    const began = performance.now();
+    try {
+      if (id.length > WEB_SOCKET.idCharactersMax) throw idTooLong();
+      const { stream, errors } = await this.#open(caller, payload);
+      if (!stream) return this.#refuseSubscription(caller, began, errors);
+      this.#subscriptions.set(id, stream);
+      return stream;
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
+      caller.request.record.addRefusal(refusal);
+      const answer = this.#refuseSubscription(caller, began, [formatRefusal(refusal, caller)]);
+      if (refusal !== error) throw error;
+      return answer;
+    }
+  }
+
+  async #open(caller: Caller, payload: { readonly query: string }): Promise<OpeningResult> {
+    const underWay = new RequestUnderWay(this.parts.services.shares.requests, caller.holder);
+    caller.underWay = underWay;
+    try {
+      // The protocol requires a query; a client that names a document by its hash sends an empty one.
+      const body = payload.query === '' ? { ...payload, query: undefined } : payload;
+      return await this.parts.openSubscription(caller, this, body);
+    } finally {
+      underWay.end();
+    }
+  }
+
+  #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
+    this.#logEnd(caller, beganMs, 'a subscription was refused');
+    // Clients do not retry a single subscription; after this close they repeat all of them on another connection.
+    if (caller.request.record.codes.has('OVERLOADED'))
+      this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
+    return errors.map((error) => new SentError(error));
+  }
+
+  #logEnd({ request }: Caller, beganMs: number, message: string): void {
+    const { log, metrics } = this.parts.services;
+    metrics.recordAnswer(request.record, (performance.now() - beganMs) / 1_000);
+    const { requestId, record, holder } = request;
+    log[levelOf(record)]({ requestId, ...lineOf(record, holder) }, message);
+  }
+
+  #caller(): Caller {
+    const { address, holder } = this.upgrade;
+    const record = new RequestRecord();
+    record.api = 'graphql';
+    return new Caller(this.parts.services, {
+      record,
+      requestId: newRequestId(undefined),
+      address,
+      holder: { address: holder.address, isGone: () => this.end !== undefined },
+      bearer: this.#bearer,
+    });
+  }
+
+  /** From now on the connection counts for the user as well. */
+  #takeFor(user: string): void {
+    const { holder } = this.upgrade;
+    this.upgrade.giveBack();
+    holder.user = user;
+    this.#giveBackOfUser = this.parts.services.shares.webSockets.take(holder);
+    if (this.end) this.#giveBackOfUser();
+  }
+
+  #refuse(error: unknown, caller: Caller, beganMs: number): void {
+    if (!(error instanceof Refusal)) return this.#fail(error);
+    caller.request.record.addRefusal(error);
+    this.#logEnd(caller, beganMs, 'a WebSocket was refused');
+    const code = error.code === 'UNAUTHENTICATED' ? CLOSE_CODES.unauthorized : CLOSE_CODES.tryAgainLater;
+    this.webSocket.close(code, cut(error.message, REASON_CHARACTERS_MAX));
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof Refusal)
+      return this.webSocket.close(CLOSE_CODES.badMessage, cut(error.message, REASON_CHARACTERS_MAX));
+    // graphql-ws throws this error for a message that only servers may send; nothing but its text identifies it.
+    if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
+      return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
+    this.parts.services.log.error({ err: error }, 'a WebSocket failed');
+    this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our side.');
+  }
+
+  #onMessages(handle: Handle): void {
+    this.webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+      if (!this.#mayGoOn()) return;
+      if (isBinary) return this.webSocket.close(CLOSE_CODES.badMessage, 'Messages must be text.');
+      const message: Message = {};
+      this.#message = message;
+      this.#handle(data.toString(), handle)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => message.subscriptionId !== undefined && this.#subscriptions.delete(message.subscriptionId));
+    });
+  }
+
+  async #handle(text: string, handle: Handle): Promise<void> {
+    parseText(text, 'message');
+    await handle(text);
+  }
+
+  #mayGoOn(): boolean {
+    if (this.end) return false;
+    this.#isAlive = true;
+    const nowMs = performance.now();
+    if (nowMs - this.#windowBeganMs > WEB_SOCKET.windowSeconds * 1_000) {
+      this.#windowBeganMs = nowMs;
+      this.#messages = 0;
+    }
+    this.#messages += 1;
+    if (this.#messages > WEB_SOCKET.messagesPerWindowMax) this.close('flooding');
+    return this.end === undefined;
+  }
+
+  /** Settles when the operating system has taken the text, which counts as unread until then. */
+  #send(text: string): Promise<void> {
+    const { webSocket, upgrade, parts } = this;
+    if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
+    const sending = new Promise<void>((resolve) => webSocket.send(text, () => resolve()));
+    if (webSocket.bufferedAmount === 0) return sending;
+    const giveBack = parts.unread.hold(upgrade.holder, Buffer.byteLength(text), () => this.close('slow'));
+    return sending.finally(giveBack);
+  }
+}
+
+function idTooLong(): Refusal {
+  return refuse('VALIDATION_FAILED', {
+    message: `The id of a subscription may have at most ${WEB_SOCKET.idCharactersMax} characters.`,
+  });
+}

@@ -1,0 +1,182 @@
+/**
+ * Streams as server-sent events, in the "distinct connections mode" of the GraphQL-SSE protocol, which graphql-sse
+ * speaks: each request is one stream. In its other mode a server would keep reservations for clients that are not
+ * authenticated.
+ */
+import type { ServerResponse } from 'node:http';
+import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
+import { createHandler } from 'graphql-sse';
+import type { Exchange } from '../../http/exchange.js';
+import type { Timeouts } from '../../service-limits.js';
+import type { UnreadAnswers } from '../../http/unread.js';
+import { serverStops } from '../../http/draining.js';
+import type { Caller } from '../../call/caller.js';
+import { refuse, REFUSALS, unauthorized } from '../../../market/rules/errors.js';
+import type { StreamEnd } from './stream-ends.js';
+import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
+import { turnOf } from '../../shares/shares.js';
+import { retryAfterIfOverloaded } from '../overloaded.js';
+import type { AnswerStream } from './answers.js';
+import { endWithSession } from './end-with-session.js';
+import { formatRefusal, type Connection, type OpenSubscription } from './subscriptions.js';
+
+const EVENT_STREAM = 'text/event-stream';
+
+export interface ServerSentEvents {
+  /** Opens the stream that the request asks for, and answers until it ends. */
+  answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
+  /** Ends all of them, so that their clients reconnect to another server. */
+  drain(): void;
+}
+
+export interface ServerSentEventsParts {
+  readonly timeouts: Timeouts;
+  readonly unread: Pick<UnreadAnswers, 'hold'>;
+  readonly openSubscription: OpenSubscription;
+}
+
+export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEvents {
+  const open = new Set<EventResponse>();
+  let isDraining = false;
+
+  return {
+    async answer(exchange, caller, body) {
+      assertTakesEvents(exchange);
+      const viewer = await caller.viewer();
+      if (isDraining) throw serverStops();
+      const connection = new EventResponse(exchange.response, caller, parts.unread);
+      // Added before the stream is opened, so that it ends too when a log-out or the server's stop comes meanwhile.
+      open.add(connection);
+      const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
+      try {
+        const result = await parts.openSubscription(caller, connection, body);
+        caller.underWay?.end();
+        setRateLimitHeaders(exchange.response, caller.taken);
+        if (!result.stream) return await sendRefusedSubscription(exchange, connection, result.errors);
+        exchange.beganStream();
+        await connection.stream(result.stream);
+      } finally {
+        stop();
+        open.delete(connection);
+      }
+    },
+    drain() {
+      isDraining = true;
+      for (const one of open) one.close('draining');
+    },
+  };
+}
+
+/** Browsers and graphql-sse send this media type; curl accepts anything. */
+function assertTakesEvents(exchange: Exchange): void {
+  const accept = exchange.header('accept') ?? '*/*';
+  if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
+  throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
+}
+
+/** Clients try again after a 503, and not after a stream that ended with `complete`. */
+async function sendRefusedSubscription(
+  exchange: Exchange,
+  connection: EventResponse,
+  errors: readonly GraphQLFormattedError[],
+): Promise<void> {
+  const retryAfter = retryAfterIfOverloaded({ errors });
+  if (retryAfter === undefined) return connection.send(refusedAnswers(errors));
+  exchange.response.setHeader('Retry-After', String(retryAfter));
+  exchange.sendJson(REFUSALS.OVERLOADED[0], { errors });
+}
+
+async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncGenerator<FormattedExecutionResult> {
+  yield { errors };
+}
+
+/**
+ * graphql-sse writes the results that it gets. Its types expect errors that it formats; these are formatted already.
+ */
+const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
+  authenticate: () => null,
+  onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
+});
+
+/** A placeholder request for graphql-sse; the real one has been read and executed by then. */
+const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
+const SUBSCRIBE_REQUEST = {
+  method: 'POST',
+  url: '/graphql/stream',
+  headers: { get: (name: string) => HEADERS[name] },
+  body: { query: 'subscription { opened }' },
+  context: undefined,
+};
+
+class EventResponse implements Connection {
+  readonly channel = 'sse';
+  end: StreamEnd | undefined;
+  #stream: AnswerStream | undefined;
+  #lastWrite: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly caller: Caller,
+    private readonly unread: Pick<UnreadAnswers, 'hold'>,
+  ) {
+    response.once('close', () => {
+      this.end ??= 'left';
+      this.#stream?.end(this.end);
+    });
+  }
+
+  /** Clients try again after an answer that breaks off, and not after one that ended with `complete`. */
+  close(end: StreamEnd): void {
+    if (this.end) return;
+    this.end = end;
+    if (this.#stream) this.#break(this.#stream, end);
+  }
+
+  #break(stream: AnswerStream, end: StreamEnd): void {
+    if (end === 'session_ended') {
+      const refusal = unauthorized('UNAUTHENTICATED', 'session_ended');
+      return stream.end(end, { errors: [formatRefusal(refusal, this.caller)] });
+    }
+    if (end === 'slow') return void this.response.destroy();
+    this.response.end();
+    stream.end(end);
+  }
+
+  /** Settles when the client has read the last event, so that no events pile up for a client that does not read. */
+  async ready(): Promise<void> {
+    await turnOf(this.caller.services.shares.streamEvents, this.caller.holder);
+    const { writableLength } = this.response;
+    if (writableLength === 0 || this.response.closed) return;
+    const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));
+    await this.#lastWrite;
+    giveBack();
+  }
+
+  async stream(answers: AnswerStream): Promise<void> {
+    this.#stream = answers;
+    if (this.response.closed) return answers.end('left');
+    this.#begin();
+    // The session ended, or the server stopped, while the stream was being opened.
+    if (this.end) this.#break(answers, this.end);
+    if (!this.response.writableEnded) await this.send(answers);
+  }
+
+  async send(answers: AsyncIterable<FormattedExecutionResult>): Promise<void> {
+    const { response } = this;
+    const [events] = await handle({ ...SUBSCRIBE_REQUEST, raw: answers });
+    if (typeof events !== 'object' || events === null) throw new Error('graphql-sse opened no stream.');
+    response.once('close', () => void events.return());
+    this.#begin();
+    for await (const event of events) {
+      if (response.writableEnded || response.closed) break;
+      this.#lastWrite = new Promise((resolve) => response.write(event, () => resolve()));
+    }
+    response.end();
+  }
+
+  #begin(): void {
+    this.response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
+    // Makes nginx forward each event at once.
+    this.response.setHeader('X-Accel-Buffering', 'no');
+  }
+}

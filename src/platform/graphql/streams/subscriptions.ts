@@ -1,0 +1,152 @@
+/**
+ * Opens a subscription for either channel: Apollo gets its document like any other, with the same limits and refusals,
+ * and the executor makes a stream instead of an answer.
+ */
+import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { EventStream } from '../../live/live.js';
+import type { Caller } from '../../call/caller.js';
+import type { EventsToCome } from '../../../market/operations/events/events.js';
+import { Refusal } from '../../../market/rules/errors.js';
+import type { StreamChannel, StreamEnd } from './stream-ends.js';
+import type { GiveBack } from '../../shares/share.js';
+import { extensionsOf } from '../errors.js';
+import { limitErrors } from '../failures.js';
+import type { FoundDocument } from '../limits/automatic.js';
+import type { GraphqlRequest } from '../limits/persisted.js';
+import { AnswerStream } from './answers.js';
+import type { AnswerEvent, Opening } from './opening.js';
+
+/** The connection that a stream is read over. */
+export interface Connection {
+  readonly channel: StreamChannel;
+  /** Why the connection closes, once it does. */
+  readonly end: StreamEnd | undefined;
+  /** Settles when there is room for the next answer. */
+  ready(): Promise<void>;
+}
+
+export interface OpeningResult {
+  readonly stream?: AnswerStream;
+  /** The formatted errors of a refused subscription. */
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+/** Counts a stream when it is open; the channel handles a refusal. */
+export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
+
+export interface SubscriptionParts {
+  findDocument(request: GraphqlRequest): Promise<FoundDocument>;
+  /** Executes the document until its stream is open, and returns the errors. */
+  execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
+  /** A formatted error of an event. */
+  format(error: GraphQLError): GraphQLFormattedError;
+}
+
+export function createSubscriptions({ findDocument, execute, format }: SubscriptionParts): OpenSubscription {
+  return async (caller, connection, body) => {
+    const began = performance.now();
+    const { record } = caller.request;
+    record.api = 'graphql';
+    const stream = new OpeningStream(caller, connection, format);
+    try {
+      const { request, keep } = await findDocument({ method: 'POST', search: '', body });
+      const errors = await execute(caller, request.body, stream);
+      if (errors.length > 0) return { errors };
+      await keep?.();
+      const result = { stream: stream.finish(), errors };
+      caller.services.metrics.recordAnswer(record, (performance.now() - began) / 1000);
+      return result;
+    } catch (error) {
+      stream.abandon();
+      if (!(error instanceof Refusal)) throw error;
+      record.addRefusal(error);
+      return { errors: [formatRefusal(error, caller)] };
+    }
+  };
+}
+
+/** A refusal as an entry in `errors`. */
+export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
+  return { message: refusal.message, extensions: { ...extensionsOf(refusal), requestId: request.requestId } };
+}
+
+class OpeningStream implements Opening {
+  #source: EventStream | undefined;
+  #giveBack: GiveBack | undefined;
+  #answer: AnswerEvent | undefined;
+
+  constructor(
+    private readonly caller: Caller,
+    private readonly connection: Connection,
+    private readonly format: SubscriptionParts['format'],
+  ) {}
+
+  begin(open: EventsToCome['open']): EventStream {
+    this.#giveBack = this.caller.services.shares.streams.take(this.caller.holder);
+    this.#source = open(this.caller.pool);
+    return this.#source;
+  }
+
+  answerWith(answer: AnswerEvent): void {
+    this.#answer = answer;
+  }
+
+  abandon(): void {
+    this.#source?.close();
+    this.#giveBack?.();
+  }
+
+  finish(): AnswerStream {
+    const [source, answer] = [this.#source, this.#answer];
+    if (!source || !answer) throw new Error('A subscription was executed and left no stream.');
+    const { services, request } = this.caller;
+    const { channel } = this.connection;
+    const openedAt = performance.now();
+    services.metrics.recordStreamStart(channel);
+    return new AnswerStream({
+      source,
+      ready: () => this.connection.ready(),
+      answer: async (event) => this.#formatResult(await answer(event)),
+      endOfConnection: () => this.connection.end,
+      onAnswer: () => services.metrics.recordStreamEvent(channel),
+      onFailure: (error) => {
+        services.log.error({ err: error, requestId: request.requestId }, 'a stream failed');
+        return { errors: [formatRefusal(new Refusal('INTERNAL'), this.caller)] };
+      },
+      onEnd: (end, answers) => {
+        this.#giveBack?.();
+        services.metrics.recordStreamEnd(channel, end);
+        services.log.info(this.#lineOf(end, answers, openedAt), 'a stream ended');
+      },
+    });
+  }
+
+  #lineOf(end: StreamEnd, events: number, openedAt: number): object {
+    const { request, holder } = this.caller;
+    const { document, operations } = request.record;
+    return {
+      requestId: request.requestId,
+      channel: this.connection.channel,
+      operation: [...operations].join(' '),
+      end,
+      events,
+      seconds: Math.round((performance.now() - openedAt) / 100) / 10,
+      address: holder.address,
+      user: holder.user,
+      ...(request.record.apiKey && { apiKey: request.record.apiKey }),
+      ...(document && { document: document.name, documentHash: document.hash }),
+    };
+  }
+
+  #formatResult({ data, errors: fieldErrors = [] }: Awaited<ReturnType<AnswerEvent>>): FormattedExecutionResult {
+    if (fieldErrors.length === 0) return { data: data ?? null };
+    const { requestId, record } = this.caller.request;
+    const allErrors = fieldErrors.map((error) => this.format(error));
+    record.addErrors(allErrors);
+    const { errors } = limitErrors(allErrors);
+    return {
+      data: data ?? null,
+      errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })),
+    };
+  }
+}

@@ -1,0 +1,107 @@
+/** All WebSockets of this server: opens each, and passes the results of its subscriptions to graphql-ws. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
+import { handleProtocols, makeServer } from 'graphql-ws';
+import { WebSocketServer, type ServerOptions } from 'ws';
+import type { Timeouts } from '../../service-limits.js';
+import type { UnreadAnswers } from '../../http/unread.js';
+import type { Services } from '../../../market/operations/services.js';
+import { refuse, type Refusal } from '../../../market/rules/errors.js';
+import { STREAM, WEB_SOCKET } from '../../../market/rules/limits.js';
+import type { GiveBack, Holder } from '../../shares/share.js';
+import { AnswerStream } from './answers.js';
+import './refused-frames.js';
+import { formattedErrorOf } from './sent-error.js';
+import type { OpenSubscription } from './subscriptions.js';
+import { OpenSocket } from './open-socket.js';
+
+/** An upgrade request that may become a WebSocket. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  /** The bytes that were read after the request. */
+  readonly head: Buffer;
+  /** The caller's address, as far as proxies are believed. */
+  readonly address: string;
+  readonly holder: Holder;
+  /** Gives back its place in the share of WebSockets. */
+  readonly giveBack: GiveBack;
+  refuse(refusal: Refusal): void;
+}
+
+export interface WebSockets {
+  open(upgrade: Upgrade): void;
+  /** Ends all of them, so that their clients reconnect to another server. */
+  drain(): void;
+  close(): void;
+}
+
+export interface WebSocketParts {
+  readonly schema: GraphQLSchema;
+  readonly services: Services;
+  readonly timeouts: Timeouts;
+  readonly unread: Pick<UnreadAnswers, 'hold'>;
+  readonly openSubscription: OpenSubscription;
+}
+
+/** The types of `ws` lack its close timeout. */
+const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: WEB_SOCKET.messageBytesMax,
+  maxFragments: WEB_SOCKET.fragmentsMax,
+  closeTimeout: STREAM.closeTimeoutMs,
+  autoPong: false,
+  // Handles one message in each turn of the event loop, since one read may contain thousands.
+  allowSynchronousEvents: false,
+  handleProtocols,
+};
+
+/** A placeholder document for graphql-ws; Apollo has executed the client's document by then. */
+const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
+
+export function openWebSockets(parts: WebSocketParts): WebSockets {
+  const { schema, timeouts } = parts;
+  const open = new Map<Socket, OpenSocket>();
+  const protocol = makeServer<Record<string, unknown>, OpenSocket>({
+    connectionInitWaitTimeout: timeouts.webSocketInitMs,
+    onConnect: (context) => context.extra.identify(context),
+    onSubscribe: async ({ extra }, id, payload) => {
+      const result = await extra.subscribe(id, payload);
+      return result instanceof AnswerStream ? { schema, document: PLACEHOLDER_DOCUMENT, contextValue: result } : result;
+    },
+    // The types of graphql-ws expect errors that it formats; these are formatted already.
+    subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
+    onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
+    onError: (_context, _id, _payload, errors) => errors.map(formattedErrorOf),
+  });
+  const handshakes = new WebSocketServer(OPTIONS);
+  let underWay: Upgrade | undefined;
+  handshakes.on('wsClientError', ({ message }) =>
+    underWay?.refuse(refuse('MALFORMED_REQUEST', { message: `This opens no WebSocket: ${message}.` })),
+  );
+  const pinging = setInterval(() => {
+    for (const one of open.values()) one.ping();
+  }, timeouts.webSocketPingMs);
+
+  return {
+    open(upgrade) {
+      const { request, socket, head } = upgrade;
+      socket.once('close', () => {
+        open.delete(socket);
+        upgrade.giveBack();
+      });
+      underWay = upgrade;
+      handshakes.handleUpgrade(request, socket, head, (webSocket) => {
+        open.set(socket, new OpenSocket(webSocket, upgrade, protocol, parts));
+      });
+      underWay = undefined;
+    },
+    drain: () => {
+      for (const one of open.values()) one.close('draining');
+    },
+    close: () => clearInterval(pinging),
+  };
+}

@@ -1,0 +1,140 @@
+/** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
+import type { IncomingMessage } from 'node:http';
+import { refuse } from '../../market/rules/errors.js';
+import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../../market/rules/limits.js';
+import { shapeOfJson } from './json-shape.js';
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The body at once where all of it has arrived, as a small one mostly has with the head. */
+export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
+  const announced = announcedBytes(request);
+  if (announced > maxBytes) throw tooLarge(maxBytes);
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be sent without Content-Encoding.' });
+  }
+  const hasArrived = request.complete && !isChunked(request) && request.readableLength === announced;
+  return hasArrived ? copyOf(request.read()) : collect(request, maxBytes);
+}
+
+const announcedBytes = ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? 0);
+const isChunked = ({ headers }: IncomingMessage) => headers['transfer-encoding'] !== undefined;
+
+/** The bytes read would keep alive the 64 KB buffer that they were read into. */
+function copyOf(read: Buffer | null): Buffer {
+  return read === null ? Buffer.alloc(0) : Buffer.from(read);
+}
+
+function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // Copies the chunks into one buffer: a small chunk would otherwise keep alive the 64 KB buffer that it was read
+    // into.
+    let body: Buffer = Buffer.alloc(0);
+    let bytes = 0;
+    let chunks = 0;
+    // Every request emits 'close' in the end; only one that had not ended before gets an error.
+    const onCut = () => void (request.complete || reject(cutShort()));
+    const onData = (chunk: Buffer) => {
+      chunks += 1;
+      if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
+      if (chunks > BODY_CHUNKS.smallMax + bytes / BODY_CHUNKS.bytesMin) {
+        request.off('data', onData);
+        request.pause(); // What is left of it costs as much as what was read.
+        return reject(tooManyChunks());
+      }
+      if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
+      bytes += chunk.copy(body, bytes);
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(body.subarray(0, bytes)));
+    request.once('close', onCut);
+    request.once('error', onCut);
+  });
+}
+
+/** Whether the client may still be sending the body. */
+export function hasMoreToRead(request: IncomingMessage): boolean {
+  return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
+}
+
+/** Settles when the whole body has come, or no more of it is read: too much, for too long, or in tiny chunks. */
+export function discardBody(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.isPaused() || request.destroyed) return resolve();
+    let bytes = 0;
+    const timeout = setTimeout(resolve, DISCARDED_BODY.msMax);
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARDED_BODY.bytesMax) resolve();
+    });
+    for (const event of ['end', 'close'])
+      request.once(event, () => {
+        clearTimeout(timeout);
+        resolve();
+      });
+  });
+}
+
+function grown(body: Buffer, bytesMin: number, bytesMax: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.max(bytesMin, Math.min(2 * bytesMin, bytesMax)));
+  body.copy(larger);
+  return larger;
+}
+
+function tooManyChunks() {
+  return refuse('PAYLOAD_TOO_LARGE', {
+    message: `The body comes in too many chunks; each should have at least ${BODY_CHUNKS.bytesMin} bytes.`,
+  });
+}
+
+function cutShort() {
+  return refuse('MALFORMED_REQUEST', { message: 'The body ended before it was whole.' });
+}
+
+/** An empty body counts as an empty object. */
+export function parseJson(body: Buffer, contentType: string | undefined): unknown {
+  if (body.length === 0) return {};
+  if (!isJson(contentType)) throw refuse('UNSUPPORTED_MEDIA_TYPE');
+  let text: string;
+  try {
+    text = strictUtf8.decode(body);
+  } catch {
+    throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid UTF-8.' });
+  }
+  return parseText(text, 'body');
+}
+
+/** Parses what a client has sent as a body or as a message of a WebSocket. */
+export function parseText(text: string, what: 'body' | 'message'): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse('MALFORMED_REQUEST', { message: `The ${what} is not valid JSON.` });
+  }
+  const { depth, names, repeatedName } = shapeOfJson(text);
+  // The code that reads the value further is recursive, and would run out of stack.
+  if (depth > JSON_DEPTH_MAX)
+    throw refuse('MALFORMED_REQUEST', { message: `The ${what} is nested more than ${JSON_DEPTH_MAX} levels deep.` });
+  if (names > JSON_NAMES_MAX)
+    throw refuse('MALFORMED_REQUEST', { message: `An object in the ${what} has more than ${JSON_NAMES_MAX} names.` });
+  if (repeatedName !== undefined)
+    throw refuse('MALFORMED_REQUEST', {
+      message: `The ${what} names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,
+    });
+  return value;
+}
+
+/** Matched part by part: one expression for all of it would backtrack over thousands of spaces. */
+export function isJson(contentType = ''): boolean {
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
+  return (
+    /^application\/(json|[\w.+-]+\+json)$/i.test(type) &&
+    parameters.every((parameter) => parameter === '' || /^charset\s*=\s*"?utf-?8"?$/i.test(parameter))
+  );
+}
+
+function tooLarge(maxBytes: number) {
+  return refuse('PAYLOAD_TOO_LARGE', { message: `The body must be at most ${maxBytes / 1024} KB.` });
+}

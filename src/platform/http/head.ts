@@ -1,0 +1,49 @@
+/**
+ * Refuses heads of requests that Node's parser accepts and RFC 9112 does not: a head must have one meaning, since a
+ * proxy in front of the server may have read it the other way.
+ */
+import type { IncomingMessage } from 'node:http';
+import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { HEAD } from '../../market/rules/limits.js';
+
+/** Where a request repeats one of them, Node silently keeps the first. */
+const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
+
+/** A name, an IPv4 address or an IPv6 address in brackets, and a port (RFC 3986, 3.2.2). */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+export function problemWithHead({
+  httpVersionMajor,
+  httpVersion,
+  headers,
+  rawHeaders,
+}: IncomingMessage): Refusal | undefined {
+  if (httpVersionMajor !== 1) return malformed('This server speaks HTTP/1.1 and HTTP/1.0.');
+  if (rawHeaders.length > 2 * HEAD.headersMax)
+    return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEAD.headersMax} headers.` });
+  if (headers.host === undefined && httpVersion === '1.1') return malformed('The header Host is missing.');
+  if (!HOST.test(headers.host ?? '')) return malformed('The header Host must be a name and, if need be, a port.');
+  if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))
+    return malformed('Nothing but 100-continue can be expected.');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && !/^chunked$/i.test(coding))
+    return malformed('A body may have no other Transfer-Encoding than chunked.');
+  const repeated = repeatedIn(rawHeaders);
+  return repeated === undefined ? undefined : malformed(`The header ${repeated} was sent twice.`);
+}
+
+/** `rawHeaders` alternates names and values. */
+function repeatedIn(rawHeaders: readonly string[]): string | undefined {
+  const names = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (!SENT_ONCE.has(name)) continue;
+    if (names.has(name)) return name;
+    names.add(name);
+  }
+  return undefined;
+}
+
+function malformed(message: string): Refusal {
+  return refuse('MALFORMED_REQUEST', { message });
+}

@@ -1,0 +1,56 @@
+/**
+ * Answers requests that cannot be parsed, or do not arrive in time, and so reach no handler: with the reason where that
+ * is possible. Then it closes the connection.
+ */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { answersUnderWay } from './connections.js';
+import { newRequestId } from './request-id.js';
+
+export function answerUnreadable(
+  server: Server,
+  headBytesMax: number,
+  bodyOf: (refusal: Refusal, requestId: string) => object,
+): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const underWay = [...answersUnderWay(socket)];
+    const last = underWay.at(-1);
+    // A complete request is still answered when bad input follows it; its answer is the last on this connection.
+    if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');
+    // A refusal written into the middle of an answer, or before another one, would be taken for a part of it.
+    if (!socket.writable || underWay.length > 1 || last?.headersSent) return void socket.destroy();
+    const requestId = newRequestId(undefined);
+    const refusal = refusalOf(error.code, headBytesMax);
+    const body = JSON.stringify(bodyOf(refusal, requestId));
+    socket.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
+    // A client that goes on sending does not read the answer.
+    socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
+  });
+}
+
+const LAST_WORDS_MS = 1_000;
+
+function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return refuse('PAYLOAD_TOO_LARGE', { message: `The head of a request must be at most ${headBytesMax / 1024} KB.` });
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return refuse('PAYLOAD_TOO_LARGE', { message: 'The extensions of the chunks are too long.' });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return refuse('MALFORMED_REQUEST', { message: 'The request did not arrive in time.' });
+  return refuse('MALFORMED_REQUEST', { message: 'This is no HTTP request.' });
+}
+
+const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 413: 'Payload Too Large' };
+
+function headOf(status: number, bytes: number, requestId: string): string {
+  return [
+    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Refused'}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${bytes}`,
+    `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+  ].join('\r\n');
+}

@@ -1,0 +1,64 @@
+/**
+ * Decides which requests become WebSockets: those for `/graphql` that ask for one. Every other Upgrade header is
+ * ignored, as HTTP allows (RFC 9110, 7.8): HTTP/2 clients ask for `h2c` in their first request, even in one with a
+ * body.
+ */
+import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { refuse } from '../../market/rules/errors.js';
+import { hasSentTooManyAhead } from './connections.js';
+import type { CorsSettings } from './policy.js';
+
+const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
+
+/** The value that Node has set for `upgrade`, which counts only for a request of a WebSocket. */
+const WANTS_UPGRADE = Symbol('wants an upgrade');
+/** Decided when the head is parsed, since answers leave and begin later. */
+const IS_ONE_TOO_MANY = Symbol('is one too many');
+
+/**
+ * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header, and stops parsing
+ * that connection. This property is the only way to choose: Node sets it when it has parsed the head, and reads it when
+ * the headers are complete.
+ */
+export class UpgradableRequest extends IncomingMessage {
+  private [WANTS_UPGRADE]: boolean | null | undefined;
+  private [IS_ONE_TOO_MANY]: boolean | undefined;
+
+  get upgrade(): boolean {
+    // Node then parses no more of what it has read, and `upgrade` of server.ts closes the connection.
+    if (this[IS_ONE_TOO_MANY] === true) return true;
+    if (this[WANTS_UPGRADE] !== true) return false;
+    return this.method === 'CONNECT' || isForWebSocket(this);
+  }
+
+  set upgrade(value: boolean | null) {
+    this[WANTS_UPGRADE] = value;
+    this[IS_ONE_TOO_MANY] ??= hasSentTooManyAhead(this.socket);
+  }
+}
+
+function isForWebSocket({ method, url = '', headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEB_SOCKET_PATH.test(url);
+}
+
+/** Refuses an upgrade by an ordinary answer, after which the connection closes. */
+export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  response.setHeader('Connection', 'close');
+  response.assignSocket(socket);
+  response.once('finish', () => socket.destroySoon());
+}
+
+/**
+ * Browsers let a page open a WebSocket to any origin and read from it; which origins may do so is the same list as for
+ * requests.
+ */
+export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
+  const { origin, host } = headers;
+  if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  throw refuse('FORBIDDEN', {
+    message: 'Pages of this origin may not open a WebSocket here; the server’s CORS_ORIGINS names those that may.',
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * Numbers events after commits: one call is under way at a time, and another one follows it if there were commits
+ * meanwhile.
+ */
+import { NUMBERING_PAUSE } from '../service-limits.js';
+
+export interface Numbering {
+  wake(): void;
+  /** Waits for the call that is under way. */
+  close(): Promise<void>;
+}
+
+interface NumberingParts {
+  /** Numbers a batch; returns whether there may be more. */
+  number(): Promise<boolean>;
+  onFailure(error: unknown): void;
+}
+
+export function createNumbering({ number, onFailure }: NumberingParts): Numbering {
+  let isWanted = false;
+  let isClosed = false;
+  let running: Promise<void> | undefined;
+
+  const mustGoOn = () => isWanted && !isClosed;
+
+  async function run(): Promise<void> {
+    while (mustGoOn()) {
+      isWanted = false;
+      const beganMs = performance.now();
+      if (await number()) isWanted = true;
+      else await pause(performance.now() - beganMs);
+    }
+  }
+
+  return {
+    wake: () => {
+      isWanted = true;
+      running ??= run()
+        .catch(onFailure)
+        .finally(() => (running = undefined));
+    },
+    close: async () => {
+      isClosed = true;
+      await running;
+    },
+  };
+}
+
+function pause(tookMs: number): Promise<void> {
+  const ms = Math.min(
+    NUMBERING_PAUSE.atMostMs,
+    Math.max(NUMBERING_PAUSE.atLeastMs, NUMBERING_PAUSE.timesAsLong * tookMs),
+  );
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,61 @@
+/**
+ * Finds the end of the sessions behind open streams: at once where the log-out is notified, or at the next look, which
+ * checks all sessions of this instance in one statement.
+ */
+import { STREAM } from '../../market/rules/limits.js';
+import type { SessionId } from '../../market/rules/ids.js';
+import type { Db } from '../db/database.js';
+import { findEndedSessions } from '../../market/store/sessions/ended-sessions.js';
+
+export interface SessionEnds {
+  /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
+  follow(session: SessionId, onEnd: () => void): () => void;
+  /** Called on a notification that this session has ended. */
+  endSession(session: SessionId): void;
+  /** Looks now: notifications may have been lost meanwhile. */
+  look(): void;
+  close(): void;
+}
+
+export function watchSessions(
+  db: Db,
+  onFailure: (error: unknown) => void,
+  lookEveryMs: number = STREAM.sessionsPollMs,
+): SessionEnds {
+  const waitersBySession = new Map<string, Set<() => void>>();
+  let isLooking = false;
+
+  function notifyWaiters(session: string): void {
+    const waiters = waitersBySession.get(session) ?? [];
+    waitersBySession.delete(session);
+    for (const onEnd of waiters) onEnd();
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking || waitersBySession.size === 0) return;
+    isLooking = true;
+    try {
+      for (const session of await findEndedSessions(db, [...waitersBySession.keys()])) notifyWaiters(session);
+    } catch (error) {
+      onFailure(error);
+    } finally {
+      isLooking = false;
+    }
+  }
+
+  const looking = setInterval(() => void look(), lookEveryMs);
+  return {
+    follow(session, onEnd) {
+      const waiters = waitersBySession.get(session) ?? new Set();
+      const waiter = () => onEnd();
+      waitersBySession.set(session, waiters.add(waiter));
+      return () => {
+        waiters.delete(waiter);
+        if (waiters.size === 0 && waitersBySession.get(session) === waiters) waitersBySession.delete(session);
+      };
+    },
+    endSession: notifyWaiters,
+    look: () => void look(),
+    close: () => clearInterval(looking),
+  };
+}

@@ -1,0 +1,130 @@
+/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own printing leaves out. */
+import { z } from 'zod';
+import type { Operation } from '../call/operation.js';
+import type { IdKind } from '../../market/rules/ids.js';
+import { idPattern } from '../fields/values.js';
+import { wireName } from './wire.js';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | 'parameters', name: string): string {
+  return `#/components/${kind}/${name}`;
+}
+
+/** An operation's input. */
+export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema {
+  return toDocumentSchema(
+    z.toJSONSchema(input, {
+      io: 'input',
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => addRules(zodSchema, jsonSchema),
+    }),
+  );
+}
+
+/**
+ * Rules that JSON Schema cannot express, as a sentence in the field's description, unless a keyword has the same
+ * meaning.
+ */
+const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
+
+const RULES = 'x-rules';
+
+function addRules(schema: z.core.$ZodType, json: Record<string, unknown>): void {
+  const checks = schema instanceof z.ZodType ? (schema.def.checks ?? []) : [];
+  const rules = checks.flatMap((check) => (check instanceof z.core.$ZodCustom ? sentenceOf(check) : []));
+  if (rules.length > 0) json[RULES] = rules;
+}
+
+function sentenceOf(check: z.core.$ZodCustom): string[] {
+  const { error, path } = check._zod.def;
+  const problem = error?.({ code: 'custom', input: null, path: [], message: '' });
+  const rule = typeof problem === 'string' ? problem : problem?.message;
+  if (rule === undefined || EXPRESSED_BY_KEYWORDS.test(rule)) return [];
+  return [
+    path
+      ? `\`${path.map((name) => wireName(String(name))).join('.')}\` ${rule}.`
+      : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`,
+  ];
+}
+
+/** Metadata that the document must not contain. `withNamedEnums` removes the names of enums. */
+const OWN_METADATA = new Set([
+  '$schema',
+  'parameter',
+  'implied',
+  'day',
+  'kind',
+  'charactersMax',
+  'answerMinimum',
+  'moment',
+  'kind',
+  'description',
+  RULES,
+]);
+
+/** In REST's spelling, with null as another type instead of another schema. */
+export function toDocumentSchema(schema: JsonSchema): JsonSchema {
+  const nullable = partOrNull(schema);
+  if (nullable) {
+    const { anyOf: _both, ...outer } = schema;
+    return withNull(toDocumentSchema({ ...nullable, ...outer, ...withRules(nullable, outer) }));
+  }
+  const { properties, items, kind, required } = schema;
+  const description = [
+    schema.description ?? (schema.readOnly ? 'May be sent back as it was read.' : undefined),
+    ...rulesOf(schema),
+  ]
+    .filter(Boolean)
+    .join(' ');
+  return {
+    ...Object.fromEntries(Object.entries(schema).filter(([name]) => !OWN_METADATA.has(name))),
+    ...(typeof kind === 'string' && { pattern: idPattern(kind as IdKind) }),
+    ...(description !== '' && { description }),
+    ...(isObject(items) && { items: toDocumentSchema(items) }),
+    ...(isObject(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, inner]) => [wireName(name), toDocumentSchema(inner as JsonSchema)]),
+      ),
+    }),
+    ...(Array.isArray(required) && { required: required.map((name) => wireName(String(name))) }),
+  };
+}
+
+function partOrNull({ anyOf }: JsonSchema): JsonSchema | undefined {
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return undefined;
+  const [part, none] = anyOf as JsonSchema[];
+  return none?.type === 'null' ? part : undefined;
+}
+
+function rulesOf({ [RULES]: rules }: JsonSchema): string[] {
+  return Array.isArray(rules) ? rules.map(String) : [];
+}
+
+function withRules(...schemas: JsonSchema[]): JsonSchema {
+  const rules = schemas.flatMap(rulesOf);
+  return rules.length > 0 ? { [RULES]: rules } : {};
+}
+
+export function withNull(schema: JsonSchema): JsonSchema {
+  if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
+  return {
+    ...schema,
+    type: [schema.type, 'null'],
+    ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
+  };
+}
+
+/** A query cannot contain null. */
+export function withoutNull(schema: JsonSchema): JsonSchema {
+  const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
+  return {
+    ...schema,
+    type: kinds.length === 1 ? kinds[0] : kinds,
+    ...(Array.isArray(schema.enum) && { enum: schema.enum.filter((value) => value !== null) }),
+  };
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,133 @@
+/** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
+import { isRepeatable } from '../call/operation.js';
+import type { IdKind } from '../../market/rules/ids.js';
+import { IDEMPOTENCY_KEY } from '../../market/rules/limits.js';
+import { exampleId, idPattern } from '../fields/values.js';
+import { metaOf } from '../fields/shape-kinds.js';
+import { parametersOf } from '../../rest/addresses.js';
+import { hasBody, isParameter, shapeOf } from '../../rest/input.js';
+import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
+import { canRunDry, isConditional, type Route } from './route.js';
+import { wireName } from './wire.js';
+
+/** The documented path: the resource itself is `{id}`, and the parameter of one below it is named by its kind. */
+export function documentedPath(route: Route): string {
+  const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
+  return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
+}
+
+function parameterNames(route: Route): { field: string; name: string; kind: IdKind }[] {
+  const shape = shapeOf(route);
+  return parametersOf(route).map((field, at) => {
+    const schema = shape.get(field);
+    const kind = (schema && metaOf(schema).kind) as IdKind;
+    return { field, kind, name: at === 0 ? 'id' : `${kind}_id` };
+  });
+}
+
+/** The headers that a client may add. */
+export const HEADER_PARAMETERS = {
+  IfMatch: headerParameter(
+    'If-Match',
+    { type: 'string' },
+    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since. ' +
+      'As a proxy that compresses weakens it, `W/"3"`, it means the same.',
+  ),
+  IfNoneMatch: headerParameter(
+    'If-None-Match',
+    { type: 'string' },
+    'The `ETag` of the job as it was read, such as `"3"`: the answer is an empty 304 if it is still the same.',
+  ),
+  IdempotencyKey: headerParameter(
+    'Idempotency-Key',
+    { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.charactersMax },
+    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
+      'answer again; with another input, of which `If-Match` is a part, it is refused. A refusal is not kept: the ' +
+      'call runs anew.',
+  ),
+  DryRun: headerParameter(
+    'Dry-Run',
+    { type: 'string', enum: ['true', 'false'] },
+    'If `true`, the answer is what it would be, and nothing is kept.',
+  ),
+};
+
+function headerParameter(name: string, schema: JsonSchema, description: string) {
+  return { name, in: 'header', description, schema };
+}
+
+export function parameters(route: Route): JsonSchema[] {
+  const fields = fieldsOf(route);
+  const inPath = parameterNames(route).map(({ field, name, kind }) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: fields.get(field)?.description,
+    schema: { type: 'string', pattern: idPattern(kind) },
+    example: exampleId(kind),
+  }));
+  const inQuery = (route.query ?? []).map((field) => {
+    const { description, ...schema } = fields.get(field) ?? {};
+    return { name: wireName(field), in: 'query', description, schema: withoutNull(schema) };
+  });
+  const inHeaders = [
+    ...(fields.has('expectedVersion') ? ['IfMatch'] : []),
+    ...(isConditional(route) ? ['IfNoneMatch'] : []),
+    ...(isRepeatable(route.operation) ? ['IdempotencyKey'] : []),
+    ...(canRunDry(route) ? ['DryRun'] : []),
+  ];
+  return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
+}
+
+/** The name of the body's schema in the document: `CreateJobRequest`. */
+export function requestName({ operation: { name } }: Route): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
+}
+
+/** Undefined if the call has no body. */
+export function bodySchema(route: Route): JsonSchema | undefined {
+  if (!hasBody(route)) return undefined;
+  const inPath = parametersOf(route);
+  const inBody = [...shapeOf(route)]
+    .filter(([field, schema]) => !isParameter(schema) && !inPath.includes(field))
+    .map(([field]) => field);
+  if (inBody.length === 0) return undefined;
+  const jsonSchema = inputSchema(route.operation);
+  const fields = fieldsOf(route);
+  const aliases = Object.entries(route.aliases ?? {}).map(
+    ([alias, field]) =>
+      [
+        alias,
+        {
+          ...fields.get(field),
+          description: `Another name for \`${wireName(field)}\`, from the first examples.`,
+          deprecated: true,
+        },
+      ] as const,
+  );
+  // A client may send a whole resource back, with the parameters of its path.
+  const pathFields =
+    route.method === 'PUT'
+      ? inPath.map(
+          (field) => [wireName(field), { readOnly: true, description: 'May be sent back as it was read.' }] as const,
+        )
+      : [];
+  return {
+    ...(jsonSchema.description !== undefined && { description: jsonSchema.description }),
+    type: 'object',
+    properties: Object.fromEntries([
+      ...pathFields,
+      ...inBody.map((field) => [wireName(field), fields.get(field)] as const),
+      ...aliases,
+    ]),
+    required: inBody
+      .filter((field) => (jsonSchema.required as string[] | undefined)?.includes(wireName(field)))
+      .map(wireName),
+    additionalProperties: false,
+  };
+}
+
+function fieldsOf(route: Route): Map<string, JsonSchema> {
+  const properties = (inputSchema(route.operation).properties ?? {}) as Record<string, JsonSchema>;
+  return new Map([...shapeOf(route).keys()].map((field) => [field, properties[wireName(field)] ?? {}]));
+}

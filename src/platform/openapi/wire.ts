@@ -1,0 +1,103 @@
+/**
+ * Converts between the domain's camelCase and REST's snake_case. Apart from names, only dates change: they become
+ * strings.
+ */
+import type { z } from 'zod';
+import { kindOf } from '../fields/shape-kinds.js';
+
+/** Marks a name that is not in REST's spelling, so that the schema refuses it under the name that was sent. */
+const MISSPELLING_MARK = '!';
+
+export function fromWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [fieldName(name), fromWire(inner)]));
+}
+
+export function fieldName(wireName: string): string {
+  const field = wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const isField = snake(field) === wireName && !field.includes(MISSPELLING_MARK) && !isHeader(field);
+  return isField ? field : unknownName(wireName);
+}
+
+/** Makes a name that no schema has. */
+export function unknownName(wireName: string): string {
+  return MISSPELLING_MARK + wireName;
+}
+
+export function toWire(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(toWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .map(([name, inner]) => [wireName(name), toWire(inner)]),
+  );
+}
+
+type Write = (value: unknown) => unknown;
+
+/** Converts values of one type: of an object only its described fields, and of its parts likewise. */
+export function wireWriter(type: z.core.$ZodType): Write {
+  const kind = kindOf(type);
+  if (kind.is === 'object') return objectWriter(kind.schema.shape);
+  if (kind.is !== 'list') return plain;
+  const write = wireWriter(kind.entry);
+  return (list) => (Array.isArray(list) ? list.map(write) : list);
+}
+
+/**
+ * Every object begins as a copy of an empty one with all names, so that all have one hidden class: V8 turns an object
+ * to which dozens of properties are added one by one into a dictionary, which is slow to serialize as JSON.
+ */
+function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
+  const fields = Object.entries(shape).map(([field, type]) => ({
+    field,
+    name: wireName(field),
+    write: wireWriter(type),
+  }));
+  const empty: Readonly<Record<string, unknown>> = Object.fromEntries(fields.map(({ name }) => [name, undefined]));
+  return (value) => {
+    if (!isObject(value)) return value;
+    const output = { ...empty };
+    for (const { field, name, write } of fields) output[name] = write(value[field]);
+    return output;
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function plain(value: unknown): unknown {
+  return isObject(value) ? toWire(value) : value;
+}
+
+const WIRE_NAMES = new Map<string, string>();
+
+/** Only the few known field names are cached, and no names that a client made up. */
+export function wireName(field: string): string {
+  return WIRE_NAMES.get(field) ?? remember(field);
+}
+
+function remember(field: string): string {
+  const name = spell(field);
+  if (/^[a-zA-Z0-9]{1,40}$/.test(field) && WIRE_NAMES.size < 1_000) WIRE_NAMES.set(field, name);
+  return name;
+}
+
+/** A misspelt name is the last part of a field's path, and stays as it was sent; so does a header's name. */
+function spell(field: string): string {
+  if (isHeader(field)) return field;
+  const at = field.indexOf(MISSPELLING_MARK);
+  return at < 0 ? snake(field) : snake(field.slice(0, at)) + field.slice(at + MISSPELLING_MARK.length);
+}
+
+function isHeader(name: string): boolean {
+  return /^[A-Z]/.test(name);
+}
+
+function snake(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

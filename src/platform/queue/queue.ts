@@ -1,0 +1,137 @@
+/**
+ * What is done after a commit, such as sending to webhooks: rows of one table, written in the transaction that they
+ * follow from. Every instance leases those that are due and runs them; another one does if it is killed meanwhile. Each
+ * key has a few places of its own, and keys that are slow share a few more: they never hold those of the others.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import { POOLS, QUEUE, type TASKS } from '../service-limits.js';
+import { connect, type Connection, type Db } from '../db/database.js';
+import type { DatabaseWatch } from '../db/database-watch.js';
+import { asArray } from '../db/statement.js';
+import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task, type TaskKindName } from './tasks.js';
+import { repeat, type Repeated } from './repeat.js';
+
+export interface TaskKind {
+  readonly limits: Readonly<Record<keyof (typeof TASKS)[TaskKindName], number>>;
+  /** After each attempt that failed, so many seconds until the next; after the last one the task is over. */
+  readonly retryAfterSeconds: readonly number[];
+  /** If this throws, the task is run again once its lease has run out. */
+  run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd>;
+}
+
+export interface TaskEnd {
+  /** A task that was not run is given back, and counts no attempt. */
+  readonly outcome: 'done' | 'failed' | 'not run';
+  /** Whether it took so long that its key counts as slow from now on. */
+  readonly isSlow?: boolean;
+  /** Writes what came of it, in the transaction that ends the task. */
+  write?(tx: Db): Promise<unknown>;
+}
+
+export interface Queue extends Repeated {
+  /** Connections apart from those of the APIs, also for whoever queues tasks in the background. */
+  readonly db: Db;
+}
+
+interface QueueParts {
+  readonly connection: Connection;
+  readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly kinds: Readonly<Partial<Record<TaskKindName, TaskKind>>>;
+}
+
+export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts): Queue {
+  const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
+  const db = pool.of({ address: 'queue' });
+  const warn = (kind?: TaskKindName) => (error: unknown) => {
+    if (!databaseWatch.problem) log.warn({ err: error, kind }, 'running tasks failed; retrying');
+  };
+  const workers = new Map(
+    (Object.entries(kinds) as [TaskKindName, TaskKind][]).map(([name, kind]) => [
+      name,
+      openWorker(db, name, kind, warn(name)),
+    ]),
+  );
+  const looking = repeat(wakeWorkers, QUEUE.lookEveryMs, warn());
+
+  async function wakeWorkers(): Promise<boolean> {
+    for (const { kind } of await selectDueKinds(db, { kinds: asArray([...workers.keys()]) })) workers.get(kind)?.wake();
+    return false;
+  }
+
+  return {
+    db,
+    wake: looking.wake,
+    async close() {
+      await looking.close();
+      await Promise.all([...workers.values()].map((worker) => worker.close()));
+      await pool.close();
+    },
+  };
+}
+
+/** Runs the tasks of one kind on this instance. */
+function openWorker(db: Db, name: TaskKindName, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
+  const { places, placesPerKey, placesOfSlowKeys, leaseSeconds } = kind.limits;
+  const running = new Set<{ readonly key: string; readonly isSlow: boolean; readonly work: Promise<void> }>();
+  const slowKeys = new LRUCache<string, true>({ max: QUEUE.slowKeysMax, ttl: QUEUE.slowForMs });
+  const stop = new AbortController();
+  const claimAll = async () => (await claim(false, places)) + (await claim(true, placesOfSlowKeys)) > 0;
+  const claiming = repeat(claimAll, QUEUE.claimEveryMs, onFailure);
+
+  async function claim(isSlow: boolean, most: number): Promise<number> {
+    const free = most - [...running].filter((one) => one.isSlow === isSlow).length;
+    if (free <= 0 || (isSlow && slowKeys.size === 0)) return 0;
+    const tasks = await claimTasks(db, {
+      kind: name,
+      running: asArray([...running].map(({ key }) => key)),
+      slowKeys: asArray([...slowKeys.keys()]),
+      isSlow,
+      placesPerKey: isSlow ? 1 : placesPerKey,
+      places: free,
+      leaseSeconds,
+    });
+    for (const task of tasks) begin(task, isSlow);
+    return tasks.length;
+  }
+
+  function begin(task: Task, isSlow: boolean): void {
+    const one = { key: task.key, isSlow, work: runTask(task).catch(onFailure) };
+    running.add(one);
+    void one.work.finally(() => {
+      running.delete(one);
+      claiming.wake();
+    });
+  }
+
+  async function runTask(task: Task): Promise<void> {
+    const { outcome, isSlow, write } = await kind.run(db, task, stop.signal);
+    if (isSlow) slowKeys.set(task.key, true);
+    await db.inTransaction(async (tx) => {
+      const [held] = await endTask(tx, task, outcome);
+      // If the lease is lost, another instance runs the task.
+      if (held && write) await tx.commitWith(write(tx));
+    });
+  }
+
+  function endTask(tx: Db, task: Task, outcome: TaskEnd['outcome']) {
+    if (outcome === 'not run') return requeueTask(tx, { ...task, retryAfterSeconds: 0 });
+    const seconds = outcome === 'failed' ? kind.retryAfterSeconds[task.attempts] : undefined;
+    if (seconds === undefined) return deleteTask(tx, task);
+    // Tasks that failed at the same time are not all retried at the same time.
+    const retryAfterSeconds = seconds * (1 + QUEUE.retrySpread * (2 * Math.random() - 1));
+    return requeueTask(tx, { ...task, attempts: task.attempts + 1, retryAfterSeconds });
+  }
+
+  return {
+    wake: claiming.wake,
+    /** Stops the tasks that take long. */
+    async close() {
+      const timer = setTimeout(() => stop.abort(), QUEUE.finishWithinMs);
+      await claiming.close();
+      await Promise.all([...running].map(({ work }) => work));
+      clearTimeout(timer);
+    },
+  };
+}

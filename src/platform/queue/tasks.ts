@@ -1,0 +1,120 @@
+/** The queue in the database: queues tasks, leases them to the instance that runs them, and ends them. */
+import { sql } from 'drizzle-orm';
+import type { Db } from '../db/database.js';
+import { statement, type Placeholders } from '../db/statement.js';
+import { tasks } from '../db/tables/tasks.js';
+
+export type TaskKindName = 'webhook' | 'mail' | 'restore';
+
+/** A task that this instance runs, for as long as the lease is still the one that it got. */
+export interface Task {
+  readonly id: string;
+  readonly key: string;
+  readonly attempts: number;
+  readonly leasedUntil: string;
+}
+
+const insertTaskList = statement(
+  'insertTaskList',
+  {},
+  ($: Placeholders<{ kind: TaskKindName; list: string }>) => sql`insert into tasks (id, kind, key)
+    select id, ${$('kind')}, key from json_to_recordset(${$('list')}::json) as list (id text, key text)
+    on conflict (id) do update set run_at = now() where tasks.leased_until is null or tasks.leased_until <= now()`,
+);
+
+/** A task that waits already keeps its attempts and becomes due; one that is being run is not changed. */
+export async function insertTasks(tx: Db, kind: TaskKindName, list: readonly Pick<Task, 'id' | 'key'>[]) {
+  await insertTaskList(tx, { kind, list: JSON.stringify(list) });
+}
+
+interface DatedTask extends Pick<Task, 'id' | 'key'> {
+  readonly kind: TaskKindName;
+}
+
+/** Queues a task for later, or moves it. An instance that runs it now loses its lease. */
+export const queueTaskAt = statement(
+  'queueTaskAt',
+  {},
+  ($: Placeholders<DatedTask & { runAt: string }>) => sql`insert into tasks (id, kind, key, run_at)
+    values (${$('id')}, ${$('kind')}, ${$('key')}, ${$('runAt')}::timestamptz)
+    on conflict (id) do update set run_at = excluded.run_at, leased_until = null, attempts = 0`,
+);
+
+export const deleteTaskOf = statement(
+  'deleteTaskOf',
+  {},
+  ($: Placeholders<DatedTask>) =>
+    sql`delete from tasks where kind = ${$('kind')} and key = ${$('key')} and id = ${$('id')}`,
+);
+
+interface Claim {
+  readonly kind: TaskKindName;
+  /** A Postgres array with the keys of all tasks that this instance runs. */
+  readonly running: string;
+  readonly slowKeys: string;
+  /** Whether to claim tasks of slow keys, or of all others. */
+  readonly isSlow: boolean;
+  readonly placesPerKey: number;
+  readonly places: number;
+  readonly leaseSeconds: number;
+}
+
+const IS_DUE = sql.raw('run_at <= now() and (leased_until is null or leased_until <= now())');
+
+/** The kinds of which some task is due, so that one look serves for all of them. */
+export const selectDueKinds = statement(
+  'selectDueKinds',
+  { kind: sql<TaskKindName>`kinds.kind` },
+  ($: Placeholders<{ kinds: string }>) => sql`select kind from unnest(${$('kinds')}::text[]) as kinds (kind)
+    where exists (select from tasks where tasks.kind = kinds.kind and ${IS_DUE})`,
+);
+
+/**
+ * Finds the keys by a skip scan of the index, however many tasks each has. Which of them come first is left to chance:
+ * none waits for those with more tasks or older ones. The tasks of a paused endpoint wait.
+ */
+export const claimTasks = statement(
+  'claimTasks',
+  { id: tasks.id, key: tasks.key, attempts: tasks.attempts, leasedUntil: sql<string>`tasks.leased_until` },
+  ($: Placeholders<Claim>) => sql`with recursive keys as (
+      (select key from tasks where kind = ${$('kind')} order by key limit 1)
+      union all
+      select next.key from keys cross join lateral (
+        select key from tasks where kind = ${$('kind')} and key > keys.key order by key limit 1) next
+    ), free as (
+      select key, ${$('placesPerKey')}::int - cardinality(array_positions(${$('running')}::text[], key)) as places
+      from keys where (key = any(${$('slowKeys')}::text[])) = ${$('isSlow')}::boolean
+    ), chosen as (
+      select key, places from free
+      where places > 0
+        and exists (select from tasks where kind = ${$('kind')} and key = free.key and ${IS_DUE})
+        and not exists (select from webhook_endpoints w
+          where w.id = free.key and (w.status = 'paused' or w.deleted_at is not null))
+      order by random() limit ${$('places')}::int
+    ), claimed as (
+      select next.id from chosen cross join lateral (
+        select id from tasks where kind = ${$('kind')} and key = chosen.key and ${IS_DUE}
+        order by run_at limit chosen.places for update skip locked) next
+      limit ${$('places')}::int
+    )
+    update tasks set leased_until = now() + make_interval(secs => ${$('leaseSeconds')}::int)
+    from claimed where tasks.id = claimed.id
+    returning tasks.id, tasks.key, tasks.attempts, tasks.leased_until`,
+);
+
+const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
+
+/** Returns no row if the lease is lost, as does the next. */
+export const deleteTask = statement(
+  'deleteTask',
+  { id: tasks.id },
+  ($: Placeholders<Task>) => sql`delete from tasks where ${isHeld($)} returning id`,
+);
+
+export const requeueTask = statement(
+  'requeueTask',
+  { id: tasks.id },
+  ($: Placeholders<Task & { retryAfterSeconds: number }>) => sql`update tasks set leased_until = null,
+      attempts = ${$('attempts')}::int, run_at = now() + make_interval(secs => ${$('retryAfterSeconds')}::float8)
+    where ${isHeld($)} returning id`,
+);

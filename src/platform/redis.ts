@@ -1,0 +1,32 @@
+/** Connections to Redis. A server without Redis does not even load the client. */
+import { createRequire } from 'node:module';
+import type { Redis } from 'ioredis';
+import { REDIS } from './service-limits.js';
+
+export type { Redis } from 'ioredis';
+
+/**
+ * Commands fail at once while there is no connection, and are never queued and sent later: a late count is a wrong one.
+ */
+export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeoutMs): Redis {
+  const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
+  return new ioredis.Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: REDIS.setupTimeoutMs,
+    commandTimeout: Math.max(REDIS.setupTimeoutMs, timeoutMs),
+    disconnectTimeout: 100,
+    disableClientInfo: true,
+    retryStrategy: (attempt) => Math.min(50 * attempt, REDIS.retryIntervalMsMax),
+  });
+}
+
+/** An answer that has come while the event loop was busy still counts. */
+export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));
+    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

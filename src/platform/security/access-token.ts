@@ -1,0 +1,156 @@
+/**
+ * Access tokens: short-lived JWTs, HS256 alone. jsonwebtoken checks the signature; everything else that it would let
+ * pass (no `exp`, one-byte secrets, texts as payloads, lists as audiences) is checked here.
+ */
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import { LRUCache } from 'lru-cache';
+import { isId, type SessionId, type UserId } from '../../market/rules/ids.js';
+import { ROLES, type Role } from '../../market/rules/viewer.js';
+import { ACCESS_TOKEN } from '../../market/rules/limits.js';
+
+export interface AccessTokenSettings {
+  readonly secret: string;
+  /** Still verifies tokens but signs none, so that the secret can be changed without logging users out. */
+  readonly previousSecret?: string | undefined;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly ttlSeconds: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export interface Bearer {
+  readonly userId: UserId;
+  readonly sessionId: SessionId;
+  readonly role: Role;
+}
+
+export interface Claims extends Bearer {
+  readonly expiresAtSeconds: number;
+}
+
+export interface SignedToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Why a token is refused. Only one with a good signature can be 'expired' or 'issued_in_future'. */
+export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
+
+export interface AccessTokens {
+  sign(bearer: Bearer): SignedToken;
+  /** The claims of a token that is valid now; else the reason to refuse it. */
+  verify(token: string): Claims | TokenProblem;
+}
+
+const SECRET_BYTES_MIN = 32;
+
+export function createAccessTokens(settings: AccessTokenSettings): AccessTokens {
+  const { secret, previousSecret, issuer, audience, ttlSeconds, now = Date.now } = settings;
+  const signing = signingKey(secret);
+  const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
+  const nowSeconds = () => Math.floor(now() / 1000);
+  /** Tokens whose signature was verified, which stays true for ever; the times of a token are checked on each call. */
+  const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
+
+  function verifiedPayload(token: string): object | undefined {
+    const cachedPayload = payloads.get(token);
+    if (cachedPayload) return cachedPayload;
+    const key = keys.get(headerOf(token));
+    const payload = key && signedPayload(token, key, nowSeconds());
+    if (!payload || 'nbf' in payload) return payload;
+    payloads.set(token, payload);
+    return payload;
+  }
+
+  return {
+    sign({ userId, sessionId, role }) {
+      const iat = nowSeconds();
+      const exp = iat + ttlSeconds;
+      const payload = { iss: issuer, aud: audience, sub: userId, sid: sessionId, role, iat, exp };
+      const token = jwt.sign(payload, signing.key, { algorithm: 'HS256', keyid: signing.id });
+      return { token, expiresAt: new Date(exp * 1000) };
+    },
+
+    verify(token) {
+      if (typeof token !== 'string' || token.length > ACCESS_TOKEN.charactersMax) return 'malformed';
+      const payload = verifiedPayload(token);
+      if (payload) return claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
+      return THREE_PARTS.test(token) ? 'invalid' : 'malformed';
+    },
+  };
+}
+
+const THREE_PARTS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+interface SigningKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** A key object, since jsonwebtoken would build one from a string on every call, at fifty times the cost. */
+function signingKey(secret: string): SigningKey {
+  const bytes = Buffer.from(secret);
+  if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
+  const key = createSecretKey(bytes);
+  // A truncated keyed hash: it identifies the secret, and reveals no more of it than a signature does.
+  const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
+  return { id, key };
+}
+
+/**
+ * All tokens of one secret begin with the very same header, so the encoded header itself finds the key. A header with
+ * another algorithm, without a key id, or with a key of its own (`jwk`, `x5u`) is not even decoded.
+ */
+function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
+  return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
+}
+
+function headerOf(token: string): string {
+  return token.slice(0, token.indexOf('.'));
+}
+
+/**
+ * `{"` in base64url. The payload must begin so: jsonwebtoken would parse a JSON string that holds an object, and take
+ * it for the object.
+ */
+const ENCODED_OBJECT = 'eyJ';
+
+function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
+  if (!token.startsWith(ENCODED_OBJECT, token.indexOf('.') + 1)) return undefined;
+  try {
+    // The expiry is checked with the other claims.
+    const options = { algorithms: ['HS256' as const], clockTimestamp: nowSeconds, ignoreExpiration: true };
+    const payload = jwt.verify(token, key, options);
+    return typeof payload === 'object' ? payload : undefined;
+  } catch {
+    // jsonwebtoken throws a different error for each defect of a token; the caller gets the same answer for all of
+    // them.
+    return undefined;
+  }
+}
+
+interface ClaimChecks {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly nowSeconds: number;
+}
+
+function claimsIn(payload: object, { issuer, audience, nowSeconds }: ClaimChecks): Claims | TokenProblem {
+  const { iss, aud, sub, sid, role, iat, exp }: Record<string, unknown> = { ...payload };
+  if (iss !== issuer || aud !== audience) return 'invalid';
+  if (!isSecond(iat) || !isSecond(exp)) return 'invalid';
+  if (!isId('user', sub) || !isId('session', sid) || !isRole(role)) return 'invalid';
+  if (iat > nowSeconds + ACCESS_TOKEN.clockSkewSecondsMax) return 'issued_in_future';
+  if (exp <= nowSeconds) return 'expired';
+  return { userId: sub, sessionId: sid, role, expiresAtSeconds: exp };
+}
+
+function isSecond(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isRole(value: unknown): value is Role {
+  return ROLES.some((role) => role === value);
+}

@@ -1,0 +1,54 @@
+/**
+ * Runs bcrypt on threads of its own with a low priority: a flood of log-ins makes log-ins slow, and does not hold up
+ * the files and DNS lookups in Node's own small thread pool.
+ */
+import { Worker } from 'node:worker_threads';
+import { HASHING } from '../service-limits.js';
+
+export interface HashingThreads {
+  hash(plain: string, cost: number): Promise<string>;
+  compare(plain: string, hash: string): Promise<boolean>;
+}
+
+type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
+type TaskResult = { readonly result: string | boolean } | { readonly problem: string };
+
+/** Idle threads, of which so many are kept. The queue of `passwords.ts` bounds how many are busy. */
+const idle: Worker[] = [];
+
+export const hashingThreads: HashingThreads = {
+  hash: async (plain, cost) => String(await run({ plain, cost })),
+  compare: async (plain, hash) => (await run({ plain, hash })) === true,
+};
+
+function run(task: Task): Promise<string | boolean> {
+  const thread = idle.pop() ?? start();
+  thread.ref();
+  return new Promise((resolve, reject) => {
+    function onMessage(answer: TaskResult): void {
+      thread.off('error', onError);
+      release(thread);
+      if ('problem' in answer) reject(new Error(`bcrypt failed: ${answer.problem}`));
+      else resolve(answer.result);
+    }
+    function onError(error: Error): void {
+      thread.off('message', onMessage);
+      reject(error);
+    }
+    thread.once('message', onMessage);
+    thread.once('error', onError);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    thread.postMessage(task);
+  });
+}
+
+function start(): Worker {
+  return new Worker(new URL('hashing-thread.js', import.meta.url), { execArgv: [], env: {} });
+}
+
+/** A thread without work keeps no process alive. */
+function release(thread: Worker): void {
+  thread.unref();
+  if (idle.length < HASHING.idleThreadsMax) idle.push(thread);
+  else void thread.terminate();
+}

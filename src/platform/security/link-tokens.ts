@@ -1,0 +1,26 @@
+/**
+ * The tokens in the links of mails. Each is an HMAC over the identifier of its mail, so that a mail can be made again
+ * though only the token's hash is stored: by any instance, also while JWT_SECRET is being replaced.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import type { MailId } from '../../market/rules/ids.js';
+
+export interface LinkTokens {
+  tokenOf(mail: MailId): string;
+  /** The token of a mail that was written under this secret or the previous one. */
+  tokenWithHash(mail: MailId, hash: string): string | undefined;
+}
+
+export function createLinkTokens(secret: string, previousSecret?: string): LinkTokens {
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
+  const token = (from: string, mail: MailId) =>
+    createHmac('sha256', `links in mails ${from}`).update(mail).digest('base64url');
+  return {
+    tokenOf: (mail) => token(secret, mail),
+    tokenWithHash: (mail, hash) => secrets.map((one) => token(one, mail)).find((one) => hashOfLinkToken(one) === hash),
+  };
+}
+
+export function hashOfLinkToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

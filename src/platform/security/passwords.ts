@@ -1,0 +1,85 @@
+/**
+ * Hashes passwords by bcrypt, a few at a time. A hash takes a thread for a quarter of a second; a fair queue bounds how
+ * many are made at once, and refuses those that would come too late. bcrypt ignores all bytes after the 72nd, so that
+ * the input schemas refuse longer passwords.
+ */
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import bcrypt from 'bcrypt';
+import { SHARES } from '../../market/rules/limits.js';
+import { HASHING } from '../service-limits.js';
+import type { ShareLimits } from '../shares/share-limits.js';
+import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
+import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
+import { hashingThreads } from './hashing-threads.js';
+
+export interface PasswordSettings {
+  readonly cost: number;
+  readonly concurrent?: number;
+  readonly limits?: ShareLimits;
+  readonly events?: ShareEvents;
+}
+
+export interface Passwords {
+  hash(plain: string, holder?: Holder): Promise<string>;
+  /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
+  matches(plain: string, hash: string | undefined, holder?: Holder): Promise<boolean>;
+  /** Refuses calls that wait, and from now on those that would have to wait: the last would wait a minute. */
+  stop: FairQueue['stop'];
+  readonly active: number;
+  readonly waiting: number;
+}
+
+/** Two at once, or one on a small machine: a core is left for everything else. */
+const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
+
+export function createPasswords({
+  cost,
+  concurrent = CONCURRENT,
+  limits = SHARES.hashingQueue,
+  events = NO_EVENTS,
+}: PasswordSettings): Passwords {
+  let lastMs = 0;
+  const queue: FairQueue = createFairQueue({
+    name: 'hashingQueue',
+    limits,
+    events,
+    places: concurrent,
+    waitMs: HASHING.waitMs,
+    // After so long a quarter of the queue has been served, and there is room again.
+    retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),
+  });
+  const dummyHash = hashOfNoPassword(cost);
+
+  async function measure<T>(work: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    const result = await work();
+    lastMs = performance.now() - began;
+    return result;
+  }
+
+  return {
+    hash: (plain, holder = SERVER) => queue.run(holder, () => measure(() => hashingThreads.hash(plain, cost))),
+    matches: async (plain, hash, holder = SERVER) => {
+      const isSame = await queue.run(holder, () => measure(() => hashingThreads.compare(plain, hash ?? dummyHash)));
+      return isSame && hash !== undefined;
+    },
+    stop: queue.stop,
+    get active() {
+      return queue.active;
+    },
+    get waiting() {
+      return queue.waiting;
+    },
+  };
+}
+
+/**
+ * A well-formed hash of the same cost: bcrypt compares a malformed one in a millisecond, which would reveal which
+ * emails have accounts. It is a constant text, since to compute one would delay the start. Its last character sets bits
+ * that no real hash has, so that no password matches it.
+ */
+function hashOfNoPassword(cost: number): string {
+  const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);
+  return `${bcrypt.genSaltSync(cost)}${digits}9`;
+}

@@ -1,0 +1,274 @@
+/**
+ * Rate limits, exact under any number of parallel calls: graphql-rate-limit's limiter over a store that counts by
+ * rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, and let a thousand parallel calls
+ * through a limit of 5. A window begins with the first call that is counted in it.
+ *
+ * Counts are kept in Redis if there is one, and in memory if there is none or it is lost. Memory keeps each identity
+ * until its window ends, so it is bounded by the calls of a minute, and of an hour for mails: a million identities take
+ * some 400 MB.
+ *
+ * A budget of failures is taken from before the attempt and given back after a success. Counting only after a failure
+ * would let every attempt through that starts before the first has failed.
+ */
+import { createHash } from 'node:crypto';
+import { getGraphQLRateLimiter } from 'graphql-rate-limit';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { connectRedis, within, type Redis } from '../redis.js';
+import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
+
+export interface RateBudget {
+  /** One of the program's own names, never a caller's text. */
+  readonly name: string;
+  /** How many calls pass in a window; 0 lets none pass. */
+  readonly max: number;
+  readonly windowSeconds: number;
+}
+
+export interface RateLimitSettings {
+  /** False lets every call pass and counts nothing. */
+  readonly enabled: boolean;
+  readonly redisUrl?: string | undefined;
+  /** How long a call waits for Redis at the moment it is lost; after that, none waits. */
+  readonly redisTimeoutMs?: number;
+  /** Called once for each loss, also when Redis cannot be reached at the start. */
+  onRedisLost(error: unknown): void;
+  onRedisBack(): void;
+}
+
+export interface Taken {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  /** When the window ends. */
+  readonly resetSeconds: number;
+  /** At least 1 for a refused call, 0 for one that passes. */
+  readonly retryAfterSeconds: number;
+  /** Takes this very call out of the count; a second time, or for a refused call, it changes nothing. */
+  giveBack(): Promise<void>;
+}
+
+export interface RateLimits {
+  /** Counts this call if there is room for it. A refused call is not counted. */
+  take(budget: RateBudget, key: string): Promise<Taken>;
+  storeInUse(): 'memory' | 'redis';
+  /** Settles once it is known whether Redis can be reached, within about a second or two. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createRateLimits(settings: RateLimitSettings): RateLimits {
+  return settings.enabled ? countingLimits(settings) : NO_LIMITS;
+}
+
+function countingLimits(settings: RateLimitSettings): RateLimits {
+  const { redisUrl, redisTimeoutMs = REDIS.waitMs, onRedisLost, onRedisBack } = settings;
+  const redis = redisUrl ? connectRedis(redisUrl, redisTimeoutMs) : undefined;
+  const counters = new Map<string, Counters>();
+  let isRedisLost = false;
+  let isReconnecting = false;
+  redis?.on('error', noteLoss).on('close', noteClose).on('ready', noteReturn);
+
+  function noteLoss(error: unknown): void {
+    if (!isRedisLost) onRedisLost(error);
+    isRedisLost = true;
+  }
+
+  function noteClose(): void {
+    isReconnecting = false;
+    noteLoss(new Error('The connection to Redis was closed.'));
+  }
+
+  function noteReturn(): void {
+    if (isRedisLost) onRedisBack();
+    isRedisLost = false;
+  }
+
+  async function take(budget: RateBudget, key: string): Promise<Taken> {
+    const call: { counted?: CountedCall } = {};
+    const allowed = await isAllowed(budget, async () => {
+      call.counted = await count(budget, shortKey(key));
+      return call.counted.hasRoom;
+    });
+    if (call.counted && !allowed) await uncount(call.counted);
+    return takenOf(budget, allowed, call.counted, uncount);
+  }
+
+  async function count(budget: RateBudget, key: string): Promise<CountedCall> {
+    const { inMemory, inRedis } = countersOf(budget);
+    return (inRedis && (await tryRedis(() => consume(inRedis, key)))) ?? consume(inMemory, key);
+  }
+
+  async function uncount({ counter, key, windowEndsMs }: CountedCall): Promise<void> {
+    if (performance.now() > windowEndsMs - UNCOUNT_UNTIL_MS_BEFORE_END) return;
+    if (counter instanceof RateLimiterRedis) await tryRedis(() => counter.reward(key));
+    else await counter.reward(key);
+  }
+
+  function countersOf(budget: RateBudget): Counters {
+    const label = `${budget.name}:${budget.windowSeconds}:${budget.max}`;
+    let ofBudget = counters.get(label);
+    if (!ofBudget) counters.set(label, (ofBudget = createCounters(budget, redis)));
+    return ofBudget;
+  }
+
+  /**
+   * Undefined if Redis does not do it. The library's `insuranceLimiter` would count in memory as well, and tell nobody
+   * why: a Redis that is full or read-only would look well in the log and the metrics.
+   */
+  async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (redis?.status !== 'ready' || isReconnecting) return undefined;
+    try {
+      const result = await within(redisTimeoutMs, work());
+      noteReturn();
+      return result;
+    } catch (error) {
+      noteLoss(error);
+      if (!isReply(error)) reconnect(redis);
+      return undefined;
+    }
+  }
+
+  /** A dead connection may accept commands for a quarter of an hour before the operating system closes it. */
+  function reconnect(connection: Redis): void {
+    if (connection.status !== 'ready' || isReconnecting) return;
+    isReconnecting = true;
+    connection.disconnect(true);
+  }
+
+  return {
+    take,
+    storeInUse: () => (redis?.status === 'ready' && !isRedisLost ? 'redis' : 'memory'),
+    ready: async () => {
+      if (redis && redis.status !== 'ready' && !isRedisLost)
+        await new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
+    },
+    close: async () => {
+      redis?.off('close', noteClose).disconnect();
+    },
+  };
+}
+
+interface Counters {
+  readonly inMemory: RateLimiterMemory;
+  readonly inRedis: RateLimiterRedis | undefined;
+}
+
+/** A call as one of the counters has counted it. */
+interface CountedCall {
+  readonly counter: RateLimiterMemory | RateLimiterRedis;
+  readonly key: string;
+  readonly hasRoom: boolean;
+  readonly remaining: number;
+  /** On the clock of `performance.now()`, which never steps back. */
+  readonly windowEndsMs: number;
+}
+
+function createCounters({ name, max, windowSeconds }: RateBudget, redis: Redis | undefined): Counters {
+  const settings = { points: max, duration: windowSeconds };
+  return {
+    inMemory: new RateLimiterMemory({ ...settings, keyPrefix: '' }),
+    inRedis:
+      redis && new RateLimiterRedis({ ...settings, keyPrefix: `rates:${name}:${windowSeconds}`, storeClient: redis }),
+  };
+}
+
+/** The counter also counts a call for which there is no room; `uncount` takes it out again. */
+async function consume(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
+  try {
+    return countedCall(counter, key, true, await counter.consume(key));
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    return countedCall(counter, key, false, refusal);
+  }
+}
+
+function countedCall(
+  counter: CountedCall['counter'],
+  key: string,
+  hasRoom: boolean,
+  { remainingPoints, msBeforeNext }: RateLimiterRes,
+): CountedCall {
+  return { counter, key, hasRoom, remaining: remainingPoints, windowEndsMs: performance.now() + msBeforeNext };
+}
+
+/**
+ * Keys may hold a caller's text. Redis shows none of it, no key is long, and no caller can find two keys with one hash.
+ */
+function shortKey(key: string): string {
+  return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
+}
+
+/** An error that Redis answered with, over a connection that works. */
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** A method, so that the two types meet without a cast: the limiter reads nothing else of a resolver's parameters. */
+interface Limiter {
+  refusal(
+    field: { parent: undefined; args: Record<string, unknown>; context: undefined; info: { fieldName: string } },
+    budget: { max: number; readOnly: true },
+  ): Promise<string | undefined>;
+}
+
+/** Asks graphql-rate-limit's limiter, whose store counts when it is read and has nothing to write afterwards. */
+async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boolean>): Promise<boolean> {
+  // The limiter reads a limit of 0 as its default of 5.
+  if (!(max >= 1)) return false;
+  const limiter: Limiter = {
+    refusal: getGraphQLRateLimiter({
+      identifyContext: () => name,
+      store: {
+        // To the limiter, the counter's answer is one earlier call or none, at a limit of one.
+        getForIdentity: async () => ((await countCall()) ? [] : [Date.now()]),
+        setForIdentity: () => undefined,
+      },
+    }),
+  };
+  const field = { parent: undefined, args: {}, context: undefined, info: { fieldName: name } };
+  return (await limiter.refusal(field, { max: 1, readOnly: true })) === undefined;
+}
+
+function takenOf(
+  { max, windowSeconds }: RateBudget,
+  allowed: boolean,
+  counted: CountedCall | undefined,
+  uncount: (counted: CountedCall) => Promise<void>,
+): Taken {
+  const leftMs = counted ? counted.windowEndsMs - performance.now() : windowSeconds * 1_000;
+  const resetSeconds = Math.min(windowSeconds, Math.max(1, Math.ceil(leftMs / 1_000)));
+  let isCounted = allowed;
+  return {
+    allowed,
+    limit: max,
+    windowSeconds,
+    remaining: counted?.remaining ?? 0,
+    resetSeconds,
+    retryAfterSeconds: allowed ? 0 : resetSeconds,
+    giveBack: async () => {
+      if (!isCounted || !counted) return;
+      isCounted = false;
+      await uncount(counted);
+    },
+  };
+}
+
+async function passEverything({ max, windowSeconds }: RateBudget): Promise<Taken> {
+  return {
+    allowed: true,
+    limit: max,
+    windowSeconds,
+    remaining: max,
+    resetSeconds: 0,
+    retryAfterSeconds: 0,
+    giveBack: async () => undefined,
+  };
+}
+
+const NO_LIMITS: RateLimits = {
+  take: passEverything,
+  storeInUse: () => 'memory',
+  ready: async () => undefined,
+  close: async () => undefined,
+};

@@ -1,0 +1,221 @@
+/**
+ * A bounded queue for a scarce resource, of which so many calls at once may have a place. A place that becomes free
+ * goes to the next network address in turn, and there to the next user in turn. Where the queue is full, a call from an
+ * address with fewer waiting calls than another replaces that address' newest call; where no other address has more,
+ * the server is beyond capacity.
+ */
+import type { Refusal } from '../../market/rules/errors.js';
+import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
+
+export interface FairQueueSettings extends ShareSettings {
+  /** How many may be at work at once. */
+  readonly places: number;
+  /** How many of these for one address: the rest stay free for the others, however long its work takes. */
+  readonly placesPerAddress?: number;
+  /** How many of these for one user at one address. */
+  readonly placesPerUser?: number;
+  /** How many of these for long work, of all addresses together. */
+  readonly placesForLong?: number;
+  readonly waitMs: number;
+}
+
+export interface Work {
+  /** Whether the work takes a hundred times as long as most. */
+  readonly isLong?: boolean;
+}
+
+export interface FairQueue {
+  run<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T>;
+  /** Refuses all calls that wait, and from now on all that would have to wait. */
+  stop(reason: () => Refusal): void;
+  readonly active: number;
+  readonly waiting: number;
+}
+
+interface Waiter {
+  readonly asking: Holder;
+  readonly holder: Holder;
+  readonly kind: Work;
+  readonly sinceMs: number;
+  readonly giveBack: GiveBack;
+  readonly timeout: NodeJS.Timeout;
+  readonly admit: (leave: GiveBack) => void;
+  refuse(reason: Error): void;
+}
+
+export function createFairQueue({
+  places,
+  placesPerAddress = places,
+  placesPerUser = placesPerAddress,
+  placesForLong = places,
+  waitMs,
+  ...settings
+}: FairQueueSettings): FairQueue {
+  const share = createShare(settings);
+  const atWork = createShare({ ...settings, limits: { of: 'at work' } });
+  /** By address and user. An address or user that was served moves to the end, so that the first one is next. */
+  const lanes = new Map<string, Map<string, Set<Waiter>>>();
+  let longAtWork = 0;
+  let servedLastMs = -Infinity;
+  let stopped: (() => Refusal) | undefined;
+  const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
+  const hasPlaceFor = (address: string, user: string | undefined) =>
+    user === undefined || atWork.inUse(address, user) < placesPerUser;
+  const mayBegin = ({ isLong = false }: Work) => !isLong || longAtWork < placesForLong;
+
+  async function run<T>(holder: Holder, work: () => Promise<T>, kind: Work = {}): Promise<T> {
+    const { address, user } = holder;
+    // While there is a place for a user, only their long calls may be waiting.
+    const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
+    const leave = isFree ? begin({ address, user }, kind) : await wait(holder, kind);
+    try {
+      const result = await work();
+      servedLastMs = performance.now();
+      return result;
+    } finally {
+      leave();
+      admitNext();
+    }
+  }
+
+  function begin(holder: Holder, { isLong }: Work): GiveBack {
+    const leave = atWork.take(holder);
+    if (!isLong) return leave;
+    longAtWork += 1;
+    return () => {
+      longAtWork -= 1;
+      leave();
+    };
+  }
+
+  function wait(asking: Holder, kind: Work): Promise<GiveBack> {
+    if (stopped) throw stopped();
+    const { address, user } = asking;
+    // A copy: the user of the original may become known while it waits.
+    const holder: Holder = { address, user };
+    if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
+    const giveBack = share.take(holder);
+    return new Promise((admit, refuse) => {
+      const waiter: Waiter = {
+        asking,
+        holder,
+        kind,
+        giveBack,
+        sinceMs: performance.now(),
+        timeout: setTimeout(() => turnAwayLate(waiter), waitMs),
+        admit,
+        refuse,
+      };
+      const users = putIfAbsent(lanes, address, new Map<string, Set<Waiter>>());
+      putIfAbsent(users, user ?? '', new Set<Waiter>()).add(waiter);
+    });
+  }
+
+  /**
+   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: one of
+   * its user, and a long one.
+   */
+  function admitNext(): void {
+    for (let next = firstInTurn(); next; next = firstInTurn()) {
+      remove(next);
+      const { address, user = '' } = next.holder;
+      moveToEnd(lanes.get(address), user);
+      moveToEnd(lanes, address);
+      if (next.asking.isGone?.()) next.refuse(share.refusal('gone'));
+      else next.admit(begin(next.holder, next.kind));
+    }
+  }
+
+  function firstInTurn(): Waiter | undefined {
+    if (atWork.inUse() >= places) return undefined;
+    for (const [address, users] of lanes) {
+      if (!hasPlace(address)) continue;
+      for (const waiters of users.values())
+        for (const waiter of waiters) {
+          if (!hasPlaceFor(address, waiter.holder.user)) break;
+          if (mayBegin(waiter.kind)) return waiter;
+        }
+    }
+    return undefined;
+  }
+
+  function makeRoomFor(address: string): void {
+    const largest = share.largest();
+    if (largest === undefined || share.inUse(largest) <= share.inUse(address) + 1) return;
+    const newest = [...([...(lanes.get(largest)?.values() ?? [])].at(-1) ?? [])].at(-1);
+    if (!newest) return;
+    remove(newest);
+    newest.refuse(share.refusal('server'));
+  }
+
+  function turnAwayLate(waiter: Waiter): void {
+    const bound = boundOf(waiter.holder);
+    remove(waiter);
+    waiter.refuse(share.refusal(bound, 'too late'));
+  }
+
+  /**
+   * The limit is the server's, unless calls are still being served and other users or addresses would get a place, or
+   * this address has more waiting calls than all others together.
+   */
+  function boundOf({ address, user }: Holder): Bound {
+    if (performance.now() - servedLastMs < waitMs / 2) {
+      if (!hasPlaceFor(address, user)) return 'user';
+      if (!hasPlace(address) && atWork.inUse() < places) return 'address';
+    }
+    const ofAddress = share.inUse(address);
+    const ofOthers = share.inUse() - ofAddress;
+    return ofOthers > 0 && ofAddress > ofOthers ? 'address' : 'server';
+  }
+
+  function remove(waiter: Waiter): void {
+    const {
+      holder: { address, user = '' },
+      giveBack,
+      timeout,
+      sinceMs,
+    } = waiter;
+    const users = lanes.get(address);
+    const waiters = users?.get(user);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) users?.delete(user);
+    if (users?.size === 0) lanes.delete(address);
+    clearTimeout(timeout);
+    giveBack();
+    settings.events.waited(settings.name, (performance.now() - sinceMs) / 1_000);
+  }
+
+  function stop(reason: () => Refusal): void {
+    stopped = reason;
+    const waiters = [...lanes.values()].flatMap((users) => [...users.values()].flatMap((some) => [...some]));
+    for (const waiter of waiters) {
+      remove(waiter);
+      waiter.refuse(reason());
+    }
+  }
+
+  return {
+    run,
+    stop,
+    get active() {
+      return atWork.inUse();
+    },
+    get waiting() {
+      return share.inUse();
+    },
+  };
+}
+
+function putIfAbsent<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
+  const known = map.get(key) ?? value;
+  if (known === value) map.set(key, value);
+  return known;
+}
+
+/** Maps iterate in the order in which their keys were set. */
+function moveToEnd<Key, Value>(map: Map<Key, Value> | undefined, key: Key): void {
+  const value = map?.get(key);
+  if (value === undefined) return;
+  map?.delete(key);
+  map?.set(key, value);
+}

@@ -1,0 +1,147 @@
+/**
+ * A share: how much of a scarce resource one user, one network address and all callers together may hold at once. A
+ * caller who asks for more than their own limit is refused with 429, and with 503 where the limit of all callers
+ * together is reached.
+ */
+import { refuse, type Refusal } from '../../market/rules/errors.js';
+import type { ShareName } from '../../market/rules/limits.js';
+import type { ShareLimits } from './share-limits.js';
+
+/**
+ * Who a share is counted for: a user inside a network address; the address alone until the user's session is known to
+ * be active.
+ */
+export interface Holder {
+  readonly address: string;
+  user?: string | undefined;
+  /** Whether the client has closed the connection, so that no answer can be sent. */
+  isGone?(): boolean;
+}
+
+/** The server's own work, such as its start and housekeeping. */
+export const SERVER: Holder = { address: 'server' };
+
+/** Whose limit was reached; 'gone' where the client left while its call waited. */
+export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
+export type Bound = (typeof BOUNDS)[number];
+
+/** Events of shares that the metrics count. */
+export interface ShareEvents {
+  refused(share: ShareName, bound: Bound): void;
+  waited(share: ShareName, seconds: number): void;
+}
+
+export const NO_EVENTS: ShareEvents = { refused: () => undefined, waited: () => undefined };
+
+/** Gives back what was taken; a second time changes nothing. */
+export type GiveBack = () => void;
+
+export interface Share {
+  /** Takes so much, or throws a refusal. */
+  take(holder: Holder, amount?: number): GiveBack;
+  /** The refusal for a holder at the limit, or one that has waited too long. */
+  refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
+  inUse(address?: string, user?: string): number;
+  /** The address that holds the most. */
+  largest(): string | undefined;
+}
+
+export interface ShareSettings {
+  readonly name: ShareName;
+  readonly limits: ShareLimits;
+  readonly events: ShareEvents;
+  retryAfterSeconds?(): number;
+}
+
+export function createShare({ name, limits, events, retryAfterSeconds = () => 1 }: ShareSettings): Share {
+  const all: Held = { amount: 0 };
+  const addresses = new Map<string, HeldByAddress>();
+  let sweptAt = ADDRESSES_UNSWEPT;
+
+  /**
+   * Addresses that hold nothing stay in the map for a while: most return, and adding and removing a key on every
+   * call would be work for the garbage collector.
+   */
+  function heldBy(address: string): HeldByAddress {
+    const known = addresses.get(address);
+    if (known) return known;
+    if (addresses.size >= sweptAt) {
+      for (const [other, { amount }] of addresses) if (amount === 0) addresses.delete(other);
+      sweptAt = Math.max(ADDRESSES_UNSWEPT, 2 * addresses.size);
+    }
+    const held: HeldByAddress = { amount: 0, users: undefined };
+    addresses.set(address, held);
+    return held;
+  }
+
+  function boundOf(held: HeldByAddress, user: string | undefined, amount: number): Bound | undefined {
+    const ofUser = user === undefined ? 0 : (held.users?.get(user)?.amount ?? 0);
+    if (user !== undefined && ofUser + amount > (limits.perUser ?? Infinity)) return 'user';
+    if (held.amount + amount > (limits.perAddress ?? Infinity)) return 'address';
+    return all.amount + amount > (limits.total ?? Infinity) ? 'server' : undefined;
+  }
+
+  function refusal(bound: Bound, why: 'no more' | 'too late' = 'no more'): Refusal {
+    events.refused(name, bound);
+    const details = { retryAfter: retryAfterSeconds() };
+    if (bound === 'server' || bound === 'gone') return refuse('OVERLOADED', { details });
+    const [max, whose] = bound === 'user' ? [limits.perUser, 'you'] : [limits.perAddress, 'your network address'];
+    const message = {
+      'no more': `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`,
+      'too late': `This waited too long behind others that are for ${whose}; wait for some of them to end.`,
+    }[why];
+    return refuse('RATE_LIMITED', { message, details: { ...details, limit: name } });
+  }
+
+  return {
+    take({ address, user }, amount = 1) {
+      const held = heldBy(address);
+      const bound = boundOf(held, user, amount);
+      if (bound) throw refusal(bound);
+      const ofUser = user === undefined ? undefined : userOf(held, user);
+      const change = (by: number) => {
+        all.amount += by;
+        held.amount += by;
+        if (user === undefined || !ofUser) return;
+        ofUser.amount += by;
+        if (ofUser.amount === 0 && held.users && held.users.size > USERS_REMEMBERED) held.users.delete(user);
+      };
+      change(amount);
+      let taken = amount;
+      return () => {
+        if (taken > 0) change(-taken);
+        taken = 0;
+      };
+    },
+    refusal,
+    inUse: (address, user) => {
+      if (address === undefined) return all.amount;
+      const held = addresses.get(address);
+      return (user === undefined ? held : held?.users?.get(user))?.amount ?? 0;
+    },
+    largest() {
+      let largest: [address: string, amount: number] | undefined;
+      for (const [address, { amount }] of addresses) if (amount > (largest?.[1] ?? 0)) largest = [address, amount];
+      return largest?.[0];
+    },
+  };
+}
+
+interface Held {
+  amount: number;
+}
+
+interface HeldByAddress extends Held {
+  users: Map<string, Held> | undefined;
+}
+
+/** So many addresses may be kept that hold nothing, and so many users of each. */
+const ADDRESSES_UNSWEPT = 1_000;
+const USERS_REMEMBERED = 10;
+
+function userOf(held: HeldByAddress, user: string): Held {
+  held.users ??= new Map();
+  const known = held.users.get(user) ?? { amount: 0 };
+  held.users.set(user, known);
+  return known;
+}

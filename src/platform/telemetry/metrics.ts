@@ -1,0 +1,309 @@
+/** The metrics for Prometheus. Labels are routes, codes and shares, never ids or people. */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Api, RequestRecord } from './record.js';
+import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from '../../market/rules/errors.js';
+import { BUDGETS, MAIL_BUDGETS, SHARES, type BudgetName, type MailBudget } from '../../market/rules/limits.js';
+import type { MailOutcome } from '../../market/rules/people/mails.js';
+import { STREAM_ENDS, type StreamChannel, type StreamEnd } from '../graphql/streams/stream-ends.js';
+import { BOUNDS, type ShareEvents } from '../shares/share.js';
+
+export interface Metrics extends ShareEvents {
+  /** An attempt to send an event to a webhook ended, or none was needed. */
+  recordWebhookAttempt(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
+  /** Counts a request to a webhook while it is under way. */
+  webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
+  /** Sending a mail ended; `failed` where it is to be tried again. */
+  recordMail(outcome: MailOutcome | 'failed', seconds: number): void;
+  /** An email was dropped by a rate limit. */
+  recordDroppedMail(limit: MailBudget): void;
+  /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
+  recordNumbering(events: number, lagSeconds: number): void;
+  /** How many events waited for a position at the last look. */
+  recordWaiting(events: number): void;
+  /** The instance received its own notification through the database. */
+  recordHeartbeat(): void;
+  /** A batch was read for the streams of this instance. */
+  recordBatch(events: number): void;
+  /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
+  observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
+  /** An operation ended, by itself or as a part of a request. */
+  recordOperation(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
+  /** A request ended: what it answered is counted, and its time where no operation was reached. */
+  recordAnswer(record: RequestRecord, seconds: number): void;
+  recordStreamStart(channel: StreamChannel): void;
+  /** An event was sent on a stream. */
+  recordStreamEvent(channel: StreamChannel): void;
+  recordStreamEnd(channel: StreamChannel, end: StreamEnd): void;
+  statement(name: string, seconds: number): void;
+  /** The database could not serve a call. */
+  recordDatabaseFailure(because: OverloadCause, sqlstate: string | undefined): void;
+  recordRetry(code: string): void;
+  /** A call was refused since a budget was spent. */
+  recordRateLimit(budget: BudgetName): void;
+  /** A gauge that is read at each scrape; with a label, one for each of its values. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
+  /** A fact in words, as labels of a gauge that is always 1. */
+  fact(name: string, help: string, labels: Readonly<Record<string, string>>): void;
+  /** How many milliseconds ago a call was last refused because the whole server was beyond capacity. */
+  msSinceBusy(): number;
+  print(): Promise<string>;
+  readonly contentType: string;
+}
+
+type Figures = Readonly<Record<string, number>>;
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Gauges of prom-client with the ending of a counter; each is the sum of another by its `type`. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
+/** A rate needs a first value: an alert would miss the first failure. */
+const FAILURES = [
+  ['database_full', '53100'],
+  ['database_full', '53200'],
+  ['database_full', '53300'],
+] as const;
+
+/** Where a request was refused before any operation was reached. */
+const NO_OPERATION = 'none';
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'http_request_seconds',
+    help: 'How long requests took, by route and status.',
+    labelNames: ['route', 'status'],
+    buckets: SECONDS,
+    registers,
+  });
+  const serverErrors = new Counter({
+    name: 'http_server_errors_total',
+    help: 'Answers of 500 and above, but for those of the operator’s own addresses.',
+    labelNames: ['route'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'share_refusals_total',
+    help:
+      'Calls refused and connections closed because a share was used up, by share and by whose it was: of a ' +
+      'user, an address or the whole server.',
+    labelNames: ['share', 'bound'],
+    registers,
+  });
+  for (const share of Object.keys(SHARES)) for (const bound of BOUNDS) refusals.inc({ share, bound }, 0);
+  const waits = new Histogram({
+    name: 'queue_wait_seconds',
+    help: 'How long calls waited in a queue, those refused included; calls that did not have to wait are left out.',
+    labelNames: ['queue'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  });
+  const operations = new Histogram({
+    name: 'operation_seconds',
+    help:
+      'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the ' +
+      'error. "none" is what was refused before any.',
+    labelNames: ['operation', 'api', 'code'],
+    buckets: SECONDS,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'request_errors_total',
+    help:
+      'Requests that answered an error with this code, by API. A GraphQL request counts once for each of ' +
+      'its codes.',
+    labelNames: ['api', 'code'],
+    registers,
+  });
+  for (const api of ['graphql', 'rest'] as const) errors.inc({ api, code: 'INTERNAL' }, 0);
+  const overloads = new Counter({
+    name: 'overloads_total',
+    help: `Requests refused with OVERLOADED, by why: ${OVERLOAD_CAUSES.join(', ')}.`,
+    labelNames: ['cause'],
+    registers,
+  });
+  for (const cause of OVERLOAD_CAUSES) overloads.inc({ cause }, 0);
+  const streams = new Gauge({
+    name: 'streams_open',
+    help: 'Subscriptions that are open, by channel: websocket or sse.',
+    labelNames: ['channel'],
+    registers,
+  });
+  const streamAnswers = new Counter({
+    name: 'stream_events_sent_total',
+    help: 'Events sent on streams, by channel.',
+    labelNames: ['channel'],
+    registers,
+  });
+  const streamEnds = new Counter({
+    name: 'streams_ended_total',
+    help: `Streams that ended, by channel and by why: ${Object.keys(STREAM_ENDS).join(', ')}.`,
+    labelNames: ['channel', 'end'],
+    registers,
+  });
+  const statements = new Histogram({
+    name: 'database_statement_seconds',
+    help: 'How long statements took, by the name that each bears in a comment.',
+    labelNames: ['statement'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 10],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'database_failures_total',
+    help:
+      'Calls that the database could not serve, by why: database_away, database_read_only, database_slow or ' +
+      'database_full; and by the SQLSTATE that it gave, "none" where the connection failed.',
+    labelNames: ['cause', 'sqlstate'],
+    registers,
+  });
+  for (const [cause, sqlstate] of FAILURES) failures.inc({ cause, sqlstate }, 0);
+  const retries = new Counter({
+    name: 'database_retries_total',
+    help: 'Transactions tried again because of a deadlock (40P01) or a serialization failure (40001).',
+    labelNames: ['code'],
+    registers,
+  });
+  const rateLimited = new Counter({
+    name: 'rate_limited_total',
+    help: 'Calls refused with RATE_LIMITED because a budget was spent, by budget.',
+    labelNames: ['limit'],
+    registers,
+  });
+  for (const limit of Object.keys(BUDGETS)) rateLimited.inc({ limit }, 0);
+  const numberedEvents = new Counter({
+    name: 'events_numbered_total',
+    help: 'Events that this instance gave positions.',
+    registers,
+  });
+  const numberingLag = new Histogram({
+    name: 'event_position_lag_seconds',
+    help: 'How long the oldest event of each batch waited from its occurrence to its position.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+    registers,
+  });
+  const waitingEvents = new Gauge({
+    name: 'events_waiting',
+    help: 'Events that waited for a position when this instance last looked; at most 10,000 are counted.',
+    registers,
+  });
+  const lastLook = new Gauge({
+    name: 'events_last_look_timestamp_seconds',
+    help: 'When this instance last looked for events, and was answered.',
+    registers,
+  });
+  const lastHeartbeat = new Gauge({
+    name: 'notifications_last_heard_timestamp_seconds',
+    help: 'When this instance last received the notification that it sends itself through the database every second.',
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'event_batch_events',
+    help: 'How many events each batch had that this instance read for its streams.',
+    buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
+    registers,
+  });
+  const webhookAttempts = new Histogram({
+    name: 'webhook_attempt_seconds',
+    help:
+      'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried ' +
+      'again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const webhooksInFlight = new Gauge({
+    name: 'webhook_requests_in_flight',
+    help: 'Requests to webhooks that are under way.',
+    registers,
+  });
+  const mails = new Histogram({
+    name: 'mail_seconds',
+    help:
+      'How long it took to send a mail, by outcome: sent; failed, to be tried again; given_up after the last ' +
+      'attempt; refused for good by its receiver; nobody, where no mail was needed.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const droppedMails = new Counter({
+    name: 'mails_dropped_total',
+    help: 'Emails that were dropped by a rate limit, by limit.',
+    labelNames: ['limit'],
+    registers,
+  });
+  for (const limit of MAIL_BUDGETS) droppedMails.inc({ limit }, 0);
+  let busyAtMs = -Infinity;
+
+  return {
+    observe(route, status, seconds, isForOperator = false) {
+      requests.observe({ route, status: String(status) }, seconds);
+      if (status >= 500 && !isForOperator) serverErrors.inc({ route });
+    },
+    refused(share, bound) {
+      refusals.inc({ share, bound });
+      if (bound === 'server') busyAtMs = performance.now();
+    },
+    waited: (queue, seconds) => waits.observe({ queue }, seconds),
+    recordOperation: (operation, api, code, seconds) =>
+      operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
+    recordAnswer({ api, operations: operationNames, codes, overload }, seconds) {
+      // Pages are refused as well when the server is overloaded.
+      if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
+      if (!api) return;
+      const [code = 'OK'] = codes;
+      if (operationNames.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
+      for (const errorCode of codes) errors.inc({ api, code: errorCode });
+    },
+    recordMail: (outcome, seconds) => mails.observe({ outcome }, seconds),
+    recordDroppedMail: (limit) => droppedMails.inc({ limit }),
+    recordWebhookAttempt: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
+    async webhookInFlight(request) {
+      webhooksInFlight.inc();
+      try {
+        return await request();
+      } finally {
+        webhooksInFlight.dec();
+      }
+    },
+    recordStreamStart: (channel) => streams.inc({ channel }),
+    recordStreamEvent: (channel) => streamAnswers.inc({ channel }),
+    recordStreamEnd: (channel, end) => {
+      streams.dec({ channel });
+      streamEnds.inc({ channel, end });
+    },
+    statement: (name, seconds) => statements.observe({ statement: name }, seconds),
+    recordDatabaseFailure: (cause, sqlstate = 'none') => failures.inc({ cause, sqlstate }),
+    recordRetry: (code) => retries.inc({ code }),
+    recordRateLimit: (limit) => rateLimited.inc({ limit }),
+    recordNumbering: (events, lagSeconds) => {
+      numberedEvents.inc(events);
+      numberingLag.observe(lagSeconds);
+    },
+    recordWaiting(events) {
+      waitingEvents.set(events);
+      lastLook.setToCurrentTime();
+    },
+    recordHeartbeat: () => lastHeartbeat.setToCurrentTime(),
+    recordBatch: (events) => batches.observe(events),
+    gauge(name, help, read) {
+      const collect = async (): Promise<void> => newGauge.set(await read());
+      const newGauge: Gauge = new Gauge({ name, help, registers, collect });
+    },
+    fact(name, help, labels) {
+      new Gauge({ name, help, labelNames: Object.keys(labels), registers }).set(labels, 1);
+    },
+    gauges(name, help, label, read) {
+      const collect = async (): Promise<void> => {
+        for (const [value, number] of Object.entries(await read())) newGauge.set({ [label]: value }, number);
+      };
+      const newGauge: Gauge = new Gauge({ name, help, labelNames: [label], registers, collect });
+    },
+    msSinceBusy: () => performance.now() - busyAtMs,
+    print: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,130 @@
+/** The named components that OpenAPI refers to. Any other part is written out where it is used. */
+import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
+import { API_KEY, NEW_API_KEY } from '../../market/rules/entities/api-key.js';
+import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
+import { BID, HOLD } from '../../market/rules/entities/bid.js';
+import { DISPUTE } from '../../market/rules/entities/dispute.js';
+import { JOB_EVENT } from '../../market/rules/entities/event.js';
+import { CATALOG } from '../../market/rules/entities/reference.js';
+import { CONTRACTOR } from '../../market/rules/entities/people.js';
+import { REVIEW } from '../../market/rules/entities/review.js';
+import {
+  NEW_WEBHOOK,
+  WEBHOOK_ATTEMPT,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_ENDPOINT,
+} from '../../market/rules/entities/webhook.js';
+import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
+import type { Entity } from '../../platform/fields/entity.js';
+import {
+  BID_ACTIONS,
+  CHANGED_PASSWORD,
+  CONFIRMED_EMAIL,
+  DONE,
+  EVENT_LOG,
+  JOB_ACTIONS,
+  JOB_COUNTS,
+  LIFECYCLE_ON_WIRE,
+  ERROR_DETAILS,
+  ME,
+  NEW_CONTRACTOR_SESSION,
+  NEW_HOMEOWNER_SESSION,
+  LISTED_CONTRACTOR,
+  LISTED_JOB,
+  LISTED_USER,
+  OWN_HOMEOWNER,
+  OWN_USER,
+  pageOf,
+  PAGINATION,
+  PROBLEM,
+  PUBLICATION,
+  REFRESHED_SESSION,
+  SEEN_HOMEOWNER,
+  SEEN_USER,
+  SESSION,
+  UNDONE_EMAIL_CHANGE,
+  SHOWN_JOB,
+  type Variants,
+} from '../bodies.js';
+import { answerSchema } from '../../platform/openapi/answer-schema.js';
+import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
+import { EVENT_MESSAGE, TEST_MESSAGE } from './webhooks.js';
+import { bodySchema, requestName } from '../../platform/openapi/requests.js';
+import { isList, rowOf, type Route } from '../../platform/openapi/route.js';
+import { ROUTES } from '../routes.js';
+
+export const COMPONENTS: readonly (Entity | Variants)[] = [
+  OWN_USER,
+  LISTED_USER,
+  SEEN_USER,
+  OWN_HOMEOWNER,
+  SEEN_HOMEOWNER,
+  CONTRACTOR,
+  LISTED_CONTRACTOR,
+  REVIEW,
+  SHOWN_JOB,
+  LISTED_JOB,
+  BID,
+  HOLD,
+  JOB_EVENT,
+  EVENT_LOG,
+  DISPUTE,
+  TOKEN_BALANCE,
+  TOKEN_TRANSFER,
+  TOKEN_AUDIT,
+  TOKEN_MISMATCH,
+  API_KEY,
+  ACTIVE_SESSION,
+  ADMIN_ACTION,
+  NEW_API_KEY,
+  WEBHOOK_ENDPOINT,
+  NEW_WEBHOOK,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_ATTEMPT,
+  REFRESHED_SESSION,
+  SESSION,
+  NEW_HOMEOWNER_SESSION,
+  NEW_CONTRACTOR_SESSION,
+  ME,
+  ...ME.variants,
+  JOB_ACTIONS,
+  BID_ACTIONS,
+  JOB_COUNTS,
+  CATALOG,
+  LIFECYCLE_ON_WIRE,
+  PUBLICATION,
+  DONE,
+  CHANGED_PASSWORD,
+  CONFIRMED_EMAIL,
+  UNDONE_EMAIL_CHANGE,
+  PAGINATION,
+  PROBLEM,
+  ERROR_DETAILS,
+  EVENT_MESSAGE,
+  TEST_MESSAGE,
+];
+
+const namedComponents = new Set<unknown>(COMPONENTS);
+const refOf = (entity: Entity) => (namedComponents.has(entity) ? refTo('schemas', entity.name) : undefined);
+
+export function componentSchemas(): Record<string, JsonSchema> {
+  const pages = ROUTES.filter(isList).map((route) => pageOf(rowOf(route)));
+  return Object.fromEntries([
+    ...[...COMPONENTS, ...pages].map((component) => [component.name, schemaOf(component)] as const),
+    ...ROUTES.flatMap(requestSchema),
+  ]);
+}
+
+function requestSchema(route: Route): [name: string, schema: JsonSchema][] {
+  const body = bodySchema(route);
+  return body ? [[requestName(route), body]] : [];
+}
+
+function schemaOf(component: Entity | Variants): JsonSchema {
+  return 'variants' in component
+    ? {
+        description: component.description,
+        oneOf: component.variants.map(({ name }) => ({ $ref: refTo('schemas', name) })),
+      }
+    : answerSchema(component, component.description, refOf);
+}

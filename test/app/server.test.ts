@@ -1,0 +1,240 @@
+/** The server on its own database: it starts, drains, survives being killed, and keeps its folder to itself. */
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { Agent, get, request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { postmasterOf, processesOf } from '../platform/embedded/processes.js';
+import { until } from '../platform/security/until.js';
+import { logIn, readiness, signUp, type Account } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { startServer, type Started } from './processes.js';
+
+const ON_SIGNALS = `
+  import { createRequire } from "node:module";
+  const { cache } = createRequire(process.cwd() + "/dist/main.js");
+  process.on("SIGCONT", () => console.log("Places:", Object.keys(cache).some((file) => file.includes("zipcodes"))));
+  process.on("SIGUSR2", () => void Promise.reject(new Error("dropped")));
+  process.on("SIGWINCH", () => { throw new Error("thrown") });`;
+
+let project: Clone;
+let dataFolder: string;
+let server: Started;
+let url: string;
+let account: Account;
+
+const startWithSignals = () =>
+  startServer(project, {
+    DATA_DIR: dataFolder,
+    RATE_LIMITS: 'off',
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(ON_SIGNALS)}"`,
+  });
+
+/** The first tests share this server, and the last of them kills it. */
+beforeAll(async () => {
+  project = clone();
+  dataFolder = project.usedDataFolder();
+  server = startWithSignals();
+  url = await server.url;
+  account = await signUp(url, 'survivor@example.test');
+});
+afterAll(() => project.remove());
+
+it('npm start builds, makes the database, says where everything is, and a signal to npm ends all of it', async () => {
+  const { url, output, ...first } = inject('firstStart');
+  for (const said of [
+    'Compiling TypeScript …',
+    `Making a database in ${first.dataFolder} …`,
+    `${url}/graphql`,
+    `${url}/v1/docs`,
+    `${url}/healthz`,
+    `${url}/readyz`,
+  ])
+    expect(output).toContain(said);
+  expect(first).toMatchObject({ readiness: 200, code: 0 });
+  expect(first.databaseProcesses).toBeGreaterThan(0);
+  await untilGone(first.dataFolder);
+});
+
+it('prints the link to the mailbox, and stores its secret by the database, readable only by its owner', async () => {
+  const file = join(dataFolder, 'mailbox-secret');
+  const link = `${url}/mailbox?secret=${readFileSync(file, 'utf8')}`;
+  expect(server.output()).toContain(`    Mailbox         ${link}\n`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(303);
+  expect((await fetch(`${url}/mailbox`)).status).toBe(403);
+});
+
+it('the places of jobs are there before the first job is, which would wait for them', async () => {
+  process.kill(server.pid, 'SIGCONT');
+  await until(() => server.output().includes('Places: '));
+  expect(server.output()).toContain('Places: true');
+});
+
+it('a promise that fails and that nothing waits for is logged, and ends nobody’s calls', async () => {
+  process.kill(server.pid, 'SIGUSR2');
+  await until(() => server.output().includes('unhandled promise rejection'));
+  expect(server.output()).toContain('dropped');
+  expect(await readiness(url)).toBe(200);
+});
+
+it('a second server on the same data folder is told so, and the first goes on', async () => {
+  const second = await startServer(project, { DATA_DIR: dataFolder }).ended;
+  expect(second.code).toBe(1);
+  expect(second.output).toContain(`Another server (process ${server.pid}) runs on the data folder ${dataFolder}.`);
+  expect(second.output).not.toMatch(/\n\s+at /);
+  expect(await readiness(url)).toBe(200);
+});
+
+it('a port that is taken is named, and no database is left running', async () => {
+  const another = project.usedDataFolder();
+  const { code, output } = await startServer(project, { DATA_DIR: another, PORT: new URL(url).port }).ended;
+
+  expect(code).toBe(1);
+  const port = Number(new URL(url).port);
+  const sentence = `Port ${port} on 127.0.0.1 is taken by another program. Take another port: npm start`;
+  expect(output.trimEnd().split('\n').at(-1)).toBe(`${sentence} -- --port ${port + 1}`);
+  await untilGone(another);
+});
+
+it('a database that dies twice is started again each time, and its server writes and logs it', async () => {
+  const WAIT = { timeout: 100_000, interval: 20 };
+  for (const death of ['first', 'second']) {
+    process.kill(postmasterOf(dataFolder), 'SIGKILL');
+    await vi.waitFor(() => signUp(url, `after.${death}@example.test`), WAIT);
+  }
+  // Another connection may notice only now that its Postgres has died.
+  const { email, password } = account;
+  await vi.waitFor(async () => expect((await logIn(url, email, password)).status).toBe(200), WAIT);
+  expect(server.output()).toContain('The embedded Postgres has ended by itself, and is started again.');
+});
+
+it('an account outlives kill -9; an error that nothing catches ends the process and is logged', async () => {
+  await server.stop('SIGKILL');
+
+  const second = startWithSignals();
+  const { email, password, token } = account;
+  expect((await logIn(await second.url, email, password)).status).toBe(200);
+  // The secret was kept too, so the log-in from before still holds.
+  const authorization = `Bearer ${token}`;
+  expect((await fetch(`${await second.url}/v1/me`, { headers: { authorization } })).status).toBe(200);
+
+  process.kill(second.pid, 'SIGWINCH');
+  const { code, output } = await second.ended;
+  expect(code).not.toBe(0);
+  const line = output.split('\n').find((text) => text.includes('"level":"fatal"')) ?? '{}';
+  expect(JSON.parse(line)).toMatchObject({ msg: 'uncaught exception: the server ends', err: { message: 'thrown' } });
+  await untilGone(dataFolder);
+});
+
+it('SIGTERM under load: every call that was begun is answered, the exit is clean, and Postgres is gone', async () => {
+  const dataFolder = project.usedDataFolder();
+  const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
+  const url = await server.url;
+  const { token } = await signUp(url, 'busy@example.test');
+
+  const load = callWithoutPause(`${url}/v1/me`, token, 20);
+  await until(() => load.answered.length > 200);
+  const beforeTheSignal = load.answered.length;
+  const { code, output } = await server.stop();
+  await load.ended;
+
+  expect(load.answered.length).toBeGreaterThanOrEqual(beforeTheSignal);
+  expect(new Set(load.answered)).toEqual(new Set([200]));
+  expect(new Set(load.refused)).toEqual(new Set(['ECONNREFUSED']));
+  expect(code).toBe(0);
+  expect(output).toContain('"msg":"stopped"');
+  await untilGone(dataFolder);
+});
+
+it('SIGTERM while log-ins wait for their hashes, and some at the API: all of them are answered', async () => {
+  const server = startServer(project, { DATA_DIR: project.usedDataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '8' });
+  const url = await server.url;
+  const account = await signUp(url, 'owner@example.test');
+
+  const hashing = Array.from({ length: 20 }, () => sendLogIn(url, account));
+  await Promise.all(hashing.map(({ sent }) => sent));
+  // It stands still while these come, and finds them and the signal when it goes on.
+  process.kill(server.pid, 'SIGSTOP');
+  const atTheApi = Array.from({ length: 20 }, () => sendLogIn(url, account));
+  await Promise.all(atTheApi.map(({ sent }) => sent));
+  const ended = server.stop();
+  process.kill(server.pid, 'SIGCONT');
+
+  const calls = [...hashing, ...atTheApi];
+  const answers = await Promise.all(calls.map(({ answered }) => answered));
+  expect(answers.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect((await ended).code).toBe(0);
+  expect((await ended).output).not.toContain('before the response');
+});
+
+it('a signal in the middle of the first start ends it cleanly, and the next start succeeds', async () => {
+  const dataFolder = project.dataFolder();
+  const interrupted = startServer(project, { DATA_DIR: dataFolder });
+  await until(() => processesOf(dataFolder).length > 0);
+  expect((await interrupted.stop()).code).toBe(0);
+  await untilGone(dataFolder);
+
+  expect(await readiness(await startServer(project, { DATA_DIR: dataFolder }).url)).toBe(200);
+});
+
+interface Load {
+  readonly answered: number[];
+  readonly refused: string[];
+  readonly ended: Promise<unknown>;
+}
+
+/** Each caller keeps its connection and calls again at once, until it is refused. */
+function callWithoutPause(url: string, token: string, callers: number): Load {
+  const answered: number[] = [];
+  const refused: string[] = [];
+  const agent = new Agent({ keepAlive: true });
+  const call = () =>
+    new Promise<number>((resolve, reject) => {
+      get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+        response.once('error', reject);
+        response.once('end', () => resolve(response.statusCode ?? 0));
+        response.resume();
+      }).once('error', reject);
+    });
+  const caller = async () => {
+    try {
+      for (;;) answered.push(await call());
+    } catch (error) {
+      refused.push(error instanceof Error && 'code' in error ? String(error.code) : String(error));
+    }
+  };
+  return {
+    answered,
+    refused,
+    ended: Promise.all(Array.from({ length: callers }, caller)).finally(() => agent.destroy()),
+  };
+}
+
+interface Call {
+  /** The system has connected it and has all of it. */
+  readonly sent: Promise<unknown>;
+  readonly answered: Promise<number>;
+}
+
+function sendLogIn(url: string, { email, password }: Account): Call {
+  const call = request(`${url}/v1/auth/login`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json' },
+  });
+  const sent = once(call, 'finish');
+  const answered = new Promise<number>((resolve, reject) => {
+    call.once('error', reject);
+    call.once('response', (response: IncomingMessage) => {
+      response.resume();
+      response.once('error', reject).once('end', () => resolve(response.statusCode ?? 0));
+    });
+  });
+  call.end(JSON.stringify({ email, password }));
+  return { sent, answered };
+}
+
+async function untilGone(dataFolder: string): Promise<void> {
+  await until(() => processesOf(dataFolder).length === 0);
+}

@@ -1,0 +1,47 @@
+/** `npm run demo`: a small town to look around in, made once. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PASSWORD } from '../../src/commands/demo/town.js';
+import { JOB_STATES } from '../../src/market/rules/states.js';
+import { logIn } from '../app/callers.js';
+import { clone, type Clone } from '../app/clone.js';
+import { start } from '../app/processes.js';
+
+let project: Clone;
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+interface Listed {
+  readonly data: readonly { id: string; title: string; status: string; city: string }[];
+  readonly pagination: { total: number };
+}
+
+it('has people who can log in, and jobs in every state; a second start leaves it as it is', async () => {
+  const dataFolder = project.usedDataFolder();
+  const seen: Listed[] = [];
+  for (const time of ['first', 'second']) {
+    const server = start(project, [process.execPath, 'dist/commands/demo.js'], { DATA_DIR: dataFolder });
+    const url = await server.url;
+    for (const email of ['hanna@demo.example', 'carl@demo.example'])
+      expect((await logIn(url, email, PASSWORD)).status, `${email}, ${time} start`).toBe(200);
+    const conrad = await logIn(url, 'conrad@demo.example', PASSWORD);
+    expect([conrad.status, conrad.body.details]).toMatchObject([401, { reason: 'suspended' }]);
+    const { body } = await logIn(url, 'ada@demo.example', PASSWORD);
+    const listed = await fetch(`${url}/v1/jobs?per_page=100`, {
+      headers: { authorization: `Bearer ${String(body.token)}` },
+    });
+    const near = await fetch(`${url}/v1/contractors?near_zip=78704&within_miles=50&order_by=nearest`, {
+      headers: { authorization: `Bearer ${String(body.token)}` },
+    });
+    expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
+    seen.push((await listed.json()) as Listed);
+    // As every server does; what made the town is not in its log.
+    const { output } = await server.stop();
+    expect(output).toContain('"route":"GET /v1/jobs"');
+    expect(output).not.toContain('"route":"POST /v1/jobs"');
+  }
+  expect(new Set(seen[0]?.data.map(({ status }) => status))).toEqual(new Set(JOB_STATES));
+  expect(new Set(seen[0]?.data.map(({ city }) => city)).size).toBeGreaterThan(5);
+  expect(seen[1]).toEqual(seen[0]);
+});

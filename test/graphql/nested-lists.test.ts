@@ -1,0 +1,408 @@
+/**
+ * Whatever is nested in a list is read for all of its parents at once, from any position: every way through the schema
+ * that leads from one list to another costs as many statements for twenty parents as for one. And what is read so is
+ * what the list of one job answers.
+ */
+import { getNamedType, getNullableType, isListType, isObjectType, isRequiredArgument } from 'graphql';
+import type { GraphQLField, GraphQLObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSchema } from '../../src/graphql/schema.js';
+import { cursorOf } from '../../src/platform/call/paging.js';
+import { isList } from '../../src/platform/openapi/route.js';
+import { ROUTES } from '../../src/rest/routes.js';
+import { eventType, snake } from '../story/calls.js';
+import type { Person } from '../story/cast.js';
+import { isLookUpOfSession, openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { gather, givenJob, type People } from '../story/journey.js';
+import { copiesOf } from '../story/scenes.js';
+
+/** Each document asks for every combination of arguments at once, which is more than a request may cost. */
+vi.mock('../../src/market/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/market/rules/limits.js')>()),
+  GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
+}));
+
+const READERS = ['owner', 'admin', 'awardee', 'bidder'] as const;
+type Reader = (typeof READERS)[number];
+/** In the gate those who read by the most different statements. */
+const COUNTED_READERS = process.env.NESTED === 'whole' ? READERS : (['admin', 'awardee'] as const);
+
+let app: TestApp;
+let people: People;
+
+/**
+ * Every list has its fullest entry first, so that one parent leads to all that twenty lead to. Of the awardee's first
+ * jobs some are theirs, and on others they have only bid.
+ */
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+  for (const state of ['open', 'disputed', 'awarded'] as const) {
+    await copiesOf(app, await givenJob(app, state, people), 12);
+  }
+  await givenJob(app, 'completed', people, { through: 'appealed', offers: { awardee: { guaranteed_view: true } } });
+  await app.sql`
+    with numbered as (select id, status, row_number() over (partition by status order by id) as number from jobs),
+      placed as (
+        select id, case status when 'completed' then timestamptz '2031-01-01'
+          else timestamptz '2030-01-01' - number * interval '1 minute' end as made
+        from numbered
+      ),
+      moved as (update jobs set created_at = made from placed where placed.id = jobs.id)
+    update bids set job_created_at = made, created_at = made from placed where placed.id = bids.job_id`;
+  await makeNewest(people.awardee);
+});
+afterAll(() => app.close());
+
+/** So that they are the first contractor: the others have no jobs or bids, or none that a contractor reads. */
+async function makeNewest({ userId }: Person): Promise<void> {
+  await app.sql`update users set created_at = (select max(created_at) + interval '1 year' from users)
+    where id = ${userId}`;
+}
+
+async function ask(who: Person, query: string, variables?: object): Promise<Json> {
+  const { data, errors } = await app.graphql(query, { token: who.token, ...(variables && { variables }) });
+  expect(errors, query).toBeUndefined();
+  return data;
+}
+
+async function statementsFor(who: Person, query: string, variables?: object): Promise<number> {
+  app.statements();
+  await ask(who, query, variables);
+  return countStatements();
+}
+
+const countStatements = () => app.statements().filter((text) => !isLookUpOfSession(text)).length;
+
+const schema = createSchema();
+
+/** A position before every entry, by the list: what lies behind it is the whole list. */
+const LATE = new Date(Date.UTC(2200, 0));
+const BEFORE_ALL: Readonly<Record<string, string>> = {
+  'Job.bids': cursorOf([true, LATE, 'z']),
+  'Job.timeline': cursorOf([0]),
+  'Contractor.reviews': cursorOf([LATE, 'z']),
+  'Contractor.jobs': cursorOf([LATE, 'z']),
+  'Contractor.bids': cursorOf([LATE, 'z']),
+  'User.tokenTransactions': cursorOf([LATE, 'z']),
+  'WebhookEndpoint.deliveries': cursorOf([LATE, 'z']),
+};
+
+/** The states that the reader's bids on the first job are in. */
+const STATES: Readonly<Record<Reader, readonly string[]>> = {
+  owner: ['ACCEPTED', 'REJECTED'],
+  awardee: ['ACCEPTED'],
+  bidder: ['REJECTED'],
+  admin: ['ACCEPTED', 'REJECTED'],
+};
+
+interface Step {
+  readonly parent: GraphQLObjectType;
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly type: GraphQLObjectType;
+}
+
+const isConnection = ({ name }: GraphQLObjectType) => name.endsWith('Connection');
+
+function entryOf(connection: GraphQLObjectType): GraphQLObjectType {
+  return getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType;
+}
+
+/** The fields of a type that lead to objects. */
+function stepsFrom(parent: GraphQLObjectType): Step[] {
+  return Object.values(parent.getFields()).flatMap((field) => {
+    const type = getNamedType(field.type);
+    return isObjectType(type) ? [{ parent, field, type }] : [];
+  });
+}
+
+/** Every chain of so many fields at most that begins at an entry of a list. */
+function chainsFrom(type: GraphQLObjectType, length: number): Step[][] {
+  if (length === 0) return [];
+  return stepsFrom(type).flatMap((step) => {
+    const next = isConnection(step.type) ? entryOf(step.type) : step.type;
+    return [[step], ...chainsFrom(next, length - 1).map((chain) => [step, ...chain])];
+  });
+}
+
+function beforeAllOf({ parent, field }: Step): string {
+  const name = `${parent.name}.${field.name}`;
+  const cursor = BEFORE_ALL[name];
+  if (cursor === undefined) throw new Error(`BEFORE_ALL has to say where the list ${name} begins.`);
+  return `"${cursor}"`;
+}
+
+/** The arguments of a nested list, in every combination. */
+function argumentsOf(step: Step, who: Reader): string[] {
+  const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(step)}`];
+  const values: Readonly<Record<string, readonly string[]>> = {
+    first: ['3'],
+    after: [beforeAllOf(step)],
+    status: getNamedType(step.type).name === 'WebhookDeliveryConnection' ? ['WAITING'] : STATES[who],
+  };
+  const combine = (before: string[], { name }: { name: string }): string[] => {
+    const given = values[name];
+    if (!given) throw new Error(`The values have to say what to pass as ${step.field.name}(${name}).`);
+    return before.flatMap((some) => [some, ...given.map((value) => `${some} ${name}: ${value}`)]);
+  };
+  const isBackward = ({ name }: { name: string }) => name === 'last' || name === 'before';
+  return [...step.field.args.filter((argument) => !isBackward(argument)).reduce(combine, ['']), ...backwards];
+}
+
+function leavesOf(type: GraphQLObjectType): string {
+  const leaves = Object.values(type.getFields()).filter((field) => !isObjectType(getNamedType(field.type)));
+  return `__typename ${leaves.map(({ name }) => name).join(' ')}`;
+}
+
+/**
+ * The selection of a chain. The list that it ends with is asked for with all its arguments at once. Those on the way
+ * are asked for in one way each: two pages of one list may or may not arrive at once, and with them what is nested in
+ * both.
+ */
+function written([step, ...rest]: readonly Step[], who: Reader): string {
+  if (!step) return '';
+  const { field, type } = step;
+  if (!isConnection(type)) return `${field.name} { ${rest.length > 0 ? written(rest, who) : leavesOf(type)} }`;
+  if (rest.length > 0) {
+    return `${field.name}(first: 2, after: ${beforeAllOf(step)}) { totalCount nodes { ${written(rest, who)} } }`;
+  }
+  const entry = leavesOf(entryOf(type));
+  const parts = [
+    'totalCount',
+    `pageInfo { endCursor hasPreviousPage } edges { cursor node { ${entry} } }`,
+    `nodes { ${entry} } totalCount`,
+  ];
+  const list = (given: string) => (given === '' ? field.name : `${field.name}(${given})`);
+  return argumentsOf(step, who)
+    .map((given, at) => `at${at}: ${list(given)} { ${parts[at % parts.length]} }`)
+    .join(' ');
+}
+
+interface Way {
+  readonly name: string;
+  readonly chain: readonly Step[];
+  /** The whole document around the selection of the chain. */
+  document(selection: string): string;
+}
+
+const LEVELS = 3;
+/** What a list that others are nested in may be asked for with; none of it has to be said. */
+const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'orderBy'];
+
+/** From every list that a query leads to, by itself or within one object. */
+const WAYS: readonly Way[] = stepsFrom(schema.getQueryType()!)
+  .filter(({ field }) =>
+    field.args.every((argument) => OPTIONAL.includes(argument.name) && !isRequiredArgument(argument)),
+  )
+  .flatMap((step) => {
+    if (isConnection(step.type)) return waysWithin(step, '', (list) => list);
+    const lists = stepsFrom(step.type).filter(({ type }) => isConnection(type));
+    const { name } = step.field;
+    return lists.flatMap((list) => waysWithin(list, `${name}.`, (inner) => `${name} { ${inner} }`));
+  });
+
+function waysWithin({ field, type }: Step, prefix: string, around: (list: string) => string): Way[] {
+  return chainsFrom(entryOf(type), LEVELS).map((chain) => ({
+    name: `${prefix}${[field, ...chain.map((step) => step.field)].map(({ name }) => name).join('.')}`,
+    chain,
+    document: (selection) => {
+      const list = `${field.name}(first: $first) { nodes { ${selection} } }`;
+      return `query ($first: Int) { ${around(list)} }`;
+    },
+  }));
+}
+
+describe('a way from one list to what is nested in it', () => {
+  test('is found wherever the schema has one', () => {
+    const expected = ['jobs.bids.job.timeline', 'jobs.awardedBid.contractor.user', 'viewer.bids.job.bids.hold'];
+    expect(WAYS.map(({ name }) => name)).toEqual(expect.arrayContaining(expected));
+  });
+
+  test.each(COUNTED_READERS)('costs the %s as many statements for twenty parents as for one', async (who) => {
+    const more: string[] = [];
+    // A session that is not cached in this process is checked in a separate statement.
+    await ask(people[who], '{ viewer { referralCode } }');
+    if (who === 'bidder') await makeNewest(people.bidder);
+    for (const [at, { name, chain, document }] of WAYS.entries()) {
+      // Each way is asked by one of those who read all bids, and by one of those who read their own.
+      if (READERS.indexOf(who) % 2 !== at % 2) continue;
+      const isOfAccounts = name.startsWith('users.');
+      const isOfActions = name.startsWith('adminActions.');
+      if ((isOfAccounts || isOfActions) && who !== 'admin') continue;
+      const query = document(written(chain, who));
+      // A single account has one kind of profile alone, and the first may be of somebody whose tokens are not shown; a
+      // single event concerns a bid or not, and a single action a job or not.
+      const isOfSome =
+        isOfAccounts ||
+        isOfActions ||
+        name.startsWith('myEvents.') ||
+        chain.some(({ parent, field }) => `${parent.name}.${field.name}`.startsWith('User.token'));
+      const one = await statementsFor(people[who], query, { first: isOfSome ? 10 : 1 });
+      const twenty = await statementsFor(people[who], query, { first: 20 });
+      if (one !== twenty) more.push(`${name}: ${one} for one, ${twenty} for twenty`);
+    }
+    expect(more).toEqual([]);
+  });
+
+  test.each(READERS)('costs the %s one statement for each page, its count among it, from any position', async (who) => {
+    const bids = (rest: string) => `bids(after: "${BEFORE_ALL['Job.bids']}", ${rest}`;
+    const timeline = (rest: string) => `timeline(after: "${BEFORE_ALL['Job.timeline']}", ${rest}`;
+    const counts = async (...parts: string[]) => {
+      const selection = parts.map((part, at) => `at${at}: ${part}`).join(' ');
+      return statementsFor(people[who], `{ jobs(first: 20) { nodes { ${selection} } } }`);
+    };
+    await counts('id');
+    expect(await counts(bids('first: 2) { nodes { id } }'))).toBe(2);
+    expect(await counts(timeline('first: 2) { nodes { id } }'))).toBe(2);
+    expect(await counts(bids('first: 2) { nodes { id } }'), bids('status: PENDING) { nodes { id } }'))).toBe(3);
+    expect(await counts(timeline('first: 2) { nodes { id } }'), timeline('first: 3) { nodes { id } }'))).toBe(3);
+    expect(await counts(bids('first: 2) { totalCount }'), timeline('first: 3) { totalCount }'))).toBe(3);
+  });
+});
+
+test('a list of REST costs as many statements for twenty entries as for one', async () => {
+  // A transfer is found by its external reference, which no other one has.
+  const paths = ROUTES.filter((route) => isList(route) && !route.path.includes('{'))
+    .map(({ path }) => path)
+    .filter((path) => path !== '/tokens/transfers');
+  expect(paths).toEqual(expect.arrayContaining(['/jobs', '/bids']));
+  for (const [who, path] of READERS.flatMap((who) => paths.map((path) => [who, path] as const))) {
+    const counted = async (entries: number) => {
+      app.statements();
+      const { status } = await app.rest('GET', `/v1${path}?per_page=${entries}`, { token: people[who].token });
+      expect([200, 403]).toContain(status);
+      return countStatements();
+    };
+    const one = await counted(1);
+    expect(await counted(20), `${path} by the ${who}`).toBe(one);
+  }
+});
+
+const PAGES = `query ($first: Int, $status: BidStatus, $bid: String, $event: String) { jobs(first: 40) { nodes { id
+  bids(first: $first, status: $status, after: $bid) {
+    totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    edges { cursor node { id status amount } } }
+  timeline(first: $first, after: $event) {
+    totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    edges { cursor node { id sequence type data actor { id firstName lastName userType } } } } } } }`;
+
+interface Connection {
+  totalCount: number;
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
+  edges: { cursor: string; node: Json }[];
+}
+
+interface Single {
+  readonly rows: Json[];
+  readonly total: number;
+  /** The cursor that leads on; null at the end. */
+  readonly next: string | null;
+}
+
+type Words = string | null;
+
+/** What REST answers for one job alone. */
+async function single(who: Person, path: string, first: number, after: Words, status: Words = null): Promise<Single> {
+  const query = new URLSearchParams({
+    per_page: String(first),
+    ...(after !== null && { after }),
+    ...(status !== null && { status: status.toLowerCase() }),
+  });
+  const { body, headers } = await app.rest('GET', `/v1/jobs/${path}?${query}`, { token: who.token });
+  const next = /[?&]after=([\w-]+)[^>]*>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null;
+  return { rows: body.data, total: body.pagination.total, next };
+}
+
+function expectSame(read: Connection, { rows, total, next }: Single, after: Words): void {
+  const { hasNextPage, hasPreviousPage, startCursor, endCursor } = read.pageInfo;
+  expect(read.edges.map(({ node }) => asRest(node))).toEqual(rows.map((row) => expect.objectContaining(row)));
+  expect(read.totalCount).toBe(total);
+  expect(hasNextPage).toBe(next !== null);
+  if (next !== null) expect(endCursor).toBe(next);
+  expect(hasPreviousPage).toBe(after !== null);
+  expect([startCursor, endCursor]).toEqual([read.edges[0]?.cursor ?? null, read.edges.at(-1)?.cursor ?? null]);
+}
+
+/** REST spells names and states otherwise. */
+function asRest({ status, type, actor, data, ...rest }: Json): Json {
+  const names = Object.entries<unknown>(data ?? {}).map(([name, value]) => [snake(name), value] as const);
+  return {
+    ...rest,
+    ...(status && { status: status.toLowerCase() }),
+    ...(type && { type: eventType(type) }),
+    ...(actor && {
+      actor: { id: actor.id, name: `${actor.firstName} ${actor.lastName}`, role: actor.userType.toLowerCase() },
+    }),
+    ...(data && { data: Object.fromEntries(names) }),
+  };
+}
+
+/** Of each row of REST, what was asked for in GraphQL. */
+function narrowed(page: Single, names: readonly string[]): Single {
+  const rows = page.rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] as unknown])));
+  return { ...page, rows };
+}
+
+describe.each(READERS)('what the %s reads of many jobs from a position', (who) => {
+  const STATUSES = [null, 'PENDING', 'ACCEPTED', 'REJECTED'] as const;
+
+  test.each(STATUSES)('with bids in state %s is what each job’s own lists answer', async (status) => {
+    const reader = people[who];
+    const whole: Json[] = (await ask(reader, PAGES, { first: 100 })).jobs.nodes;
+    const jobs = [whole[0], whole[1], whole.at(-1)];
+    const cursors = (part: 'bids' | 'timeline'): string[] =>
+      jobs.flatMap((job) => (job[part] as Connection).edges.map(({ cursor }) => cursor));
+    const [bids, events] = [cursors('bids'), cursors('timeline')];
+    const positions = [null, 0, 1, -1].map((at) => (at === null ? [null, null] : [bids.at(at)!, events.at(at * 3)!]));
+    for (const [at, [bid = null, event = null]] of positions.entries()) {
+      const first = 1 + (at % 2);
+      const { nodes } = (await ask(reader, PAGES, { first, status, bid, event })).jobs;
+      for (const { id } of jobs) {
+        const read = nodes.find((job: Json) => job.id === id);
+        const ownBids = await single(reader, `${id}/bids`, first, bid, status);
+        expectSame(read.bids, narrowed(ownBids, ['id', 'status', 'amount']), bid);
+        const ownEvents = await single(reader, `${id}/events`, first, event);
+        expectSame(read.timeline, narrowed(ownEvents, ['id', 'sequence', 'type', 'data', 'actor']), event);
+      }
+    }
+  });
+});
+
+test('the awardee reads of each job as far as they are a party to it, whatever else is in the list', async () => {
+  const timeline = `timeline(first: 100, after: "${BEFORE_ALL['Job.timeline']}") { nodes { type } }`;
+  const { nodes } = (await ask(people.awardee, `{ jobs(first: 40) { nodes { awardedBid { id } ${timeline} } } }`)).jobs;
+  const typesOf = (isAwarded: boolean): string[][] =>
+    nodes
+      .filter((job: Json) => (job.awardedBid !== null) === isAwarded)
+      .map((job: Json) => job.timeline.nodes.map(({ type }: { type: string }) => type));
+  expect(typesOf(true).length).toBeGreaterThan(10);
+  expect(typesOf(false).length).toBeGreaterThan(10);
+  for (const types of typesOf(true)) expect(types).toContain('BID_SUBMITTED');
+  for (const types of typesOf(false)) expect(types).toEqual(['JOB_CREATED', 'JOB_PUBLISHED', 'BID_SUBMITTED']);
+});
+
+test.each([
+  ['bids', 'nonsense'],
+  ['bids', cursorOf([1])],
+  ['bids', ''],
+  ['timeline', 'nonsense'],
+  ['timeline', cursorOf([true, LATE, 'z'])],
+])('a broken cursor of nested %s is refused before anything is read for it: “%s”', async (part, after) => {
+  const list = `${part}(after: $after) { totalCount }`;
+  const query = `query ($after: String) { jobs(first: 20) { nodes { ${list} } } } # ${after}`;
+  const fields = { after: 'is not a cursor of this list; use one that it returned' };
+  for (let time = 0; time < 3; time += 1) {
+    app.statements();
+    const { data, errors } = await app.graphql(query, { token: people.owner.token, variables: { after } });
+    expect(data).toEqual({ jobs: null });
+    const extensions = { code: 'VALIDATION_FAILED', fields };
+    expect(errors).toMatchObject([{ path: ['jobs', 'nodes', 0, part], extensions }]);
+    expect(countStatements()).toBe(1);
+  }
+});
+
+test('an entry of a list leads to no list without pages, but for the actions on a job', () => {
+  const steps = WAYS.flatMap(({ chain }) => chain).filter(({ field }) => isListType(getNullableType(field.type)));
+  const names = steps.map(({ parent, field }) => `${parent.name}.${field.name}`);
+  expect([...new Set(names)]).toEqual(expect.arrayContaining(['Job.availableActions', 'Bid.availableActions']));
+});

@@ -1,0 +1,333 @@
+/** Undoing an email change: who can, what it hands over, and what support decides if it's disputed. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tidy } from '../../../src/market/store/housekeeping.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { admin, contractor, homeowner, join, programOf, type Person } from '../../story/cast.js';
+import { DRAFT } from '../../story/journey.js';
+import { mailboxPage, mailsTo, mailTo } from './mailbox.js';
+
+let app: TestApp;
+let ada: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  ada = await admin(app);
+});
+afterAll(() => app.close());
+
+const CONFIRM = 'Confirm your email address';
+const NEW_ADDRESS = 'Confirm your new email address';
+const CHANGED = 'The email address of your account was changed';
+const UNDONE = "Your account's email address was changed back";
+const PENDING = 'Someone asked to undo your email address change';
+const GRANTED = 'Your account belongs to this email address';
+const DENIED = 'We decided on the email address change';
+const RESET = 'Set a new password';
+
+const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
+const logIn = (email: string, password: string) => post('/auth/login', { email, password });
+const signUp = (email: string) =>
+  post('/auth/signup/homeowner', { email, password: 'a good password', first_name: 'A', last_name: 'B' });
+const undo = (token: string) => post('/auth/undo-email-change', { token });
+const asAdmin = async ({ userId }: Person) => (await app.rest('GET', `/v1/users/${userId}`, { token: ada.token })).body;
+const settle = (userId: string, keep: string, token = ada.token) =>
+  post(`/users/${userId}/email-undo`, { keep, reason: 'Knows the first job.' }, token);
+
+async function confirm({ email }: Person): Promise<void> {
+  const { token } = await mailTo(app, email, CONFIRM);
+  const { status, body } = await post('/auth/verify-email', { token });
+  expect([status, body.email]).toEqual([200, email]);
+}
+
+async function move(person: Person, email: string, { token, password } = person): Promise<void> {
+  expect((await post('/me/email', { email, current_password: password }, token)).status).toBe(200);
+  const link = await mailTo(app, email, NEW_ADDRESS);
+  expect((await post('/auth/verify-email', { token: link.token })).status).toBe(200);
+}
+
+/** An account that moved away from a confirmed address, and the link to undo that. */
+async function moved(kind: 'homeowner' | 'contractor', name: string) {
+  const person = await join(app, kind, name);
+  await confirm(person);
+  const current = `new.${person.email}`;
+  await move(person, current);
+  return { person, current, link: await mailTo(app, person.email, CHANGED) };
+}
+
+describe('an address that nobody confirmed', () => {
+  it('cannot take back the account that left it, and is immediately free', async () => {
+    const tina = await homeowner(app, 'Tina.Typo');
+    const first = await mailTo(app, tina.email, CONFIRM);
+    await move(tina, 'tina.right@example.test');
+    const kinds = await app.sql`select kind from mails where email = ${tina.email}`;
+    expect([...kinds]).toEqual([{ kind: 'email_verification' }]);
+    // The mailbox may be a stranger's, so the confirmation link that went there no longer works either.
+    expect((await post('/auth/verify-email', { token: first.token })).body.details.reason).toBe('expired');
+    expect((await signUp(tina.email)).status).toBe(201);
+    expect((await logIn('tina.right@example.test', tina.password)).body.user.id).toBe(tina.userId);
+  });
+});
+
+describe('a confirmed address', () => {
+  it('is reserved while its owner can take the account back', async () => {
+    const { person } = await moved('homeowner', 'Rita');
+    expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
+  });
+
+  it('gets back an unused account; the address that loses it gets an email, and admins see it', async () => {
+    const { person, current, link } = await moved('homeowner', 'Uma');
+    // Setting a new password doesn't count as using the account.
+    await post('/auth/password-reset', { email: current });
+    const stolen = await mailTo(app, current, RESET);
+    await post('/auth/password-reset/confirm', { token: stolen.token, new_password: 'mine now' });
+
+    const { status, body } = await undo(link.token);
+    expect([status, body.email, body.pending]).toEqual([200, person.email, false]);
+    await mailTo(app, current, UNDONE);
+    const { token } = await mailTo(app, person.email, RESET);
+    expect((await logIn(current, 'mine now')).status).toBe(401);
+    expect((await post('/auth/password-reset/confirm', { token, new_password: 'uma again' })).status).toBe(200);
+    expect((await logIn(person.email, 'uma again')).body.user.id).toBe(person.userId);
+    expect(await asAdmin(person)).toMatchObject({ email_undo: 'undone', email_undo_address: current });
+    const own = (await app.rest('GET', '/v1/me', { token: (await logIn(person.email, 'uma again')).body.token })).body;
+    expect(own.user).toMatchObject({ email: person.email });
+  });
+});
+
+const profile = { homeowner: { address_line1: '1 Elm Street' }, user: { phone: '512 555 0100' } };
+const USES: [use: string, kind: 'homeowner' | 'contractor', act: (person: Person) => Promise<number>][] = [
+  [
+    'filled in an address and a phone number',
+    'homeowner',
+    async ({ token }) => (await app.rest('PUT', '/v1/me', { token, body: profile })).status,
+  ],
+  ['created a job', 'homeowner', async ({ token }) => (await post('/jobs', DRAFT, token)).status],
+  [
+    'submitted a bid',
+    'contractor',
+    async ({ token }) => {
+      const owner = await homeowner(app, 'Olive');
+      const job = (await post('/jobs', DRAFT, owner.token)).body.id;
+      await post(`/jobs/${job}/publish`, {}, owner.token);
+      return (await post(`/jobs/${job}/bids`, { amount: 100 }, token)).status;
+    },
+  ],
+];
+
+describe('an undo after the account was used', () => {
+  it.each(USES)('hands nothing over if its holder has %s', async (_use, kind, act) => {
+    const { person, current, link } = await moved(kind, 'Vic');
+    expect(await act(person)).toBeLessThan(300);
+    const { status, body } = await undo(link.token);
+    expect([status, body.email, body.pending]).toEqual([200, person.email, true]);
+    // The account keeps working for whoever has it.
+    expect((await app.rest('GET', '/v1/me', { token: person.token })).body.user.email).toBe(current);
+    expect((await logIn(current, person.password)).status).toBe(200);
+    await mailTo(app, current, PENDING);
+    expect((await mailsTo(app, person.email)).map(({ subject }) => subject)).toEqual([CHANGED, CONFIRM]);
+    expect((await undo(link.token)).body.details.reason).toBe('used');
+    expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
+    expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending', email_undo_address: person.email });
+  });
+
+  it('hides from whoever has the account that it waits, and the address that asks for it', async () => {
+    const { person, current, link } = await moved('homeowner', 'Valeria');
+    await post('/jobs', DRAFT, person.token);
+    expect((await undo(link.token)).body.pending).toBe(true);
+    const { body: session } = await logIn(current, person.password);
+    const { body: me } = await app.rest('GET', '/v1/me', { token: session.token });
+    const { body: edited } = await app.rest('PUT', '/v1/me', { token: session.token, body: { user: me.user } });
+    const { data } = await app.graphql('{ viewer { user { email emailUndo emailUndoAddress } } }', {
+      token: session.token,
+    });
+    expect(data.viewer.user).toEqual({ email: current, emailUndo: null, emailUndoAddress: null });
+    for (const { user } of [session, me, edited])
+      expect(user).toMatchObject({ email: current, email_undo: null, email_undo_address: null });
+  });
+
+  it('waits for nobody if the account already has the address again, which gets a link', async () => {
+    const { person, link } = await moved('homeowner', 'Bea');
+    await post('/jobs', DRAFT, person.token);
+    await move(person, person.email);
+    expect((await undo(link.token)).body.pending).toBe(false);
+    const { token } = await mailTo(app, person.email, RESET);
+    expect((await post('/auth/password-reset/confirm', { token, new_password: 'bea again' })).status).toBe(200);
+    expect((await logIn(person.email, 'bea again')).body.user.id).toBe(person.userId);
+    const subjects = (await mailsTo(app, person.email)).map(({ subject }) => subject);
+    expect(subjects).not.toContain(UNDONE);
+    expect(await asAdmin(person)).toMatchObject({ email_undo: null, email_undo_address: null });
+  });
+
+  it('ignores what was done before the change', async () => {
+    const nora = await homeowner(app, 'Nora');
+    await confirm(nora);
+    await app.rest('PUT', '/v1/me', { token: nora.token, body: profile });
+    await post('/jobs', DRAFT, nora.token);
+    await move(nora, 'nora.thief@example.test');
+    expect((await undo((await mailTo(app, nora.email, CHANGED)).token)).body.pending).toBe(false);
+  });
+
+  it('blocks publishing, awarding, bidding, and email changes until support decides, and says so', async () => {
+    const { person, link } = await moved('homeowner', 'Wanda');
+    const [carl, other] = [await moved('contractor', 'Walt'), await homeowner(app, 'Wilma')];
+    const create = async ({ token }: Person) => (await post('/jobs', DRAFT, token)).body.id as string;
+    const [draft, open, foreign] = [await create(person), await create(person), await create(other)];
+    await post(`/jobs/${open}/publish`, {}, person.token);
+    await post(`/jobs/${foreign}/publish`, {}, other.token);
+    const bid = (await post(`/jobs/${open}/bids`, { amount: 100 }, carl.person.token)).body.id;
+    expect((await undo(link.token)).body.pending).toBe(true);
+    expect((await undo(carl.link.token)).body.pending).toBe(true);
+
+    const program = await programOf(app, person);
+    const awarding = { bid_id: bid };
+    const changing = { email: 'w@example.test', current_password: person.password };
+    const refused = [
+      await post(`/jobs/${draft}/publish`, {}, person.token),
+      await post(`/jobs/${draft}/publish`, {}, program.token),
+      await post(`/jobs/${open}/award`, awarding, person.token),
+      await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token),
+      await post('/me/email', changing, person.token),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.details.code, body.details.reason])).toEqual(
+      refused.map(() => [403, 'FORBIDDEN', 'email_disputed']),
+    );
+    const award = `mutation { awardJob(id: "${open}", input: { bidId: "${bid}" }) { job { id } } }`;
+    const { errors } = await app.graphql(award, { token: person.token });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN', reason: 'email_disputed' });
+    const foretold = async (job: string, { token }: Person, action: string) => {
+      const { body } = await app.rest('GET', `/v1/jobs/${job}/actions`, { token });
+      return body.data.find((one: { action: string }) => one.action === action);
+    };
+    for (const [job, who, action] of [
+      [draft, person, 'publish'],
+      [open, person, 'award'],
+      [foreign, carl.person, 'submit_bid'],
+    ] as const)
+      expect(await foretold(job, who, action)).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
+    expect((await app.rest('PUT', `/v1/jobs/${draft}`, { token: person.token, body: { title: 'Two' } })).status).toBe(
+      200,
+    );
+
+    for (const { userId } of [person, carl.person]) expect((await settle(userId, 'current')).status).toBe(200);
+    expect(await foretold(open, person, 'award')).toMatchObject({ allowed: true });
+    expect((await post(`/jobs/${draft}/publish`, {}, person.token)).status).toBe(200);
+    expect((await post(`/jobs/${open}/award`, awarding, person.token)).status).toBe(200);
+    expect((await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token)).status).toBe(201);
+  });
+
+  it('waits for support however long that takes, and admins can list the waiting accounts', async () => {
+    const { person, current, link } = await moved('homeowner', 'Xenia');
+    await post('/jobs', DRAFT, person.token);
+    await undo(link.token);
+    await app.sql`update mails set created_at = now() - interval '90 days', expires_at = now() - interval '80 days'
+      where user_id = ${person.userId} or email in (${person.email}, ${current})`;
+    const failures: unknown[] = [];
+    expect((await tidy(app.services.db, (_, error) => failures.push(error))).mails).toBeGreaterThan(0);
+    expect([await mailsTo(app, person.email), failures]).toEqual([[], []]);
+    expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
+    const listed = async (query: string) =>
+      (await app.rest('GET', `/v1/users?${query}`, { token: ada.token })).body.data.map(({ id }: { id: string }) => id);
+    expect(await listed('email_undo=pending')).toContain(person.userId);
+    expect(await listed(`email_undo=pending&search=${current}`)).toEqual([person.userId]);
+    expect(await listed('email_undo=pending&user_type=contractor&verified=false')).not.toContain(person.userId);
+    expect(await listed('email_undo=settled')).not.toContain(person.userId);
+    const { data } = await app.graphql(
+      '{ users(filter: { emailUndo: PENDING }) { nodes { id emailUndo } totalCount } }',
+      { token: ada.token },
+    );
+    expect(data.users.nodes).toContainEqual({ id: person.userId, emailUndo: 'PENDING' });
+    expect(data.users.totalCount).toBe(data.users.nodes.length);
+  });
+
+  it('cannot be bypassed by undoing a later change', async () => {
+    const { person, current, link } = await moved('homeowner', 'Yves');
+    await post('/jobs', DRAFT, person.token);
+    await move(person, `second.${person.email}`);
+    const later = await mailTo(app, current, CHANGED);
+    expect((await undo(link.token)).body.pending).toBe(true);
+    expect((await undo(later.token)).body.details.reason).toBe('expired');
+  });
+
+  it('cancels an email change that was requested before', async () => {
+    const { person, link } = await moved('homeowner', 'Zoe');
+    await post('/jobs', DRAFT, person.token);
+    const email = `away.${person.email}`;
+    await post('/me/email', { email, current_password: person.password }, person.token);
+    const away = await mailTo(app, email, NEW_ADDRESS);
+    await undo(link.token);
+    expect((await post('/auth/verify-email', { token: away.token })).body.details.reason).toBe('expired');
+  });
+});
+
+describe('support', () => {
+  it('lets the current address keep the account: it gets a link, and the other address gets an email', async () => {
+    const { person, current, link } = await moved('homeowner', 'Anna');
+    await post('/jobs', DRAFT, person.token);
+    await undo(link.token);
+    const { status, body } = await settle(person.userId, 'current');
+    expect([status, body.email, body.email_undo]).toEqual([200, current, 'settled']);
+    await mailTo(app, person.email, DENIED);
+    const { token } = await mailTo(app, current, GRANTED);
+    // Nobody is logged out until the new password is set.
+    expect((await app.rest('GET', '/v1/me', { token: person.token })).status).toBe(200);
+    expect((await post('/auth/password-reset/confirm', { token, new_password: 'anna again' })).status).toBe(200);
+    expect((await logIn(current, 'anna again')).status).toBe(200);
+    // The former address is free again.
+    expect((await signUp(person.email)).status).toBe(201);
+    const again = await settle(person.userId, 'former');
+    expect([again.status, again.body.details.code]).toEqual([400, 'INVALID_TRANSITION']);
+  });
+
+  it('gives the account to the former address and locks out whoever had it', async () => {
+    const { person, current, link } = await moved('contractor', 'Bert');
+    await app.rest('PUT', '/v1/me', { token: person.token, body: { contractor: { bio: 'Pipes.' } } });
+    const program = await programOf(app, person);
+    await undo(link.token);
+    const document = `mutation ($id: ID!) { settleEmailUndo(userId: $id, input: { keep: FORMER, reason: "Proof." }) {
+      user { email emailUndo emailUndoAddress } } }`;
+    const { data } = await app.graphql(document, { token: ada.token, variables: { id: person.userId } });
+    expect(data.settleEmailUndo.user).toEqual({ email: person.email, emailUndo: 'SETTLED', emailUndoAddress: current });
+    for (const { token } of [person, program]) expect((await app.rest('GET', '/v1/me', { token })).status).toBe(401);
+    expect((await logIn(current, person.password)).status).toBe(401);
+    expect((await logIn(person.email, person.password)).status).toBe(401);
+    await mailTo(app, current, DENIED);
+    const { token } = await mailTo(app, person.email, GRANTED);
+    expect((await post('/auth/password-reset/confirm', { token, new_password: 'bert again' })).status).toBe(200);
+    expect((await logIn(person.email, 'bert again')).body.user.id).toBe(person.userId);
+    const [recorded] = await app.sql`select admin_id, reason from admin_actions where action = 'settleEmailUndo'
+      and user_id = ${person.userId}`;
+    expect(recorded).toEqual({ admin_id: ada.userId, reason: 'Proof.' });
+  });
+
+  it('decides only if an undo is waiting, and nobody else can decide', async () => {
+    const [nils, carla] = [await homeowner(app, 'Nils'), await contractor(app, 'Carla')];
+    expect((await settle(nils.userId, 'former', carla.token)).status).toBe(403);
+    expect((await settle(nils.userId, 'both')).body.details.code).toBe('VALIDATION_FAILED');
+    expect((await settle(`usr_${'0'.repeat(27)}`, 'former')).status).toBe(404);
+    expect((await settle(nils.userId, 'former')).body.details.code).toBe('INVALID_TRANSITION');
+    const mine = (await app.rest('GET', '/v1/me', { token: nils.token })).body.user;
+    expect([mine.email_undo, mine.email_undo_address]).toEqual([null, null]);
+  });
+
+  it('cannot decide about its own account', async () => {
+    await app.sql`update users set email_undo = 'pending', email_undo_address = 'ada.former@example.test'
+      where id = ${ada.userId}`;
+    const own = await settle(ada.userId, 'current');
+    expect([own.status, own.body.details.code]).toEqual([403, 'FORBIDDEN']);
+    expect(await asAdmin(ada)).toMatchObject({ email_undo: 'pending' });
+    await app.sql`update users set email_undo = null, email_undo_address = null where id = ${ada.userId}`;
+  });
+
+  it('sends links with emails that do not claim the reader requested them', async () => {
+    const [vera, moving] = [await homeowner(app, 'Vera'), await moved('homeowner', 'Vroni')];
+    expect((await app.rest('POST', `/v1/users/${vera.userId}/password-reset`, { token: ada.token })).status).toBe(200);
+    await mailTo(app, vera.email, RESET);
+    await undo(moving.link.token);
+    await mailTo(app, moving.person.email, RESET);
+    const page = await mailboxPage(app);
+    for (const email of [vera.email, moving.person.email]) {
+      const article = page.split('<article').find((one) => one.includes(`To ${email}`) && one.includes(RESET));
+      expect(article).toBeDefined();
+      expect(article).not.toMatch(/you,? asked|probably you/);
+    }
+  });
+});

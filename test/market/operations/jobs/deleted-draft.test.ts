@@ -1,0 +1,31 @@
+/** A draft that was thrown away is answered once more, with what hung on it: only its events are left. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { gather, givenJob, type People } from '../../../story/journey.js';
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+});
+afterAll(() => app.close());
+
+const DELETE = `mutation ($id: ID!) { deleteJob(id: $id) { job { id homeowner { id } myBid { id } awardedBid { id }
+  dispute { reason }
+  bids { totalCount nodes { id } } timeline(first: 1) { totalCount nodes { type } pageInfo { hasNextPage } } } } }`;
+
+it('answers its homeowner, no bids, and what happened until it went', async () => {
+  const { id } = await givenJob(app, 'draft', people);
+  const { data, errors } = await app.graphql(DELETE, { token: people.owner.token, variables: { id } });
+  expect(errors).toBeUndefined();
+  expect(data.deleteJob.job).toEqual({
+    id,
+    homeowner: { id: expect.stringMatching(/^hmw_/) },
+    myBid: null,
+    awardedBid: null,
+    dispute: null,
+    bids: { totalCount: 0, nodes: [] },
+    timeline: { totalCount: 2, nodes: [{ type: 'JOB_CREATED' }], pageInfo: { hasNextPage: true } },
+  });
+});

@@ -1,0 +1,665 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isId } from '../../../../src/market/rules/ids.js';
+import { SESSION } from '../../../../src/market/rules/limits.js';
+import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
+import {
+  ADMIN,
+  JWT_SECRET,
+  openTestApp,
+  type Answer,
+  type GraphqlAnswer,
+  type Json,
+  type TestApp,
+} from '../../../setup/app.js';
+import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
+import { until } from '../../../platform/security/until.js';
+
+/** A busy machine may take a minute for what a test does within one: the leeway is an hour here. */
+vi.mock('../../../../src/market/rules/limits.js', async (original) => {
+  const limits = await original<typeof import('../../../../src/market/rules/limits.js')>();
+  return { ...limits, SESSION: { ...limits.SESSION, leewaySeconds: 3_600 } };
+});
+
+let app: TestApp;
+/** A second instance on the same database. */
+let twin: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+  twin = await openTestApp({}, { sameDatabaseAs: app });
+});
+afterAll(async () => {
+  await twin.close();
+  await app.close();
+});
+
+const ROUNDS = 10;
+
+interface Pair {
+  token: string;
+  refreshToken: string;
+}
+
+const REFRESH =
+  'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken tokensAwarded ' +
+  'user { id } } }';
+const refresh = (refresh_token: unknown, at = app) => at.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
+const graphqlRefresh = (refreshToken: string, at = app) =>
+  at.graphql(REFRESH, { variables: { input: { refreshToken } } });
+const me = (token: string | undefined, at = app) => at.rest('GET', '/v1/me', { token });
+const logIn = async ({ email, password }: { email: string; password: string }, at = app): Promise<Pair> => {
+  const { body } = await at.rest('POST', '/v1/auth/login', { body: { email, password } });
+  return { token: body.token, refreshToken: body.refresh_token };
+};
+
+const UNAUTHENTICATED = { status: 401, code: 'UNAUTHENTICATED', fields: [] };
+const INVALID_REFRESH_TOKEN = { status: 401, code: 'INVALID_REFRESH_TOKEN', fields: [] };
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+/**
+ * As if the token had been used for the first time so many seconds ago; returns its successor, which bears that time.
+ */
+async function usedAgo(token: string, seconds: number): Promise<string> {
+  const [row] = await app.sql`select extract(epoch from used_at) * 1000 as used from refresh_tokens
+    where hash = ${hashOf(token)}`;
+  const usedAt = new Date(Number(row?.used));
+  const earlier = new Date(usedAt.getTime() - seconds * 1000);
+  const { successorsOf } = app.services.refreshTokens;
+  const [successor] = successorsOf(token, usedAt);
+  const [moved] = successorsOf(token, earlier);
+  await app.sql`update refresh_tokens set used_at = ${earlier.toISOString()} where hash = ${hashOf(token)}`;
+  await app.sql`update refresh_tokens set hash = ${hashOf(moved)} where hash = ${hashOf(successor)}`;
+  return moved;
+}
+
+function expectRefresh(answer: Answer<Json> | GraphqlAnswer, reason: string): void {
+  expect('body' in answer ? byRest(answer) : byGraphql(answer)).toEqual(INVALID_REFRESH_TOKEN);
+  expect('body' in answer ? answer.body.details.reason : answer.errors?.[0]?.extensions.reason).toBe(reason);
+}
+
+/** At once on the instance that ended the session, and on the other as soon as that has heard of it. */
+async function expectDead({ token, refreshToken }: Pair, endedAt = app): Promise<void> {
+  for (const at of [app, twin]) {
+    if (at !== endedAt) await until(async () => (await me(token, at)).status === 401);
+    expect(byRest(await me(token, at))).toEqual(UNAUTHENTICATED);
+    expect(byGraphql(await at.graphql('{ viewer { referralCode } }', { token }))).toEqual(UNAUTHENTICATED);
+    expect(byRest(await refresh(refreshToken, at))).toEqual(INVALID_REFRESH_TOKEN);
+  }
+}
+
+describe('a refresh', () => {
+  it('answers with a new pair and nothing else, and both work', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const { status, body, headers } = await refresh(hanna.refreshToken);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['token', 'refresh_token', 'expires_at', 'refresh_expires_at']);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body.refresh_token).not.toBe(hanna.refreshToken);
+    expect((await me(body.token)).body.user.id).toBe(hanna.userId);
+
+    const next = await graphqlRefresh(body.refresh_token, twin);
+    expect(next.data.refreshSession).toEqual({
+      token: expect.any(String),
+      refreshToken: expect.stringMatching(/^rft_/),
+      tokensAwarded: null,
+      user: null,
+    });
+    // The session is the same, so the access tokens before it go on until they run out.
+    for (const token of [hanna.token, body.token, next.data.refreshSession.token])
+      expect((await me(token)).status).toBe(200);
+  });
+
+  it('is kept in the database as a SHA-256 alone', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const rows = await app.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions
+        where user_id = ${hanna.userId})`;
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.row).not.toContain(hanna.refreshToken);
+    expect(rows[0]?.row).toContain(hashOf(hanna.refreshToken));
+  });
+
+  it('says until when both tokens hold, as every answer with a session does', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const { email, password } = hanna;
+    const loggedIn = await app.rest('POST', '/v1/auth/login', { body: { email, password } });
+    const LOG_IN =
+      'mutation ($input: LogInInput!) { logIn(input: $input) { refreshToken expiresAt refreshExpiresAt } }';
+    const { data } = await app.graphql(LOG_IN, { variables: { input: { email, password } } });
+    const { body } = await refresh(data.logIn.refreshToken);
+    for (const { expires_at, refresh_expires_at, refresh_token } of [
+      loggedIn.body,
+      body,
+      {
+        expires_at: data.logIn.expiresAt,
+        refresh_expires_at: data.logIn.refreshExpiresAt,
+        refresh_token: data.logIn.refreshToken,
+      },
+    ]) {
+      const [kept] = await app.sql`
+        select expires_at = ${refresh_expires_at}::timestamptz as answered,
+          abs(extract(epoch from ${expires_at}::timestamptz - created_at) - 900) < 60 as fifteen
+        from refresh_tokens where hash = ${hashOf(refresh_token)}`;
+      expect(kept).toEqual({ answered: true, fifteen: true });
+    }
+  });
+
+  it('whose answer was lost is done again: within the leeway a token gets the same successor', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const { body: lost } = await refresh(hanna.refreshToken);
+    const { body: again } = await refresh(hanna.refreshToken, twin);
+    expect({ ...again, token: '', expires_at: '' }).toEqual({ ...lost, token: '', expires_at: '' });
+    const successor = await usedAgo(hanna.refreshToken, SESSION.leewaySeconds / 2);
+    for (const at of [app, twin]) {
+      const { status, body } = await refresh(hanna.refreshToken, at);
+      expect({ status, successor: body.refresh_token }).toEqual({ status: 200, successor });
+      expect((await me(body.token, twin)).body.user.id).toBe(hanna.userId);
+    }
+    expect((await graphqlRefresh(hanna.refreshToken)).data.refreshSession.refreshToken).toBe(successor);
+    expect((await refresh(successor)).status).toBe(200);
+  });
+
+  it('with an older token within its leeway is refused as superseded, and nothing more', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    await refresh(hanna.refreshToken);
+    const second = await usedAgo(hanna.refreshToken, SESSION.leewaySeconds / 2);
+    const { body: third } = await refresh(second);
+    for (const at of [app, twin]) {
+      expectRefresh(await refresh(hanna.refreshToken, at), 'superseded');
+      expectRefresh(await graphqlRefresh(hanna.refreshToken, at), 'superseded');
+      // The one just before the newest still gets that again.
+      expect((await refresh(second, at)).body.refresh_token).toBe(third.refresh_token);
+    }
+    expect((await me(third.token)).status).toBe(200);
+    expect((await refresh(third.refresh_token)).status).toBe(200);
+  });
+
+  it('with a token used longer ago is theft: the session ends, though the call is refused', async () => {
+    for (const replay of [refresh, graphqlRefresh]) {
+      const hanna = await homeowner(app, 'Hanna');
+      const other = await logIn(hanna);
+      const { body } = await refresh(hanna.refreshToken);
+      const successor = await usedAgo(hanna.refreshToken, SESSION.leewaySeconds + 1);
+      expectRefresh(await replay(hanna.refreshToken), 'reused');
+      await expectDead({ token: hanna.token, refreshToken: hanna.refreshToken });
+      await expectDead({ token: body.token, refreshToken: successor });
+      expectRefresh(await replay(successor), 'session_ended');
+      expect((await me(other.token)).status).toBe(200);
+    }
+  });
+
+  it('with an older token after its leeway is theft as well', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    await refresh(hanna.refreshToken);
+    const second = await usedAgo(hanna.refreshToken, SESSION.leewaySeconds + 1);
+    const { body: third } = await refresh(second);
+    expectRefresh(await refresh(hanna.refreshToken, twin), 'reused');
+    await expectDead({ token: third.token, refreshToken: third.refresh_token }, twin);
+  });
+
+  it(`of one token twenty times at once, ${ROUNDS} rounds over, gives all of them one refresh token`, async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    let current = hanna.refreshToken;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const pairs = await Promise.all(
+        Array.from({ length: 20 }, async (_, i): Promise<Pair> => {
+          const at = i % 2 === 0 ? app : twin;
+          if (i % 5 === 0) return (await graphqlRefresh(current, at)).data.refreshSession;
+          const { body } = await refresh(current, at);
+          return { token: body.token, refreshToken: body.refresh_token };
+        }),
+      );
+      const [next = ''] = new Set(pairs.map(({ refreshToken }) => refreshToken));
+      expect(pairs.map(({ refreshToken }) => refreshToken)).toEqual(pairs.map(() => next));
+      expect(next).toMatch(/^rft_[0-9A-Za-z]{27}$/);
+      expect(next).not.toBe(current);
+      expect((await me(pairs[round % 20]?.token, twin)).body.user.id).toBe(hanna.userId);
+      current = next;
+    }
+    const [kept] = await app.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens
+        join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
+    expect(kept).toEqual({ tokens: ROUNDS + 1, used: ROUNDS });
+  });
+
+  it('is done again by instances in the midst of a change of the secret', async () => {
+    const next = 'the next secret that tests know, 32 bytes';
+    const before = await openTestApp({ JWT_PREVIOUS_SECRET: next }, { sameDatabaseAs: app });
+    const after = await openTestApp({ JWT_SECRET: next, JWT_PREVIOUS_SECRET: JWT_SECRET }, { sameDatabaseAs: app });
+    try {
+      for (const [first, then] of [
+        [before, after],
+        [after, before],
+      ] as const) {
+        const hanna = await homeowner(first, 'Hanna');
+        const { body } = await refresh(hanna.refreshToken, first);
+        const again = await refresh(hanna.refreshToken, then);
+        expect(again.body.refresh_token).toBe(body.refresh_token);
+        for (const at of [before, after]) expect((await me(again.body.token, at)).status).toBe(200);
+        expect((await refresh(body.refresh_token, then)).status).toBe(200);
+      }
+      // An instance that never knew the secret cannot make the successor again, and ends nothing.
+      const hanna = await homeowner(app, 'Hanna');
+      const { body } = await refresh(hanna.refreshToken, after);
+      expectRefresh(await refresh(hanna.refreshToken, app), 'superseded');
+      expect((await refresh(body.refresh_token, app)).status).toBe(200);
+    } finally {
+      await before.close();
+      await after.close();
+    }
+  });
+
+  it('token lasts 30 days, and a session 90, however often it is refreshed', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const [fresh] = await app.sql`
+      select extract(day from ends_at - sessions.created_at)::int as session, extract(day
+        from expires_at - refresh_tokens.created_at)::int as token
+      from sessions join refresh_tokens on session_id = sessions.id where user_id = ${hanna.userId}`;
+    expect(fresh).toEqual({ session: 90, token: 30 });
+
+    await app.sql`update sessions set ends_at = now() + interval '5 days' where user_id = ${hanna.userId}`;
+    const { body } = await refresh(hanna.refreshToken);
+    const [late] = await app.sql`select expires_at = ends_at as pipelined from refresh_tokens
+        join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
+    expect(late).toEqual({ pipelined: true });
+
+    await app.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
+    expectRefresh(await refresh(body.refresh_token), 'expired');
+    // Being late is not theft.
+    expect((await me(body.token)).status).toBe(200);
+  });
+
+  it('and everything else is refused once the session is too old', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    await app.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
+    // Both know of the session by its former end.
+    for (const { services } of [app, twin]) services.live.activeSessions.forgetAll();
+    await expectDead(hanna);
+  });
+
+  it('with something that is no refresh token is refused', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const strangers = [
+      '',
+      'rft_',
+      hanna.token,
+      hanna.userId,
+      `rft_${'0'.repeat(27)}`,
+      `rft_${'z'.repeat(27)}`,
+      `${hanna.refreshToken} `,
+      hanna.refreshToken.toLowerCase(),
+      hashOf(hanna.refreshToken),
+      'x'.repeat(10_000),
+      '\u0000',
+    ];
+    for (const token of strangers) {
+      const reason = isId('refreshToken', token) ? 'invalid' : 'malformed';
+      expectRefresh(await refresh(token), reason);
+      expectRefresh(await graphqlRefresh(token), reason);
+    }
+    for (const token of [undefined, null, 7, [hanna.refreshToken], {}])
+      expect(byRest(await refresh(token))).toEqual(invalid('refresh_token'));
+    expect((await refresh(hanna.refreshToken)).status).toBe(200);
+  });
+});
+
+describe('a log-out', () => {
+  it('ends the session’s tokens at once, on every instance, and no other session', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const other = await logIn(hanna, twin);
+    expect((await me(hanna.token, twin)).status).toBe(200);
+    const { status, body } = await app.rest('POST', '/v1/auth/logout', { token: hanna.token });
+    expect({ status, body }).toEqual({ status: 200, body: { status: 200, message: expect.any(String), data: {} } });
+    await expectDead(hanna);
+    expect(byRest(await app.rest('POST', '/v1/auth/logout', { token: hanna.token }))).toEqual(UNAUTHENTICATED);
+    expect((await me(other.token)).status).toBe(200);
+    expect((await refresh(other.refreshToken)).status).toBe(200);
+  });
+
+  it('through GraphQL returns the session that it ended, like `endSession`', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const { data } = await app.graphql('mutation { logOut { sessionId session { id isCurrent } } }', {
+      token: hanna.token,
+    });
+    const { sessionId, session } = data.logOut;
+    expect(session).toEqual({ id: sessionId, isCurrent: true });
+    const [row] = await app.sql`select id from sessions where user_id = ${hanna.userId}`;
+    expect(row?.id).toBe(sessionId);
+  });
+
+  it('through GraphQL does the same, also to what follows in the same request', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const answer = await app.graphql('mutation { a: logOut { sessionId } b: logOut { sessionId } }', {
+      token: hanna.token,
+    });
+    expect(answer.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    const [row] =
+      await app.sql`select id, revoked_at is not null as revoked from sessions where user_id = ${hanna.userId}`;
+    expect(row).toEqual({ id: expect.stringMatching(/^ses_/), revoked: true });
+    await expectDead(hanna);
+  });
+
+  it('at the same moment as a refresh leaves nothing alive', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const hanna = await homeowner(app, 'Hanna');
+      const [refreshed] = await Promise.all([
+        refresh(hanna.refreshToken),
+        twin.rest('POST', '/v1/auth/logout', { token: hanna.token }),
+      ]);
+      await expectDead(hanna, twin);
+      if (refreshed.status === 200)
+        await expectDead({ token: refreshed.body.token, refreshToken: refreshed.body.refresh_token }, twin);
+    }
+  });
+});
+
+describe('a change of password', () => {
+  const change = (token: string, current_password: unknown, new_password: unknown, at = app) =>
+    at.rest('POST', '/v1/me/password', { token, body: { current_password, new_password } });
+
+  it('ends the other sessions and no one else’s, and the new password is the only one', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const hugo = await homeowner(app, 'Hugo');
+    const other = await logIn(hanna, twin);
+    const { status, body } = await change(hanna.token, hanna.password, 'a better password');
+    const answer = { status: 200, message: expect.any(String), data: {}, notice_sent: false };
+    expect({ status, body }).toEqual({ status: 200, body: answer });
+    await expectDead(other);
+    expect((await me(hanna.token, twin)).status).toBe(200);
+    expect((await refresh(hanna.refreshToken)).status).toBe(200);
+    expect((await me(hugo.token)).status).toBe(200);
+    expect(
+      (await app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } })).status,
+    ).toBe(401);
+    expect((await logIn({ ...hanna, password: 'a better password' })).token).toEqual(expect.any(String));
+  });
+
+  it('through GraphQL does the same, for admins too', async () => {
+    const ada = await admin(app);
+    const other = await logIn(ADMIN);
+    const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { changed } }';
+    const to = (currentPassword: string, newPassword: string) =>
+      app.graphql(CHANGE, { token: ada.token, variables: { input: { currentPassword, newPassword } } });
+    expect((await to(ADMIN.password, 'ada keeps another house')).data.changePassword).toEqual({ changed: true });
+    await expectDead(other);
+    expect(byGraphql(await to(ADMIN.password, 'ada keeps a third house'))).toEqual({
+      status: 401,
+      code: 'INVALID_CREDENTIALS',
+      fields: [],
+    });
+    expect((await to('ada keeps another house', ADMIN.password)).data.changePassword).toEqual({ changed: true });
+  });
+
+  it('is refused with a wrong password, or for a bad new one, and changes nothing', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    expect(byRest(await change(hanna.token, 'wrong', 'a better password'))).toEqual({
+      status: 401,
+      code: 'INVALID_CREDENTIALS',
+      fields: [],
+    });
+    expect(byRest(await change(hanna.token, hanna.password, 'short'))).toEqual(invalid('new_password'));
+    expect(byRest(await change(hanna.token, hanna.password, hanna.email.toUpperCase()))).toEqual(
+      invalid('new_password'),
+    );
+    expect(byRest(await change(hanna.token, undefined, null))).toEqual(invalid('current_password', 'new_password'));
+    expect((await logIn(hanna)).token).toEqual(expect.any(String));
+  });
+
+  it('twice at once happens once: the second no longer knows the password', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const hanna = await homeowner(app, 'Hanna');
+      const thief = await logIn(hanna);
+      const answers = await Promise.all([
+        change(hanna.token, hanna.password, 'hers from now on'),
+        change(thief.token, hanna.password, 'his from now on', twin),
+      ]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+      const [winner, loser, at] = answers[0].status === 200 ? [hanna, thief, app] : [thief, hanna, twin];
+      expect((await me(winner.token)).status).toBe(200);
+      await expectDead(loser, at);
+    }
+  });
+
+  it('leaves no session alive that the old password opened meanwhile', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const hanna = await homeowner(app, 'Hanna');
+      const racing = Array.from({ length: 8 }, (_, i) => logIn(hanna, i % 2 === 0 ? app : twin));
+      const [changed, ...opened] = await Promise.all([
+        change(hanna.token, hanna.password, 'a better password'),
+        ...racing,
+      ]);
+      expect(changed.status).toBe(200);
+      const [alive] = await app.sql`select count(*)::int as sessions from sessions where user_id = ${hanna.userId}
+          and revoked_at is null`;
+      expect(alive).toEqual({ sessions: 1 });
+      for (const { token } of opened) if (token !== undefined) expect((await me(token, twin)).status).toBe(401);
+      expect((await me(hanna.token)).status).toBe(200);
+    }
+  });
+});
+
+describe('an access token', () => {
+  it('is of 15 minutes, and says who, which session and which role', async () => {
+    const carl = await contractor(app, 'Carl');
+    const [header, payload] = partsOf(carl.token)
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    expect(header).toEqual({ alg: 'HS256', typ: 'JWT', kid: expect.any(String) });
+    expect(payload).toEqual({
+      iss: 'job-marketplace',
+      aud: 'job-marketplace',
+      sub: carl.userId,
+      sid: expect.stringMatching(/^ses_/),
+      role: 'contractor',
+      iat: expect.any(Number),
+      exp: payload.iat + 900,
+    });
+  });
+
+  it('is read from the header alone, whatever the case of its scheme', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const get = (authorization: string) => app.rest('GET', '/v1/me', { headers: { authorization } });
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
+      expect((await get(`${scheme} ${hanna.token}`)).status).toBe(200);
+    for (const header of [
+      '',
+      'Bearer',
+      'Bearer ',
+      hanna.token,
+      `Basic ${hanna.token}`,
+      `Bearer${hanna.token}`,
+      `Bearer ${hanna.token} ${hanna.token}`,
+      `Bearer ${hanna.token}, Bearer ${hanna.token}`,
+    ]) {
+      const answer = await get(header);
+      expect(byRest(answer)).toEqual(UNAUTHENTICATED);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+    expect((await app.rest('GET', `/v1/me?access_token=${hanna.token}`)).status).toBe(401);
+  });
+
+  it('that is no good is answered with the reason, through both APIs', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const gone = await homeowner(app, 'Greta');
+    await app.rest('POST', '/v1/auth/logout', { token: gone.token });
+    const bearers: readonly (readonly [reason: string, authorization: string | undefined])[] = [
+      ['missing', undefined],
+      ['missing', ''],
+      ['malformed', 'Bearer'],
+      ['malformed', `Basic ${hanna.token}`],
+      ['malformed', `Bearer ${hanna.token} ${hanna.token}`],
+      ['malformed', 'Bearer rubbish'],
+      ['invalid', `Bearer ${hanna.token.slice(0, -6)}aaaaaa`],
+      ['expired', `Bearer ${expired(hanna.token)}`],
+      ['session_ended', `Bearer ${gone.token}`],
+    ];
+    for (const [reason, authorization] of bearers) {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+      const rest = await app.rest('GET', '/v1/me', { headers });
+      expect({ ...byRest(rest), reason: rest.body.details.reason }).toEqual({ ...UNAUTHENTICATED, reason });
+      const graphql = await app.graphql('{ viewer { referralCode } }', { headers });
+      const said = graphql.errors?.[0]?.extensions.reason;
+      expect({ ...byGraphql(graphql), reason: said }).toEqual({ ...UNAUTHENTICATED, reason });
+    }
+    const wrong = { email: hanna.email, password: 'wrong' };
+    const { body } = await app.rest('POST', '/v1/auth/login', { body: wrong });
+    expect(body.details).toMatchObject({ code: 'INVALID_CREDENTIALS', reason: 'wrong_credentials' });
+  });
+
+  it('that was forged or altered is refused, more than a thousand times over', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const carl = await contractor(app, 'Carl');
+    const forged = [...new Set(forgeries(hanna, carl))].filter(
+      (token) => token !== hanna.token && token !== carl.token,
+    );
+    expect(forged.length).toBeGreaterThan(1_000);
+    const passed: string[] = [];
+    for (let from = 0; from < forged.length; from += 100) {
+      const answers = await Promise.all(
+        forged.slice(from, from + 100).map(async (token, i) => {
+          const at = i % 2 === 0 ? app : twin;
+          if (i % 10 > 0) return (await me(token, at)).status;
+          return (await at.graphql('{ viewer { referralCode } }', { token })).errors?.[0]?.extensions.status;
+        }),
+      );
+      passed.push(...forged.slice(from, from + 100).filter((_, i) => answers[i] !== 401));
+    }
+    expect(passed).toEqual([]);
+    expect((await me(hanna.token)).status).toBe(200);
+  });
+
+  it('signed with the secret before this one holds, and new ones are signed with this one', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const renewed = await openTestApp(
+      { JWT_SECRET: 'the secret that comes after it, 32 bytes', JWT_PREVIOUS_SECRET: JWT_SECRET },
+      { sameDatabaseAs: app },
+    );
+    try {
+      expect((await me(hanna.token, renewed)).status).toBe(200);
+      const { body } = await refresh(hanna.refreshToken, renewed);
+      expect((await me(body.token, renewed)).status).toBe(200);
+      // The old instance does not know the new secret.
+      expect((await me(body.token)).status).toBe(401);
+    } finally {
+      await renewed.close();
+    }
+  });
+
+  it('is ignored by operations that need none, however bad it is', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const body = { email: hanna.email, password: hanna.password };
+    expect((await app.rest('POST', '/v1/auth/login', { body, token: 'rubbish' })).status).toBe(200);
+  });
+});
+
+function partsOf(token: string): string[] {
+  return token.split('.');
+}
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function sealed(header: string, payload: string, secret: string, hash = 'sha256'): string {
+  return `${header}.${payload}.${createHmac(hash, secret).update(`${header}.${payload}`).digest('base64url')}`;
+}
+
+/** The same token, signed by the server itself, with its time over. */
+function expired(token: string): string {
+  const [header = '', payload = ''] = partsOf(token);
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return sealed(header, encoded({ ...claims, exp: claims.iat - 1 }), JWT_SECRET);
+}
+
+/**
+ * Every character changed, every length cut, every part swapped, and every claim signed by somebody else or claimed
+ * wrongly.
+ */
+function forgeries(hanna: Person, carl: Person): string[] {
+  const [header = '', payload = '', signature = ''] = partsOf(hanna.token);
+  const [, carlsPayload = '', carlsSignature = ''] = partsOf(carl.token);
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const head = JSON.parse(Buffer.from(header, 'base64url').toString());
+  const now = Math.floor(Date.now() / 1000);
+
+  const altered = [...hanna.token].flatMap((symbol, at) =>
+    ['A', 'b', '_', '.']
+      .filter((other) => other !== symbol)
+      .map((other) => hanna.token.slice(0, at) + other + hanna.token.slice(at + 1)),
+  );
+  const cut = [...hanna.token].slice(1).map((_, at) => hanna.token.slice(0, at + 1));
+  const swapped = [
+    `${header}.${carlsPayload}.${signature}`,
+    `${header}.${payload}.${carlsSignature}`,
+    `${payload}.${header}.${signature}`,
+    `${header}.${payload}.`,
+    `${header}.${payload}`,
+    `.${payload}.${signature}`,
+    '..',
+    hanna.token.repeat(2),
+    hanna.token + signature,
+  ];
+  const otherAlgorithms = ['none', 'None', 'NONE', 'HS384', 'HS512', 'RS256', 'ES256', ''].flatMap((alg) => {
+    const named = encoded({ ...head, alg });
+    return [
+      `${named}.${payload}.`,
+      sealed(named, payload, JWT_SECRET),
+      sealed(named, payload, JWT_SECRET, 'sha512'),
+      sealed(named, payload, ''),
+    ];
+  });
+  const otherHeaders = [
+    { kid: 'other' },
+    { kid: undefined },
+    { kid: '../../dev/null' },
+    { jwk: { kty: 'oct', k: '' } },
+    { jku: 'https://example.test' },
+  ].map((change) => sealed(encoded({ ...head, ...change }), payload, 'someone else’s secret of 32 bytes and more'));
+  const otherSecrets = [
+    '',
+    'secret',
+    JWT_SECRET.slice(0, -1),
+    `${JWT_SECRET} `,
+    JWT_SECRET.toUpperCase(),
+    'the secret before it, of 32 bytes or more',
+  ].map((secret) => sealed(header, payload, secret));
+  const rightlySigned = [
+    { exp: now - 1 },
+    { exp: now },
+    { exp: undefined },
+    { exp: 'never' },
+    { exp: null },
+    { iat: undefined },
+    { iat: now + 3_600 },
+    { iss: 'other' },
+    { aud: 'other' },
+    { aud: ['job-marketplace'] },
+    { sub: undefined },
+    { sub: carl.userId },
+    { sub: '' },
+    { sub: hanna.profileId },
+    { sid: undefined },
+    { sid: '' },
+    { sid: `ses_${'0'.repeat(27)}` },
+    { role: 'owner' },
+    { role: undefined },
+    { nbf: now + 3_600 },
+  ].map((change) => sealed(header, encoded({ ...claims, ...change }), JWT_SECRET));
+  const noObjects = ['""', '[]', 'null', '1', '"{}"'].map((text) =>
+    sealed(header, Buffer.from(text).toString('base64url'), JWT_SECRET),
+  );
+  const random = Array.from({ length: 50 }, () =>
+    [24, 180, 32].map((bytes) => randomBytes(bytes).toString('base64url')).join('.'),
+  );
+  return [
+    ...altered,
+    ...cut,
+    ...swapped,
+    ...otherAlgorithms,
+    ...otherHeaders,
+    ...otherSecrets,
+    ...rightlySigned,
+    ...noObjects,
+    ...random,
+    'undefined',
+    'null',
+    '0',
+  ];
+}

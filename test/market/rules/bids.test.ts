@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { BID_CONSEQUENCES, BID_TRANSITIONS, changeOfCounts, isLive } from '../../../src/market/rules/bids.js';
+import { BID_STATES, type BidState } from '../../../src/market/rules/states.js';
+
+test('a bid is live until it is chosen, refused or taken back', () => {
+  expect(BID_STATES.filter(isLive)).toEqual(['pending', 'viewed', 'shortlisted']);
+});
+
+test.each<[from: BidState, to: BidState, liveBids: number, countedBids: number]>([
+  ['pending', 'viewed', 0, 0],
+  ['viewed', 'shortlisted', 0, 0],
+  ['shortlisted', 'accepted', -1, 0],
+  ['pending', 'rejected', -1, 0],
+  ['viewed', 'withdrawn', -1, -1],
+])('when a bid that was %s is %s, the live ones change by %d and all by %d', (from, to, liveBids, countedBids) => {
+  expect(changeOfCounts(from, to)).toEqual({ liveBids, countedBids });
+});
+
+test('Carla has her stake back once her bid is refused or taken back, and not while it waits or is accepted', () => {
+  const effects = Object.entries({ ...BID_TRANSITIONS, ...BID_CONSEQUENCES }).map(([key, row]) => [key, row.effects]);
+  expect(Object.fromEntries(effects)).toEqual({
+    view: [],
+    shortlist: [],
+    reject: ['releaseHold'],
+    withdraw: ['releaseHold'],
+    accept: [],
+    passOver: ['releaseHold'],
+    close: ['releaseHold'],
+  });
+});

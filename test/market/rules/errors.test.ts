@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import {
+  cut,
+  ERROR_CODES,
+  isErrorCode,
+  Overload,
+  OVERLOAD_CAUSES,
+  Refusal,
+  REFUSALS,
+  refuse,
+  REST_ERROR_CODES,
+  unauthorized,
+  UNAUTHORIZED_MESSAGES,
+  UNAUTHORIZED_REASONS,
+  REASONS,
+  reasonsOf,
+} from '../../../src/market/rules/errors.js';
+import type { ErrorCode } from '../../../src/market/rules/errors.js';
+
+/** The closed list, with its statuses: copied by hand from the specification and decisions 4 and 9. */
+const STATUSES: [status: number, codes: ErrorCode[]][] = [
+  [200, ['PERSISTED_QUERY_NOT_FOUND']],
+  [
+    400,
+    [
+      'VALIDATION_FAILED',
+      'MALFORMED_REQUEST',
+      'MISSING_FIELDS',
+      'INVALID_TRANSITION',
+      'FIELD_NOT_EDITABLE',
+      'BUDGET_DECREASE_TOO_LARGE',
+      'URGENCY_LOCKED',
+      'COMPLETION_DATE_SHIFT_TOO_LARGE',
+      'INSUFFICIENT_TOKENS',
+      'UNKNOWN_BID',
+      'DUPLICATE_BID',
+      'EMAIL_TAKEN',
+      'UNKNOWN_REFERRAL_CODE',
+      'INVALID_LINK',
+    ],
+  ],
+  [401, ['UNAUTHENTICATED', 'INVALID_CREDENTIALS', 'INVALID_REFRESH_TOKEN']],
+  [403, ['FORBIDDEN']],
+  [404, ['NOT_FOUND']],
+  [405, ['METHOD_NOT_ALLOWED']],
+  [409, ['IDEMPOTENCY_KEY_IN_USE']],
+  [412, ['STALE_VERSION']],
+  [413, ['PAYLOAD_TOO_LARGE']],
+  [415, ['UNSUPPORTED_MEDIA_TYPE']],
+  [422, ['IDEMPOTENCY_KEY_REUSED']],
+  [429, ['RATE_LIMITED']],
+  [500, ['INTERNAL']],
+  [501, ['NOT_CONFIGURED']],
+  [503, ['OVERLOADED']],
+];
+
+test('the list is closed: these codes and no others', () => {
+  expect([...ERROR_CODES].sort()).toEqual(STATUSES.flatMap(([, codes]) => codes).sort());
+});
+
+describe.each(STATUSES)('%d', (status, codes) => {
+  test.each(codes)('%s', (code) => {
+    expect(new Refusal(code).status).toBe(status);
+  });
+});
+
+test('REST answers with all of them but the one for a persisted query', () => {
+  expect(ERROR_CODES.filter((code) => !REST_ERROR_CODES.includes(code))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
+});
+
+test.each<[value: unknown, is: boolean]>([
+  ['FORBIDDEN', true],
+  ['forbidden', false],
+  ['toString', false],
+  [['FORBIDDEN'], false],
+  [403, false],
+  [null, false],
+])('%j is a code: %j', (value, is) => {
+  expect(isErrorCode(value)).toBe(is);
+});
+
+test.each(REST_ERROR_CODES)('%s is said to a person in a sentence of its own', (code) => {
+  const { message } = new Refusal(code);
+  expect(message).toMatch(/^[A-Z].{15,}\.$/);
+  expect(ERROR_CODES.filter((other) => REFUSALS[other][1] === message)).toEqual([code]);
+});
+
+test('a bare refusal carries its code and nothing else', () => {
+  const refusal = refuse('UNKNOWN_BID');
+  expect(refusal).toBeInstanceOf(Refusal);
+  expect(refusal).toMatchObject({
+    name: 'Refusal',
+    code: 'UNKNOWN_BID',
+    fields: undefined,
+    blockedFields: [],
+    details: {},
+  });
+});
+
+test('a refusal carries what it is given, and says what it is told to say', () => {
+  const facts = {
+    message: 'Carla has bid already.',
+    fields: { amount: 'is too low' },
+    blockedFields: ['amount'],
+    details: { required: 5 },
+  };
+  expect(refuse('DUPLICATE_BID', facts)).toMatchObject({ ...facts, code: 'DUPLICATE_BID', status: 400 });
+});
+
+describe('a refusal says no more than a program reads', () => {
+  const names = Array.from({ length: 60 }, (_, index) => `field${index}`);
+
+  test('60 fields are cut to 50, and the rest are counted', () => {
+    const fields = Object.fromEntries(names.map((name) => [name, 'is wrong']));
+    const refusal = refuse('VALIDATION_FAILED', { fields, blockedFields: names, details: { reason: 'many' } });
+    expect(Object.keys(refusal.fields ?? {})).toEqual(names.slice(0, 50));
+    expect(refusal.blockedFields).toEqual(names.slice(0, 50));
+    expect(refusal.details).toEqual({ reason: 'many', fieldsLeftOut: 10 });
+  });
+
+  test('of 50 fields none is left out, and nothing is counted', () => {
+    const fields = Object.fromEntries(names.slice(10).map((name) => [name, 'is wrong']));
+    expect(refuse('VALIDATION_FAILED', { fields })).toMatchObject({ fields });
+    expect(refuse('VALIDATION_FAILED', { fields }).details).toEqual({});
+  });
+
+  test('a name is cut to 100 characters, a sentence to 500', () => {
+    const refusal = refuse('FORBIDDEN', {
+      message: 'm'.repeat(501),
+      fields: { ['n'.repeat(101)]: 'p'.repeat(501) },
+      blockedFields: ['b'.repeat(101)],
+    });
+    expect(refusal.message).toBe(`${'m'.repeat(497)}...`);
+    expect(refusal.fields).toEqual({ [`${'n'.repeat(97)}...`]: `${'p'.repeat(497)}...` });
+    expect(refusal.blockedFields).toEqual([`${'b'.repeat(97)}...`]);
+  });
+
+  test.each<[text: string, short: string]>([
+    ['ten of them', 'ten of ...'],
+    ['ten of the', 'ten of the'],
+    ['sixsix😀 and more', 'sixsix...'],
+    ['😀 and more', '😀 and ...'],
+  ])('%j is cut to 10 characters as %j, and never within one', (text, short) => {
+    expect(cut(text, 10)).toBe(short);
+  });
+});
+
+test('an overload asks to come back in a second, and keeps what PostgreSQL says to itself', () => {
+  const cause = new Error('terminating connection');
+  const overload = new Overload('database_away', 'The database is away.', cause, '57P01');
+  expect(overload).toMatchObject({
+    code: 'OVERLOADED',
+    status: 503,
+    message: 'The database is away.',
+    because: 'database_away',
+    cause,
+    sqlstate: '57P01',
+  });
+  expect(overload.details).toEqual({ retryAfter: 1 });
+  expect(OVERLOAD_CAUSES).toContain('database_away');
+});
+
+test('whoever is not let in learns why, in a word for a program and in a sentence', () => {
+  const { message, details } = unauthorized('UNAUTHENTICATED', 'expired');
+  expect(message).toMatch(/access token has expired/);
+  expect(details).toEqual({ reason: 'expired' });
+  expect(unauthorized('UNAUTHENTICATED', 'invalid', 'This key was revoked.').message).toBe('This key was revoked.');
+});
+
+test('every reason is explained, and is the reason of some code', () => {
+  const reasons = Object.values(UNAUTHORIZED_MESSAGES).flatMap((messages) => Object.keys(messages));
+  expect(Object.keys(UNAUTHORIZED_REASONS).sort()).toEqual([...new Set(reasons)].sort());
+});
+
+test('a link and a confirmed email have reasons too; most codes have none', () => {
+  expect(Object.keys(reasonsOf('INVALID_LINK'))).toEqual(['unknown', 'used', 'expired']);
+  expect(Object.keys(reasonsOf('FORBIDDEN'))).toEqual(['email_unverified', 'email_disputed']);
+  expect(Object.keys(reasonsOf('INVALID_CREDENTIALS'))).toContain('wrong_credentials');
+  expect(reasonsOf('NOT_FOUND')).toEqual({});
+  expect(REASONS).toEqual(expect.arrayContaining([...Object.keys(UNAUTHORIZED_REASONS), 'used', 'email_unverified']));
+});

@@ -1,0 +1,116 @@
+/** The rows of the lifecycle, held against each other and against what the phases of the states promise. */
+import { describe, expect, it, test } from 'vitest';
+import { BID_TRANSITION_LIST } from '../../../src/market/rules/bids.js';
+import { EFFECT_DESCRIPTIONS, sentenceOf, type Effect } from '../../../src/market/rules/effects.js';
+import {
+  isTransition,
+  JOB_ACTION_LIST,
+  leavesEveryState,
+  type JobAction,
+} from '../../../src/market/rules/lifecycle.js';
+import * as states from '../../../src/market/rules/states.js';
+import type { JobPhase, JobState } from '../../../src/market/rules/states.js';
+
+const { AWARDED_JOB_STATES, INITIAL_BID_STATE, INITIAL_JOB_STATE, isIn, isInDispute, isTerminal } = states;
+const PHASES = Object.keys(states.JOB_PHASES);
+const TRANSITIONS = JOB_ACTION_LIST.filter(isTransition);
+/** Ending whatever is unfinished shows neither that a state can be reached nor that it has a proper way out. */
+const NORMAL_FLOW = TRANSITIONS.filter((row) => !leavesEveryState(row));
+
+const isBidding = (state: JobState) => isIn('bidding', state);
+const isAwarded = (state: JobState) => AWARDED_JOB_STATES.includes(state);
+const phaseOf = (state: JobState) => PHASES.indexOf(states.JOB_STATE_ROWS[state].phase);
+const addressOf = ({ method, path }: { method?: string; path: string }) => `${method ?? 'POST'} /${path}`;
+
+test('no two rows share an operation, an event, an action or an address', () => {
+  const all = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST];
+  expectDistinct(all.map((row) => row.operation));
+  expectDistinct([...all, ...TRANSITIONS.flatMap((row) => row.mayKeepState ?? [])].map((row) => row.event));
+  for (const rows of [JOB_ACTION_LIST, BID_TRANSITION_LIST]) {
+    expectDistinct(rows.map((row) => row.action));
+    expectDistinct(rows.map(addressOf));
+  }
+});
+
+test('every state can be reached without an admin who ends the job', () => {
+  const reached = new Set<JobState>([INITIAL_JOB_STATE]);
+  // Iterating over a set also visits what is added to it meanwhile.
+  for (const state of reached) for (const row of NORMAL_FLOW) if (row.from.includes(state)) reached.add(row.to);
+  expect(states.JOB_STATES.filter((state) => !reached.has(state))).toEqual([]);
+});
+
+test('from every state a way leads to an end', () => {
+  const ending = new Set<JobState>(states.TERMINAL_JOB_STATES);
+  for (const state of ending)
+    for (const row of NORMAL_FLOW) if (row.to === state) for (const left of row.from) ending.add(left);
+  expect(states.JOB_STATES.filter((state) => !ending.has(state))).toEqual([]);
+});
+
+describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, row]))('%s', (_operation, row) => {
+  it('changes no final state, but an operation that keeps the state may follow one', () => {
+    expect(row.from).not.toEqual([]);
+    if (row.to !== 'stays') expect(row.from.filter(isTerminal)).toEqual([]);
+  });
+
+  it('has effects that the documents describe, each once', () => {
+    expectDistinct(row.effects);
+    expect(row.effects.filter((effect) => !(effect in EFFECT_DESCRIPTIONS))).toEqual([]);
+  });
+
+  if (!isTransition(row)) return;
+  const { from, to, effects } = row;
+  const enters = (phase: JobPhase) => isIn(phase, to) && !from.every((state) => isIn(phase, state));
+
+  it('leads to another state, and never to an earlier phase', () => {
+    expect(from).not.toContain(to);
+    expect(from.filter((state) => phaseOf(state) > phaseOf(to))).toEqual([]);
+    expect([to]).toEqual(expect.arrayContaining([...(row.alreadyDoneIn ?? [])]));
+  });
+
+  it('settles the live bids if it ends the bidding, and only then', () => {
+    const settles = effects.includes('rejectLiveBids') || effects.includes('rejectOtherBids');
+    expect(settles).toBe(from.some(isBidding) && !isBidding(to));
+  });
+
+  it('releases the holds if it ends the job', () => {
+    expect(isTerminal(to) && !effects.includes('releaseHolds')).toBe(false);
+  });
+
+  it('awards the job if it leads among the awarded states, by all parts of an award', () => {
+    const award = ['acceptBid', 'rejectOtherBids', 'setAwardedBid'] as const;
+    const awards = award.some((part) => effects.includes(part));
+    expect(awards).toBe(isAwarded(to) && !from.every(isAwarded));
+    if (!awards) return;
+    expect(effects).toEqual(expect.arrayContaining([...award]));
+  });
+
+  it('keeps what edits are measured by in the phase that it enters', () => {
+    expect(enters('bidding') && !effects.includes('keepBudgets')).toBe(false);
+    expect(enters('work') && !effects.includes('keepCompletionDate')).toBe(false);
+  });
+
+  it('begins a dispute if it leads into one from outside, and only then', () => {
+    expect(effects.includes('beginDispute')).toBe(isInDispute(to) && !from.every(isInDispute));
+    if (effects.includes('beginDispute')) expect(from.filter(isInDispute)).toEqual([]);
+  });
+});
+
+test('what else an operation does stands behind its sentence, where there is something', () => {
+  expect(sentenceOf([])).toBe('');
+  expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(' Then: a pending bid is made; a guaranteed view stakes a hold.');
+});
+
+test('bids are made only where they may wait', () => {
+  const making = JOB_ACTION_LIST.filter(({ effects }) => (effects as readonly Effect[]).includes('makeBid'));
+  expect(making.flatMap(({ from }) => from).filter((state) => !isBidding(state))).toEqual([]);
+});
+
+test.each(BID_TRANSITION_LIST)('$operation leads a bid to another state, and never makes it new', ({ from, to }) => {
+  expect(from).not.toEqual([]);
+  expect(from).not.toContain(to);
+  expect(to).not.toBe(INITIAL_BID_STATE);
+});
+
+function expectDistinct(names: readonly string[]): void {
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+}

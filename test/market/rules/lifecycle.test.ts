@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import * as lifecycle from '../../../src/market/rules/lifecycle.js';
+import * as states from '../../../src/market/rules/states.js';
+import type { BidState, JobState } from '../../../src/market/rules/states.js';
+import { BID_TRANSITION_LIST, BID_TRANSITIONS } from '../../../src/market/rules/bids.js';
+import { jobDenial } from '../../../src/market/rules/policies.js';
+import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../../../src/market/rules/events.js';
+import { lifecycleDiagram } from '../../contracts/lifecycle-diagram.js';
+import { editableFields } from '../../../src/market/rules/jobs/editing.js';
+import * as specified from '../../story/specified.js';
+import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from '../../story/specified.js';
+import { carla, kitchen } from './people.js';
+
+const { statesAllowing, isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } = lifecycle;
+const { JOB_STATES } = states;
+
+test.each(JOB_ACTION_KEYS)('%s is what the specification says', (key) => {
+  const { operation, path, by, from, to, event } = lifecycle.JOB_ACTIONS[key];
+  const { from: leaving, ...row } = OPERATIONS_ON_JOBS[key];
+  expect({ operation, path, by, to, event }).toEqual(row);
+  expect(inOrder(from)).toEqual(inOrder(leaving));
+});
+
+test('there is no operation on a job besides, and no other state', () => {
+  expect(Object.keys(lifecycle.JOB_ACTIONS)).toEqual(JOB_ACTION_KEYS);
+  expect(JOB_STATES).toEqual(specified.STATES);
+});
+
+test.each(specified.STATES)('a job that is %s is in the phase that the specification says', (state) => {
+  for (const phase of Object.keys(states.JOB_PHASES) as states.JobPhase[])
+    expect(states.isIn(phase, state), phase).toBe(specified.isIn(phase, state));
+});
+
+test('a job goes from phase to phase in one order', () => {
+  expect(Object.keys(states.JOB_PHASES)).toEqual(['unpublished', 'bidding', 'award', 'work', 'end']);
+});
+
+test('a job may lack what publishing asks for while it is a draft, and once Ada has completed one', () => {
+  expect(lifecycle.STATES_WITHOUT_PUBLICATION).toEqual(['draft', 'completed']);
+});
+
+test('a job is in dispute where the specification says so', () => {
+  expect(states.STATES_IN_DISPUTE).toEqual(specified.STATES_IN_DISPUTE);
+});
+
+/** The same of bids, from decision 7. */
+const SPECIFIED_OF_BIDS: [operation: string, path: string, by: string, from: BidState[], to: BidState][] = [
+  ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
+  ['shortlistBid', 'shortlist', 'owner', ['pending', 'viewed'], 'shortlisted'],
+  ['rejectBid', 'reject', 'owner', ['pending', 'viewed', 'shortlisted'], 'rejected'],
+  ['withdrawBid', 'withdraw', 'bidder', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
+];
+
+test.each(SPECIFIED_OF_BIDS)('%s is what was decided', (operation, path, by, from, to) => {
+  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, by, from, to });
+});
+
+test('there is no operation on a bid besides, and no state but those that something leads to', () => {
+  expect(BID_TRANSITION_LIST.map((row) => row.operation)).toEqual(SPECIFIED_OF_BIDS.map(([operation]) => operation));
+  expect(states.BID_STATES).toEqual(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']);
+});
+
+test('every name of an operation in upper case is its action', () => {
+  for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS))
+    expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
+  for (const [key, row] of Object.entries(BID_TRANSITIONS)) expect(row.action).toBe(key.toUpperCase());
+});
+
+test('Ada completing a completed job is allowed and changes nothing; a cancelled one she cannot complete', () => {
+  expect(statesAllowing(JOB_TRANSITIONS.complete)).toContain('completed');
+  expect(JOB_TRANSITIONS.complete.from).not.toContain('completed');
+  expect(statesAllowing(JOB_TRANSITIONS.complete)).not.toContain('cancelled');
+});
+
+test('a job can be updated exactly where some field is editable', () => {
+  expect(inOrder(lifecycle.OTHER_JOB_ACTIONS.update.from)).toEqual(
+    JOB_STATES.filter((state) => editableFields(state).length > 0),
+  );
+});
+
+test('each kind of event stands in the list once, the first proposal of a resolution among them', () => {
+  expect([...EVENT_TYPES].sort()).toEqual(
+    [
+      'job.created',
+      'job.resolution_proposed',
+      ...Object.values(OPERATIONS_ON_JOBS).map(({ event }) => event),
+      ...['accepted', 'rejected', 'shortlisted', 'viewed', 'withdrawn'].map((state) => `bid.${state}`),
+    ].sort(),
+  );
+});
+
+test('each kind of event, and nothing else, is described in a sentence', () => {
+  expect(Object.keys(EVENT_DESCRIPTIONS).sort()).toEqual([...EVENT_TYPES].sort());
+  for (const sentence of Object.values(EVENT_DESCRIPTIONS)) expect(sentence).toMatch(/^[A-Z].{15,}\.$/);
+});
+
+test.each<[ownBids: BidState[], may: boolean]>([
+  [[], true],
+  [['withdrawn'], true],
+  [['withdrawn', 'withdrawn'], true],
+  [['pending'], false],
+  [['viewed'], false],
+  [['shortlisted'], false],
+  [['rejected'], false],
+  [['accepted'], false],
+  [['withdrawn', 'pending'], false],
+])('with bids %j, Carla may bid again: %j', (ownBids, may) => {
+  const denial = jobDenial('submitBid', { viewer: carla, job: kitchen('open'), ownBids });
+  expect(denial?.code).toBe(may ? undefined : 'DUPLICATE_BID');
+});
+
+test('a bid is live while it waits for the choice of Hannah', () => {
+  expect(states.LIVE_BID_STATES).toEqual(['pending', 'viewed', 'shortlisted']);
+});
+
+describe('lifecycleDiagram', () => {
+  test('says what people have reviewed, word for word', () => {
+    const reviewed = readFileSync(new URL('../../../schema/lifecycle.md', import.meta.url), 'utf8');
+    expect(lifecycleDiagram(), 'Run: npm run contracts').toBe(reviewed);
+  });
+
+  test('draws every transition but the one that would cross out the picture', () => {
+    const page = lifecycleDiagram();
+    const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
+    for (const row of drawn)
+      for (const state of row.from) expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.by})\n`);
+    expect(page).toContain('  note left of completed : completeJob (admin) leads here from every state but the ends\n');
+    expect(page).toContain(
+      '  disputed --> disputed : resolveDispute (parties), until the other party names the same resolution\n',
+    );
+  });
+
+  test('draws one arrow for all the reasons that lead a bid from one state to another', () => {
+    const page = lifecycleDiagram();
+    const reasons = 'rejectBid (owner), or award names another bid, or the job is completed or cancelled';
+    for (const state of states.LIVE_BID_STATES)
+      expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
+    expect(page).toContain('  viewed --> accepted : award names the bid\n');
+  });
+
+  test('gives every operation a row of as many cells as its head', () => {
+    const page = lifecycleDiagram();
+    for (const { operation } of [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST])
+      expect(page).toContain(`\n| \`${operation}\` | `);
+    for (const block of page.split('\n\n').filter((text) => text.startsWith('|'))) {
+      expect(new Set(block.split('\n').map((line) => line.split('|').length)).size).toBe(1);
+    }
+  });
+
+  test('leaves nothing undefined', () => {
+    const page = lifecycleDiagram();
+    expect(page).not.toMatch(/undefined|\| null|\[object/);
+  });
+});
+
+function inOrder(states: readonly JobState[]): JobState[] {
+  return JOB_STATES.filter((state) => states.includes(state));
+}

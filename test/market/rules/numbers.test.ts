@@ -1,0 +1,165 @@
+/**
+ * The numbers and lists that clients are held to, copied by hand from the specification and the decisions, so that a
+ * slip meets a second opinion.
+ */
+import { describe, expect, test } from 'vitest';
+import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';
+import { JOB_ORDERS } from '../../../src/market/rules/jobs/orders.js';
+import { moneyAboveZero } from '../../../src/platform/fields/values.js';
+import {
+  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
+  BUDGETS,
+  budgetWindowSeconds,
+  GRAPHQL_LIMITS,
+  PAGE,
+  PASSWORD_BYTES,
+  SESSION,
+  TEXT,
+} from '../../../src/market/rules/limits.js';
+import {
+  GUARANTEED_VIEW_STAKE,
+  HOLD_STATES,
+  SYSTEM_ACCOUNTS,
+  REFERRAL_ALPHABET,
+  REFERRAL_BONUS,
+  REFERRAL_LENGTH,
+  SIGNUP_BONUS,
+  TRANSFER_REASONS,
+} from '../../../src/market/rules/tokens.js';
+import { ROLES } from '../../../src/market/rules/viewer.js';
+
+test('there are three roles', () => {
+  expect(ROLES).toEqual(['homeowner', 'contractor', 'admin']);
+});
+
+describe('tokens', () => {
+  test('Hannah gets 10 for signing up, Carla 25, and both 10 for a referral; a guaranteed view stakes 5', () => {
+    expect({ ...SIGNUP_BONUS, referral: REFERRAL_BONUS, stake: GUARANTEED_VIEW_STAKE }).toEqual({
+      homeowner: 10,
+      contractor: 25,
+      referral: 10,
+      stake: 5,
+    });
+  });
+
+  test('a hold is active until it is released', () => {
+    expect(HOLD_STATES).toEqual(['active', 'released']);
+  });
+
+  test('they come out of issuance and are spent into fees', () => {
+    const accounts = Object.fromEntries(
+      Object.entries(TRANSFER_REASONS).map(([reason, { systemAccount }]) => [reason, systemAccount]),
+    );
+    expect(accounts).toEqual({
+      signup_bonus: 'issuance',
+      referral_bonus: 'issuance',
+      adjustment: 'issuance',
+      publish: 'fees',
+      urgency_raise: 'fees',
+      publish_refund: 'fees',
+    });
+    expect(SYSTEM_ACCOUNTS).toEqual(['issuance', 'fees']);
+  });
+
+  test.each(Object.entries(TRANSFER_REASONS))('%s is explained to a person', (_reason, row) => {
+    expect(row.description).toMatch(/^[A-Z].{15,}[a-z]$/);
+  });
+
+  test('a referral code has 8 characters, none of which looks like another', () => {
+    expect(REFERRAL_LENGTH).toBe(8);
+    expect([...REFERRAL_ALPHABET].sort().join('')).toBe('23456789ABCDEFGHJKMNPQRSTUVWXYZ');
+  });
+});
+
+describe('limits', () => {
+  test('of texts, in characters, and of passwords, in bytes', () => {
+    expect(TEXT).toMatchObject({ title: 200, long: 10_000, note: 5_000, line: 200, name: 100, kind: 64 });
+    expect(PASSWORD_BYTES).toEqual({ min: 8, max: 72 });
+  });
+
+  test('of pages', () => {
+    expect(PAGE).toEqual({
+      perPageDefault: 20,
+      perPageMax: 100,
+      bidsPerPageDefault: 100,
+      exactTotalMax: 10_000,
+      exactSearchTotalMax: 1_000,
+    });
+  });
+
+  test('of sessions', () => {
+    expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
+  });
+
+  test('of a GraphQL operation: every bound is there, one log-in at most, and 10,000 points', () => {
+    expect(Object.keys(GRAPHQL_LIMITS).sort()).toEqual([
+      'aliases',
+      'cost',
+      'depth',
+      'directives',
+      'entries',
+      'introspectionAliases',
+      'introspectionDepth',
+      'lines',
+      'nameCharacters',
+      'repeats',
+      'rootMutations',
+      'selections',
+      'tokens',
+    ]);
+    expect(GRAPHQL_LIMITS).toMatchObject({ entries: 1, cost: 10_000 });
+  });
+
+  test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string]>([
+    ['logInPerAccountAndAddress', 10, 'account and address'],
+    ['logInPerAddress', 120, 'address'],
+    ['logInFailuresPerAccount', 300, 'account'],
+    ['signUp', 60, 'address'],
+    ['refresh', 60, 'session'],
+    ['read', 600, 'user'],
+    ['write', 120, 'user'],
+    ['invalidToken', 120, 'address'],
+    ['expiredToken', 600, 'address'],
+  ])('of requests: %s, %d a minute for each %s', (budget, max, per) => {
+    expect(BUDGETS[budget]).toEqual({ max, per });
+    expect(budgetWindowSeconds(budget)).toBe(60);
+  });
+
+  test('emails per hour: three per recipient, 20 per user, and 200 per IP address', () => {
+    expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'address written to', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
+  });
+
+  test('of requests outside production: ten times as many for an address', () => {
+    expect(ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION).toBe(10);
+  });
+});
+
+test('jobs are listed in six orders', () => {
+  expect(JOB_ORDERS).toEqual([
+    'newest',
+    'oldest',
+    'recently_updated',
+    'highest_budget',
+    'longest_unchanged',
+    'nearest',
+  ]);
+});
+
+test('forms suggest trades, forms of business and kinds of property', () => {
+  expect(Object.keys(CATALOG)).toEqual(['categories', 'businessTypes', 'propertyTypes']);
+});
+
+test.each(Object.entries(CATALOG))(
+  'each of the %s that forms suggest could be sent as it is, and stands there once',
+  (_kind, values) => {
+    expect(values.length).toBeGreaterThan(3);
+    for (const value of values) expect(value).toMatch(/^[a-z_]{3,64}$/);
+    expect(new Set<string>(values).size).toBe(values.length);
+  },
+);
+
+test.each([-1.234, -1, 0])('a bid of %d must be more than 0, and nothing else is said first', (amount) => {
+  expect(moneyAboveZero.safeParse(amount).error?.issues[0]?.message).toBe('must be more than 0');
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import type { PartyWord } from '../../../src/market/rules/lifecycle.js';
+import type { BidState, JobState } from '../../../src/market/rules/states.js';
+import {
+  allowedRoles,
+  admitsParty,
+  hearsOfJob,
+  mayActOnBid,
+  partyOf,
+  partyToOwn,
+  PARTIES,
+  relationsToJob,
+  seesBid,
+  seesJob,
+} from '../../../src/market/rules/parties.js';
+import type { Party } from '../../../src/market/rules/parties.js';
+import type { Relation } from '../../../src/market/rules/reading/readers.js';
+import type { Role, Viewer } from '../../../src/market/rules/viewer.js';
+import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
+
+describe('who someone is to the kitchen', () => {
+  test.each<[name: string, viewer: Viewer, status: JobState, hasBid: boolean, party: Party]>([
+    ['Hannah, who posted it,', hannah, 'draft', false, 'owner'],
+    ['Hugo, another homeowner,', hugo, 'open', false, 'stranger'],
+    ['Ada', ada, 'draft', false, 'admin'],
+    ['Carla before her bid', carla, 'open', false, 'onlooker'],
+    ['Carla, having bid,', carla, 'open', true, 'bidder'],
+    ['Carla, awarded,', carla, 'awarded', true, 'awardee'],
+    ['Carla, awarded, after all is over,', carla, 'completed', true, 'awardee'],
+    ['Cyrus, who bid in vain,', cyrus, 'in_progress', true, 'bidder'],
+    ['Cyrus, who never bid,', cyrus, 'awarded', false, 'stranger'],
+    ['Cyrus before a draft', cyrus, 'draft', false, 'stranger'],
+  ])('%s is its %5$s', (_name, viewer, status, hasBid, party) => {
+    expect(partyOf(viewer, kitchen(status), hasBid)).toBe(party);
+    expect(seesJob(viewer, kitchen(status), hasBid)).toBe(party !== 'stranger');
+  });
+});
+
+test.each<[name: string, viewer: Viewer, status: JobState, ownBids: BidState[], mine: boolean]>([
+  ['Hannah, who posted it', hannah, 'draft', [], true],
+  ['Hugo, another homeowner', hugo, 'open', [], false],
+  ['Ada', ada, 'draft', [], true],
+  ['Carla before her bid', carla, 'open', [], false],
+  ['Carla, having bid', carla, 'open', ['pending'], true],
+  ['Carla, having withdrawn her bid', carla, 'open', ['withdrawn'], false],
+  ['Carla, having bid again', carla, 'open', ['withdrawn', 'viewed'], true],
+  ['Carla, awarded', carla, 'awarded', ['accepted'], true],
+  ['Cyrus, who bid in vain', cyrus, 'in_progress', ['rejected'], true],
+])('whether the events of the kitchen are among the own ones of: %s', (_name, viewer, status, ownBids, mine) => {
+  expect(hearsOfJob(viewer, kitchen(status), ownBids)).toBe(mine);
+});
+
+test.each<[name: string, viewer: Viewer, status: JobState, relations: Relation[]]>([
+  ['Hannah', hannah, 'draft', ['owner']],
+  ['Ada', ada, 'draft', ['admin']],
+  ['Hugo', hugo, 'open', []],
+  ['Carla, not yet awarded,', carla, 'open', []],
+  ['Carla, awarded,', carla, 'awarded', ['awardee']],
+  ['Cyrus, who bid in vain,', cyrus, 'awarded', []],
+])('%s reads the private fields of the kitchen as: %3$j', (_name, viewer, status, relations) => {
+  expect(relationsToJob(viewer, kitchen(status))).toEqual(relations);
+});
+
+test.each<[role: Role, isAwardedTo: boolean, party: Party]>([
+  ['homeowner', false, 'owner'],
+  ['contractor', false, 'bidder'],
+  ['contractor', true, 'awardee'],
+  ['admin', false, 'admin'],
+])('a %s who hears of a job (awarded to them: %j) is its %s', (role, isAwardedTo, party) => {
+  expect(partyToOwn(role, isAwardedTo)).toBe(party);
+});
+
+test('the words admit the roles of the specification', () => {
+  expect(allowedRoles('owner')).toEqual(['homeowner']);
+  expect(allowedRoles('awardee')).toEqual(['contractor']);
+  expect(allowedRoles('parties')).toEqual(['homeowner', 'contractor']);
+  expect(allowedRoles('contractor')).toEqual(['contractor']);
+  expect(allowedRoles('bidder')).toEqual(['contractor']);
+  expect(allowedRoles('admin')).toEqual(['admin']);
+});
+
+test.each<[by: PartyWord, admitted: Party[]]>([
+  ['owner', ['owner']],
+  ['awardee', ['awardee']],
+  ['parties', ['owner', 'awardee']],
+  ['bidder', ['awardee', 'bidder']],
+  ['contractor', ['awardee', 'bidder', 'onlooker']],
+  ['admin', ['admin']],
+])('what is for the %s is for %j, and never for a stranger', (by, admitted) => {
+  expect(PARTIES.filter((party) => admitsParty(by, party))).toEqual(admitted);
+});
+
+describe('a bid of Carla on the kitchen', () => {
+  const may = (by: PartyWord, viewer: Viewer) =>
+    mayActOnBid(by, viewer, { contractorId: carla.contractorId }, kitchen('open'));
+
+  test.each<[by: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([
+    ['owner', 'Hannah', hannah, true],
+    ['owner', 'Hugo', hugo, false],
+    ['owner', 'Carla', carla, false],
+    ['owner', 'Ada', ada, false],
+    ['bidder', 'Carla', carla, true],
+    ['bidder', 'Cyrus', cyrus, false],
+    ['bidder', 'Hannah', hannah, false],
+    ['bidder', 'Ada', ada, false],
+  ])('what is for the %s is for %s: %4$j', (by, _name, viewer, expected) => {
+    expect(may(by, viewer)).toBe(expected);
+  });
+
+  test('is seen by her, by Hannah and by Ada', () => {
+    const sees = (viewer: Viewer) => seesBid(viewer, { contractorId: carla.contractorId }, kitchen('open'));
+    expect([hannah, hugo, carla, cyrus, ada].filter(sees)).toEqual([hannah, carla, ada]);
+  });
+
+  test('knows no other parties', () => {
+    for (const by of ['awardee', 'parties', 'contractor', 'admin'] as const) {
+      for (const viewer of [hannah, carla, ada]) expect(may(by, viewer)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,212 @@
+/** What a caller is told whom a policy refuses: the code, the sentence, the fields and the facts, word for word. */
+import { describe, expect, test } from 'vitest';
+import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
+import { Refusal, type RefusalFacts } from '../../../src/market/rules/errors.js';
+import type { JobActionKey } from '../../../src/market/rules/lifecycle.js';
+import { assertAllowed, bidDenial, codesOfDenials, editDenial, jobDenial } from '../../../src/market/rules/policies.js';
+import type { Denial, JobFacts } from '../../../src/market/rules/policies.js';
+import type { BidState } from '../../../src/market/rules/states.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
+import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
+
+type Answer = RefusalFacts & { code: string };
+
+/** What the caller is told; undefined where nothing stands against the call. */
+function answerTo(denial: Denial | undefined): Answer | undefined {
+  try {
+    assertAllowed(denial);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { code, message, fields, details } = error;
+    return { code, message, ...(fields && { fields }), details };
+  }
+}
+
+const ONLY_THE_OWNER = {
+  code: 'FORBIDDEN',
+  message: 'Only the homeowner who posted the job may do this.',
+  details: {},
+};
+const UNVERIFIED = {
+  code: 'FORBIDDEN',
+  message: 'Confirm your email address first, by the link in a mail.',
+  details: { reason: 'email_unverified' },
+};
+const STALE = {
+  code: 'STALE_VERSION',
+  message: 'The job has changed since you read it; read it again.',
+  details: { expectedVersion: 3, version: 1 },
+};
+
+describe('what is done to the kitchen', () => {
+  const draft = { viewer: hannah, job: kitchen('draft'), ownBids: [], availableTokens: 15 };
+  const open = { ...draft, job: kitchen('open') };
+  const byCarla = { viewer: carla, job: kitchen('open'), ownBids: [] };
+
+  test.each<[name: string, key: JobActionKey, facts: JobFacts, answer: Answer | undefined]>([
+    ['Hannah publishes her draft', 'publish', draft, undefined],
+    ['Hannah publishes the version that she has read', 'publish', { ...draft, expectedVersion: 1 }, undefined],
+    ['Hannah publishes an older version', 'publish', { ...draft, expectedVersion: 3 }, STALE],
+    [
+      'Hannah publishes an older version before she has confirmed her email',
+      'publish',
+      { ...draft, viewer: { ...hannah, mustVerifyEmail: true }, expectedVersion: 3 },
+      UNVERIFIED,
+    ],
+    [
+      'Hannah cancels her job before she has confirmed her email',
+      'cancel',
+      { ...open, viewer: { ...hannah, mustVerifyEmail: true } },
+      undefined,
+    ],
+    [
+      'Carla bids before she has confirmed her email',
+      'submitBid',
+      { ...byCarla, viewer: { ...carla, mustVerifyEmail: true } },
+      UNVERIFIED,
+    ],
+    [
+      'Hugo publishes it before he has confirmed his email',
+      'publish',
+      { ...draft, viewer: { ...hugo, mustVerifyEmail: true } },
+      ONLY_THE_OWNER,
+    ],
+    [
+      'Hugo publishes it, of an older version',
+      'publish',
+      { ...draft, viewer: hugo, expectedVersion: 3 },
+      ONLY_THE_OWNER,
+    ],
+    [
+      'Hannah publishes it twice, and is told what she could do now',
+      'publish',
+      open,
+      {
+        code: 'INVALID_TRANSITION',
+        message: 'The job must be draft.',
+        details: { fromState: 'open', allowedOperations: ['awardJob', 'cancelJob', 'updateJob'] },
+      },
+    ],
+    [
+      'Hannah has left gaps in her draft',
+      'publish',
+      { ...draft, job: kitchen('draft', { category: null, city: ' ' }) },
+      {
+        code: 'MISSING_FIELDS',
+        message: 'To publish the job, fill in the missing fields first.',
+        fields: { category: 'is required to publish', city: 'is required to publish' },
+        details: {},
+      },
+    ],
+    [
+      'Hannah is one token short of the price',
+      'publish',
+      { ...draft, availableTokens: 14 },
+      {
+        code: 'INSUFFICIENT_TOKENS',
+        message: 'There are too few tokens available for this.',
+        details: { required: 15, available: 14 },
+      },
+    ],
+    ['Hannah pays for a raised urgency', 'update', { ...open, cost: 15 }, undefined],
+    [
+      'Hannah cannot pay for a raised urgency',
+      'update',
+      { ...open, cost: 16 },
+      {
+        code: 'INSUFFICIENT_TOKENS',
+        message: 'There are too few tokens available for this.',
+        details: { required: 16, available: 15 },
+      },
+    ],
+    [
+      'Hannah awards a bid that is not there',
+      'award',
+      { ...open, bidsToAward: 0 },
+      {
+        code: 'UNKNOWN_BID',
+        message: expect.stringContaining('pending, viewed or shortlisted'),
+        fields: { bidId: 'is no bid on this job that could be awarded' },
+        details: {},
+      },
+    ],
+    ['Hannah awards one that is', 'award', { ...open, bidsToAward: 1 }, undefined],
+    ['Carla bids', 'submitBid', byCarla, undefined],
+    [
+      'Carla bids once more, and needs no more than the general sentence',
+      'submitBid',
+      { ...byCarla, ownBids: ['pending'] },
+      { code: 'DUPLICATE_BID', message: 'You have already made a bid on this job.', details: {} },
+    ],
+    [
+      'Carla cannot stake what she does not have',
+      'submitBid',
+      { ...byCarla, cost: 5 },
+      {
+        code: 'INSUFFICIENT_TOKENS',
+        message: 'There are too few tokens available for this.',
+        details: { required: 5, available: 0 },
+      },
+    ],
+  ])('%s', (_name, key, facts, answer) => {
+    expect(answerTo(jobDenial(key, facts))).toEqual(answer);
+  });
+
+  test('an edit is asked for its caller and its version, and not for the state', () => {
+    const inReview = { ...draft, job: kitchen('in_review') };
+    expect(answerTo(editDenial(inReview))).toBeUndefined();
+    expect(answerTo(editDenial({ ...inReview, viewer: hugo }))).toEqual(ONLY_THE_OWNER);
+    expect(answerTo(editDenial({ ...inReview, expectedVersion: 3 }))).toEqual(STALE);
+  });
+
+  test.each<[key: JobActionKey, codes: string[]]>([
+    ['checkIn', ['INVALID_TRANSITION']],
+    ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID']],
+    ['update', ['FIELD_NOT_EDITABLE', 'INSUFFICIENT_TOKENS']],
+  ])('%s can be refused with %j', (key, codes) => {
+    expect(codesOfDenials(key)).toEqual(codes);
+  });
+});
+
+describe('what is done to the bid of Carla', () => {
+  const ONLY_THE_BIDDER = { ...ONLY_THE_OWNER, message: 'Only the contractor who made the bid may do this.' };
+  const wrongState = (message: string, fromState: BidState, allowedOperations: string[]) => ({
+    code: 'INVALID_TRANSITION',
+    message,
+    details: { fromState, allowedOperations },
+  });
+
+  test.each<[name: string, viewer: Viewer, key: BidTransitionKey, status: BidState, answer: Answer | undefined]>([
+    ['Hannah views it', hannah, 'view', 'pending', undefined],
+    ['Hugo views it', hugo, 'view', 'pending', ONLY_THE_OWNER],
+    ['Carla views it', carla, 'view', 'pending', ONLY_THE_OWNER],
+    [
+      'Hannah views it again, and may shortlist or reject it',
+      hannah,
+      'view',
+      'viewed',
+      wrongState('The bid must be pending.', 'viewed', ['shortlistBid', 'rejectBid']),
+    ],
+    [
+      'Hannah rejects it after she has accepted it',
+      hannah,
+      'reject',
+      'accepted',
+      wrongState('The bid must be pending, viewed or shortlisted.', 'accepted', []),
+    ],
+    ['Carla withdraws it', carla, 'withdraw', 'shortlisted', undefined],
+    ['Cyrus withdraws it', cyrus, 'withdraw', 'shortlisted', ONLY_THE_BIDDER],
+    ['Ada withdraws it', ada, 'withdraw', 'rejected', ONLY_THE_BIDDER],
+    [
+      'Carla withdraws it twice',
+      carla,
+      'withdraw',
+      'withdrawn',
+      wrongState('The bid must be pending, viewed or shortlisted.', 'withdrawn', []),
+    ],
+  ])('%s', (_name, viewer, key, status, answer) => {
+    const bid = { contractorId: carla.contractorId, status };
+    expect(answerTo(bidDenial(BID_TRANSITIONS[key], { viewer, bid, job: kitchen('open') }))).toEqual(answer);
+  });
+});

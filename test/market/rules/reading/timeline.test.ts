@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import type { EventType } from '../../../../src/market/rules/events.js';
+import {
+  eventFor,
+  eventVisibilityOf,
+  readEvent,
+  readsDispute,
+  seesEvent,
+} from '../../../../src/market/rules/reading/timeline.js';
+import type { EventVisibility } from '../../../../src/market/rules/reading/timeline.js';
+import type { ContractorId } from '../../../../src/market/rules/ids.js';
+import type { BidState, JobState } from '../../../../src/market/rules/states.js';
+import { PARTIES, type Party } from '../../../../src/market/rules/parties.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { ada, carla, cyrus, hannah, hugo } from '../people.js';
+
+const OF_THE_JOB = { bidderId: null };
+const published = {
+  ...OF_THE_JOB,
+  type: 'job.published' as EventType,
+  sequence: 2,
+  data: { tokensCharged: 15, urgency: 'priority' },
+};
+const edited = {
+  ...OF_THE_JOB,
+  type: 'job.updated' as EventType,
+  sequence: 2,
+  data: { fields: ['title', 'addressLine1', 'zipCode', 'budgetMax'], tokensCharged: 0 },
+};
+const viewed = { bidderId: carla.contractorId, type: 'bid.viewed' as EventType, sequence: 3, data: { bidId: 'bid_1' } };
+const cancelled = {
+  ...OF_THE_JOB,
+  type: 'job.cancelled' as EventType,
+  sequence: 3,
+  data: { reason: 'Moved away', tokensRefunded: 15 },
+};
+const disputed = {
+  ...OF_THE_JOB,
+  type: 'job.disputed' as EventType,
+  sequence: 4,
+  data: { reason: 'Crooked tiles', details: null },
+};
+const approved = {
+  ...OF_THE_JOB,
+  type: 'job.approved' as EventType,
+  sequence: 5,
+  data: { rating: 5, review: 'Straight tiles', tokensCharged: 1, note: 'At last' },
+};
+
+const REACHES: [party: Party, reach: EventVisibility][] = [
+  ['owner', 'all'],
+  ['admin', 'all'],
+  ['awardee', 'job and own bid'],
+  ['bidder', 'own bid and changes'],
+  ['onlooker', 'status changes'],
+  ['stranger', 'status changes'],
+];
+
+test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
+  expect(eventVisibilityOf(party)).toBe(reach);
+});
+
+const reading = (
+  event: { fromStatus: JobState | null; toStatus: JobState | null; type?: EventType },
+  bidderId: ContractorId | null,
+): EventVisibility[] =>
+  (['all', 'job and own bid', 'own bid and changes', 'status changes'] as const).filter((reach) =>
+    seesEvent(reach, carla, { type: 'job.dispute_proposed' as EventType, ...event, bidderId }),
+  );
+
+test('what happens to a bid is for who made it, and a change of state is for everyone', () => {
+  const [unchanged, changed] = [
+    { fromStatus: null, toStatus: null },
+    { fromStatus: null, toStatus: 'draft' },
+  ] as const;
+  expect(reading(changed, null)).toEqual(['all', 'job and own bid', 'own bid and changes', 'status changes']);
+  expect(reading({ ...unchanged, type: 'job.updated' }, null)).toEqual([
+    'all',
+    'job and own bid',
+    'own bid and changes',
+  ]);
+  expect(reading({ fromStatus: 'open', toStatus: 'open' }, null)).toEqual(['all', 'job and own bid']);
+  expect(reading(unchanged, null)).toEqual(['all', 'job and own bid']);
+  expect(reading(unchanged, carla.contractorId)).toEqual(['all', 'job and own bid', 'own bid and changes']);
+  expect(reading(changed, cyrus.contractorId)).toEqual(['all']);
+});
+
+const NO_DETAILS = { bidId: null, rating: null, review: null, fields: null, tokensCharged: null, tokensRefunded: null };
+const DETAILS = Object.keys(NO_DETAILS);
+
+/** The data that is left of each event, by what the reader is to the job. */
+const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
+  all: [published.data, cancelled.data, disputed.data, approved.data, edited.data, viewed.data],
+  'job and own bid': [
+    { urgency: 'priority' },
+    { reason: 'Moved away' },
+    disputed.data,
+    { rating: 5, review: 'Straight tiles', note: 'At last' },
+    { fields: edited.data.fields },
+    viewed.data,
+  ],
+  'own bid and changes': [
+    {},
+    {},
+    {},
+    { rating: 5, review: 'Straight tiles' },
+    { fields: ['title', 'budgetMax'] },
+    viewed.data,
+  ],
+  'status changes': [{}, {}, {}, { rating: 5, review: 'Straight tiles' }, {}, {}],
+};
+
+describe.each(REACHES)('the %s', (party, reach) => {
+  test('reads the texts that are theirs to read, and that everything happened', () => {
+    const events = [published, cancelled, disputed, approved, edited, viewed];
+    expect(events.map((event) => eventFor(party, event))).toEqual(
+      events.map((event, index) => {
+        const left = Object.entries(LEFT[reach][index] ?? {});
+        return {
+          ...event,
+          ...NO_DETAILS,
+          ...Object.fromEntries(left.filter(([name]) => DETAILS.includes(name))),
+          data: Object.fromEntries(left.filter(([name]) => !DETAILS.includes(name))),
+        };
+      }),
+    );
+  });
+});
+
+test('what one party may not read is not taken from the event itself', () => {
+  eventFor('stranger', published);
+  expect(published.data).toEqual({ tokensCharged: 15, urgency: 'priority' });
+});
+
+test('an edit that does not say its fields is read by a bidder without them', () => {
+  expect(eventFor('bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
+});
+
+test('an edit of a field that jobs no longer have is read by a bidder too', () => {
+  expect(eventFor('bidder', { ...edited, data: { fields: ['colour'] } })).toMatchObject({ fields: ['colour'] });
+});
+
+test('the texts of a dispute are for its parties and admins', () => {
+  expect(PARTIES.filter(readsDispute)).toEqual(['owner', 'awardee', 'admin']);
+});
+
+describe('of the kitchen', () => {
+  const publication = { ...published, fromStatus: 'draft', toStatus: 'open' } as const;
+  const edit = { ...edited, fromStatus: 'open', toStatus: 'open' } as const;
+  type Scope = 'job' | 'mine';
+  interface Reader {
+    viewer: Viewer;
+    scope: Scope;
+    /** Null for a deleted draft. */
+    status?: JobState | null;
+    /** The bids of Cyrus. */
+    bids?: BidState[];
+  }
+
+  function reads({ viewer, scope, status = 'open', bids = [] }: Reader): EventType[] {
+    const ofCyrus = bids.map((state) => ({ contractorId: cyrus.contractorId, status: state }));
+    const facts = {
+      status,
+      homeownerId: hannah.homeownerId,
+      awardedContractorId: null,
+      bids: [{ contractorId: carla.contractorId, status: 'pending' } as const, ...ofCyrus],
+    };
+    return [publication, edit].flatMap((event) => readEvent(viewer, { ...facts, event }, scope)?.type ?? []);
+  }
+
+  const BOTH: EventType[] = ['job.published', 'job.updated'];
+  test.each<[name: string, reader: Reader, types: EventType[]]>([
+    ['Hannah, who posted it,', { viewer: hannah, scope: 'mine' }, BOTH],
+    ['Hannah, who has deleted the draft,', { viewer: hannah, scope: 'mine', status: null }, BOTH],
+    ['Ada', { viewer: ada, scope: 'mine' }, BOTH],
+    ['Hugo', { viewer: hugo, scope: 'job' }, []],
+    ['Carla, who has bid,', { viewer: carla, scope: 'mine' }, BOTH],
+    ['Cyrus, who has not, and names it,', { viewer: cyrus, scope: 'job' }, ['job.published']],
+    ['Cyrus, who has not,', { viewer: cyrus, scope: 'mine' }, []],
+    ['Cyrus, before a deleted draft,', { viewer: cyrus, scope: 'job', status: null }, []],
+    ['Cyrus, who has withdrawn, and names it,', { viewer: cyrus, scope: 'job', bids: ['withdrawn'] }, BOTH],
+    ['Cyrus, who has withdrawn,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn'] }, []],
+    ['Cyrus, who has bid again,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn', 'pending'] }, BOTH],
+  ])('%s reads %2$j', (_name, reader, types) => {
+    expect(reads(reader)).toEqual(types);
+  });
+});

@@ -1,0 +1,331 @@
+/** From an event to its endpoints: real receivers, real events, two instances on one database. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../../setup/app.js';
+import { callRest } from '../../story/calls.js';
+import type { Person } from '../../story/cast.js';
+import { gather, givenJob, type People } from '../../story/journey.js';
+import { openReceiver, verify, type Answer, type Received, type Receiver } from './receiver.js';
+
+const ENV = { WEBHOOKS_ALLOW_PRIVATE: 'on' };
+
+let app: TestApp;
+/** A second instance on the same database. */
+let twin: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp(ENV);
+  twin = await openTestApp(ENV, { sameDatabaseAs: app });
+  people = await gather(app);
+});
+afterAll(async () => {
+  await twin.close();
+  await app.close();
+});
+
+const opened: { receiver: Receiver; owner: Person; id: string }[] = [];
+afterEach(async () => {
+  for (const { receiver, owner, id } of opened.splice(0)) {
+    await app.rest('DELETE', `/v1/webhooks/${id}`, { token: owner.token });
+    await receiver.close();
+  }
+});
+
+interface Hook {
+  readonly receiver: Receiver;
+  readonly id: string;
+  readonly secret: string;
+}
+
+async function hookOf(owner: Person, { types, answer }: { types?: string[]; answer?: Answer } = {}): Promise<Hook> {
+  const receiver = await openReceiver(answer);
+  const { status, body } = await app.rest('POST', '/v1/webhooks', {
+    token: owner.token,
+    body: { url: receiver.url, event_types: types ?? [] },
+  });
+  expect(status).toBe(201);
+  opened.push({ receiver, owner, id: body.webhook.id });
+  return { receiver, id: body.webhook.id, secret: body.secret };
+}
+
+const deliveriesTo = async (owner: Person, id: string, query = ''): Promise<Json[]> =>
+  (await app.rest('GET', `/v1/webhooks/${id}/deliveries?per_page=100${query}`, { token: owner.token })).body.data;
+const endpoint = async (owner: Person, id: string): Promise<Json> =>
+  (await app.rest('GET', `/v1/webhooks/${id}`, { token: owner.token })).body;
+const put = (owner: Person, id: string, body: object) =>
+  app.rest('PUT', `/v1/webhooks/${id}`, { token: owner.token, body });
+
+/** Asks until it is so: what an instance writes down is written a moment after the receiver has answered. */
+async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (holds(found)) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const settled = (owner: Person, id: string, count: number) =>
+  eventually(
+    () => deliveriesTo(owner, id),
+    (found) => found.length === count && found.every(({ status }) => status !== 'waiting'),
+  );
+
+/** As if the time until the next attempt had passed. */
+const letTimePass = (id: string) => app.sql`update tasks set run_at = now() where key = ${id} and leased_until is null`;
+
+const types = (received: readonly Received[]) => received.map(({ body }) => String(body.type)).toSorted();
+const ofJob = (id: string) => (received: readonly Received[]) => received.filter(({ body }) => body.data.job_id === id);
+
+describe('an event', () => {
+  it('is sent to those whose own it is, as each reads it on the timeline, and signed', async () => {
+    const hooks = {
+      owner: await hookOf(people.owner),
+      awardee: await hookOf(people.awardee),
+      bidder: await hookOf(people.bidder),
+      stranger: await hookOf(people.stranger),
+      other: await hookOf(people.other),
+      admin: await hookOf(people.admin),
+    };
+    const job = await givenJob(app, 'in_progress', people);
+    await callRest(app, 'submitForReview', { by: people.awardee, job: job.id, body: { completion_notes: 'Done.' } });
+    for (const who of ['owner', 'awardee', 'bidder', 'admin'] as const) {
+      const { receiver, secret, id } = hooks[who];
+      await receiver.until((all) => all.some(({ body }) => body.type === 'job.submitted_for_review'));
+      const timeline = await app.rest('GET', `/v1/jobs/${job.id}/events`, { token: people[who].token });
+      await eventually(
+        () => deliveriesTo(people[who], id, '&status=waiting'),
+        (left) => left.length === 0,
+      );
+      for (const one of ofJob(job.id)(receiver.received)) {
+        expect(verify(secret, one)).toEqual(one.body);
+        expect(one.id).toBe(one.body.data.id);
+        const shown = timeline.body.data.find(({ id: event }: Json) => event === one.id);
+        expect(one.body).toEqual({ type: shown.type, timestamp: shown.occurred_at, data: shown });
+      }
+    }
+    expect(ofJob(job.id)(hooks.stranger.receiver.received)).toEqual([]);
+    expect(hooks.other.receiver.received).toEqual([]);
+    const all = (await app.rest('GET', `/v1/jobs/${job.id}/events`, { token: people.owner.token })).body.data;
+    for (const who of ['owner', 'admin'] as const)
+      expect(types(ofJob(job.id)(hooks[who].receiver.received))).toEqual(all.map(({ type }: Json) => type).toSorted());
+    // Of the award's other bids they read nothing; what was before their bid is theirs if it was there by then.
+    const beforeTheirBid = ['job.created', 'job.published'];
+    const ofBidder = types(ofJob(job.id)(hooks.bidder.receiver.received));
+    expect(ofBidder.filter((type) => !beforeTheirBid.includes(type))).toEqual(
+      ['bid.rejected', 'bid.submitted', 'job.awarded', 'job.checked_in', 'job.submitted_for_review'].toSorted(),
+    );
+  });
+
+  it('is sent where its type is wanted, and from when the endpoint was made', async () => {
+    await givenJob(app, 'open', people);
+    const { receiver } = await hookOf(people.owner, { types: ['job.published'] });
+    const first = await givenJob(app, 'open', people);
+    const second = await givenJob(app, 'open', people);
+    await receiver.until((all) => all.length >= 2);
+    // Two requests are under way to one endpoint at once: either may come first.
+    expect(receiver.received.map(({ body }) => `${body.type} ${body.data.job_id}`).toSorted()).toEqual(
+      [first, second].map(({ id }) => `job.published ${id}`).toSorted(),
+    );
+  });
+
+  it('is sent as it may be read at that moment, and not to whom it is hidden by then', async () => {
+    const { receiver, id } = await hookOf(people.bidder, { answer: (_, response) => response.writeHead(500).end() });
+    const job = await givenJob(app, 'open', people);
+    await callRest(app, 'cancel', { by: people.owner, job: job.id });
+    await receiver.until((all) => all.some(({ body }) => body.type === 'job.cancelled'));
+    await eventually(
+      () => deliveriesTo(people.bidder, id),
+      ([newest]) => newest?.attempts.length === 1,
+    );
+    // As when a bid is withdrawn between two attempts.
+    await app.sql`update bids set status = 'withdrawn' where id = ${job.bids.bidder}`;
+    await letTimePass(id);
+    const found = await settled(people.bidder, id, receiver.received.length);
+    expect(found.map(({ status, attempts }) => [status, attempts.length])).toEqual(found.map(() => ['skipped', 1]));
+  });
+});
+
+describe('a receiver', () => {
+  it('that fails three times in ten gets every event in the end, under one identifier each', async () => {
+    let calls = 0;
+    const failing: Answer = (_, response) => {
+      calls += 1;
+      response.writeHead((calls * 7) % 10 < 3 ? 503 : 200).end();
+    };
+    const { id, receiver } = await hookOf(people.owner, { answer: failing });
+    const jobs = await Promise.all(Array.from({ length: 5 }, () => givenJob(app, 'open', people)));
+    const events = await app.sql`select id from events where job_id in ${app.sql(jobs.map((job) => job.id))}`;
+    const isOver = (found: Json[]) =>
+      found.length === events.length && found.every(({ status }) => status === 'delivered');
+    const found = await eventually(async () => {
+      await letTimePass(id);
+      return deliveriesTo(people.owner, id);
+    }, isOver);
+    expect(new Set(found.map(({ event_id }) => event_id))).toEqual(new Set(events.map((event) => event.id)));
+    expect(new Set(receiver.received.map((one) => one.id))).toEqual(new Set(events.map((event) => event.id)));
+    for (const { attempts } of found) {
+      expect(attempts.map(({ number }: Json) => number)).toEqual(attempts.map((_: Json, at: number) => at + 1));
+      expect(attempts.at(-1)).toMatchObject({ response_status: 200, error: null });
+      for (const failed of attempts.slice(0, -1))
+        expect(failed).toMatchObject({ response_status: 503, error: expect.stringContaining('503') });
+    }
+    expect(await endpoint(people.owner, id)).toMatchObject({ status: 'active' });
+  });
+
+  it('that only fails is tried eight times within some 28 hours, and can be sent the event again', async () => {
+    const { receiver, id, secret } = await hookOf(people.other, {
+      answer: (_, response) => response.writeHead(500).end('out of order'),
+    });
+    const { body: sent } = await app.rest('POST', `/v1/webhooks/${id}/test`, { token: people.other.token });
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      const [now] = await eventually(
+        () => deliveriesTo(people.other, id),
+        ([one]) => one?.attempts.length === attempt,
+      );
+      if (now!.next_attempt_at) {
+        const { started_at, duration_ms } = now!.attempts.at(-1);
+        waits.push(Date.parse(now!.next_attempt_at) - Date.parse(started_at) - duration_ms);
+      }
+      await letTimePass(id);
+    }
+    const hours = waits.reduce((sum, ms) => sum + ms, 0) / 3_600_000;
+    expect(waits).toHaveLength(7);
+    expect(hours).toBeGreaterThan(24);
+    expect(hours).toBeLessThan(31);
+    const [failed] = await settled(people.other, id, 1);
+    expect(failed).toMatchObject({ status: 'failed', next_attempt_at: null });
+    expect(failed!.attempts.at(-1)).toMatchObject({ number: 8, response_status: 500, response: 'out of order' });
+    expect((await endpoint(people.other, id)).failing_since).not.toBeNull();
+
+    receiver.answer = (_, response) => response.writeHead(200).end('thanks');
+    await app.rest('POST', `/v1/webhooks/deliveries/${sent.id}/redeliver`, { token: people.other.token });
+    const [again] = await eventually(
+      () => deliveriesTo(people.other, id),
+      ([one]) => one?.status === 'delivered',
+    );
+    expect(again!.attempts.at(-1)).toMatchObject({ number: 9, response_status: 200, response: 'thanks', error: null });
+    expect(new Set(receiver.received.map((one) => one.id))).toEqual(new Set([sent.event_id]));
+    expect((await endpoint(people.other, id)).failing_since).toBeNull();
+    for (const one of receiver.received) verify(secret, one);
+  });
+
+  it('that has failed for three days is paused, which the log says; resumed, it gets what waited', async () => {
+    const { receiver, id } = await hookOf(people.owner, { answer: (_, response) => response.writeHead(500).end() });
+    await givenJob(app, 'draft', people);
+    await eventually(
+      () => endpoint(people.owner, id),
+      ({ failing_since }) => failing_since !== null,
+    );
+    await app.sql`update webhook_endpoints set failing_since = now() - interval '73 hours' where id = ${id}`;
+    await letTimePass(id);
+    const paused = await eventually(
+      () => endpoint(people.owner, id),
+      ({ status }) => status === 'paused',
+    );
+    expect(paused).toMatchObject({ status: 'paused', paused_reason: 'failing' });
+    const lines = [...app.logged, ...twin.logged].filter((line) => line.includes('webhook endpoint was paused'));
+    expect(lines.filter((line) => line.includes(id))).toHaveLength(1);
+
+    const sentBefore = receiver.received.length;
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    await givenJob(app, 'draft', people);
+    await eventually(
+      () => deliveriesTo(people.owner, id),
+      (found) => found.length === 2,
+    );
+    await letTimePass(id);
+    expect(receiver.received).toHaveLength(sentBefore);
+    await put(people.owner, id, { status: 'active' });
+    const found = await settled(people.owner, id, 2);
+    expect(found.map(({ status }) => status)).toEqual(['delivered', 'delivered']);
+    expect(await endpoint(people.owner, id)).toMatchObject({ status: 'active', failing_since: null });
+  });
+
+  it('that says 410 Gone is paused at once', async () => {
+    const { id } = await hookOf(people.other, { answer: (_, response) => response.writeHead(410).end() });
+    await app.rest('POST', `/v1/webhooks/${id}/test`, { token: people.other.token });
+    const paused = await eventually(
+      () => endpoint(people.other, id),
+      ({ status }) => status === 'paused',
+    );
+    expect(paused.paused_reason).toBe('gone');
+  });
+
+  it('that is slow holds no other back', async () => {
+    const held: (() => void)[] = [];
+    let [atOnce, most] = [0, 0];
+    const slow = await hookOf(people.owner, {
+      answer: (_, response) => {
+        most = Math.max(most, ++atOnce);
+        response.once('close', () => (atOnce -= 1));
+        held.push(() => response.writeHead(204).end());
+      },
+    });
+    const quick = await hookOf(people.owner);
+    const jobs = await Promise.all(Array.from({ length: 8 }, () => givenJob(app, 'open', people)));
+    const [{ count } = { count: 0 }] =
+      await app.sql`select count(*)::int from events where job_id in ${app.sql(jobs.map((job) => job.id))}`;
+    await quick.receiver.until((all) => all.length >= count);
+    // Two at once on each of the two instances, and none of them was answered.
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(4);
+    slow.receiver.answer = (_, response) => response.writeHead(204).end();
+    for (const release of held) release();
+    await slow.receiver.until((all) => new Set(all.map((one) => one.id)).size >= count);
+  });
+
+  it('gets each event once where nothing fails, whichever of the instances sends it', async () => {
+    const { receiver, id } = await hookOf(people.owner);
+    const jobs = await Promise.all(Array.from({ length: 10 }, () => givenJob(app, 'open', people)));
+    const [{ count } = { count: 0 }] =
+      await app.sql`select count(*)::int from events where job_id in ${app.sql(jobs.map((job) => job.id))}`;
+    await settled(people.owner, id, count);
+    expect(receiver.received.map((one) => one.id).toSorted()).toEqual(
+      [...new Set(receiver.received.map((one) => one.id))].toSorted(),
+    );
+    expect(receiver.received).toHaveLength(count);
+  });
+});
+
+describe('a secret', () => {
+  it('is replaced without a delivery that either secret would refuse', async () => {
+    const { receiver, id, secret: old } = await hookOf(people.owner);
+    const { body } = await app.rest('POST', `/v1/webhooks/${id}/rotate-secret`, { token: people.owner.token });
+    await givenJob(app, 'draft', people);
+    const [one] = await receiver.until((all) => all.length > 0);
+    for (const secret of [old, body.secret]) expect(verify(secret, one!)).toEqual(one!.body);
+    expect(String(one!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    await app.sql`update webhook_endpoints set secrets = (select jsonb_agg(case when one->>'endsAt' is null then one
+      else jsonb_set(one, '{endsAt}', to_jsonb(extract(epoch from now()) * 1000 - 1)) end)
+        from jsonb_array_elements(secrets) one) where id = ${id}`;
+    await givenJob(app, 'draft', people);
+    const [, second] = await receiver.until((all) => all.length > 1);
+    expect(verify(body.secret, second!)).toEqual(second!.body);
+    expect(() => verify(old, second!)).toThrow();
+  });
+
+  it('outlives a change of JWT_SECRET while the previous one is set; without it the endpoint is paused', async () => {
+    const other = 'another secret of 32 bytes and more';
+    const { receiver, id, secret } = await hookOf(people.other);
+    await app.sql`update webhook_endpoints set status = 'paused', paused_reason = 'requested' where id = ${id}`;
+    const before = { ...ENV, JWT_SECRET: other, JWT_PREVIOUS_SECRET: JWT_SECRET };
+    const renewed = await openTestApp(before, { sameDatabaseAs: app });
+    const [row] = await app.sql`select sealed_by from webhook_endpoints where id = ${id}`;
+    expect(row!.sealed_by).toBe(renewed.services.sealer.keyName);
+    await renewed.close();
+    // The instances of this test have another secret than the one that the endpoint's is encrypted under now.
+    await put(people.other, id, { status: 'active' });
+    await app.rest('POST', `/v1/webhooks/${id}/test`, { token: people.other.token });
+    const paused = await eventually(
+      () => endpoint(people.other, id),
+      ({ status }) => status === 'paused',
+    );
+    expect(paused.paused_reason).toBe('secret_unreadable');
+    expect(receiver.received).toEqual([]);
+    const back = await openTestApp({ ...ENV, JWT_PREVIOUS_SECRET: other }, { sameDatabaseAs: app });
+    await put(people.other, id, { status: 'active' });
+    const [one] = await receiver.until((all) => all.length > 0);
+    expect(verify(secret, one!)).toEqual(one!.body);
+    await back.close();
+  });
+});

@@ -1,0 +1,242 @@
+/** The pages for people, as HTTP: who gets them, in which form, and how often they travel. */
+import { get, type IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSteps } from '../../src/pages/playground/steps.js';
+import { frontPage } from '../../src/pages/front-page.js';
+import { ROUTES } from '../../src/rest/routes.js';
+import { createSchema } from '../../src/graphql/schema.js';
+import { PUBLISH_COST } from '../../src/market/rules/jobs/publishing.js';
+import { GUARANTEED_VIEW_STAKE, SIGNUP_BONUS } from '../../src/market/rules/tokens.js';
+import { openTestApp, type TestApp } from '../setup/app.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(() => app.close());
+
+const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const PLAYGROUND_FILES = [
+  'start.js',
+  'theme.js',
+  'guide.js',
+  'memory.js',
+  'session.js',
+  'stream.js',
+  'graphiql.js',
+  'graphiql.css',
+  'editor.worker.js',
+  'json.worker.js',
+  'graphql.worker.js',
+].map((name) => `/graphql/playground/${name}`);
+const REFERENCE_FILES = ['start.js', 'swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => `/v1/docs/${name}`);
+const LIFECYCLE_FILES = ['start.js', 'session.js'].map((name) => `/lifecycle/${name}`);
+const ALL = [
+  '/',
+  '/front.js',
+  '/favicon.svg',
+  '/v1',
+  '/graphql',
+  ...PLAYGROUND_FILES,
+  '/v1/docs',
+  ...REFERENCE_FILES,
+  '/lifecycle',
+  ...LIFECYCLE_FILES,
+];
+
+describe('The pages', () => {
+  it.each(ALL)('%s is the same bytes in brotli, in gzip and plain, and is sent once', async (path) => {
+    const plain = await fetchRaw(path, { ...HTML, 'accept-encoding': 'identity' });
+    const gzip = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, br;q=0' });
+    const brotli = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br, zstd' });
+    expect([plain, gzip, brotli].map(({ status, headers }) => [status, headers['content-encoding']])).toEqual([
+      [200, undefined],
+      [200, 'gzip'],
+      [200, 'br'],
+    ]);
+    expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true);
+    expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true);
+    const tags = [plain, gzip, brotli].map(({ headers }) => headers.etag);
+    expect(new Set(tags).size).toBe(3);
+    expect(brotli.headers['cache-control']).toBe('public, no-cache');
+    expect(brotli.headers.vary).toContain('Accept-Encoding');
+
+    const again = await fetchRaw(path, {
+      ...HTML,
+      'accept-encoding': 'gzip, deflate, br, zstd',
+      'if-none-match': `"other", W/${tags[2]}`,
+    });
+    expect([again.status, again.bytes.length, again.headers.etag]).toEqual([304, 0, tags[2]]);
+  });
+
+  it('a page may run files of this server, and no other script', async () => {
+    for (const path of ALL) {
+      const policy = (await fetchRaw(path, HTML)).headers['content-security-policy'];
+      expect(policy, path).toContain("script-src 'self';");
+      expect(policy, path).not.toContain('unsafe-eval');
+    }
+  });
+
+  it('no page names another server', async () => {
+    for (const path of ['/', '/graphql', '/v1/docs', '/lifecycle']) {
+      const page = (await fetchRaw(path, { ...HTML, 'accept-encoding': 'identity' })).bytes.toString();
+      expect(page, path).not.toMatch(/(src|href)="(https?:)?\/\//);
+    }
+  });
+
+  it('a file is only read: POST is 405 and HEAD has no body', async () => {
+    const posted = await app.rest('POST', '/v1/docs', { body: {} });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const head = await fetch(`${app.url}/v1/docs`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('a file that is not there is 404, as is every path outside of the folder', async () => {
+    for (const path of [
+      '/graphql/playground/',
+      '/graphql/playground/../../package.json',
+      '/v1/docs/package.json',
+      '/v1/docs/%2e%2e/package.json',
+    ]) {
+      expect((await fetchRaw(path, HTML)).status, path).toBe(404);
+    }
+  });
+});
+
+describe('/', () => {
+  it('is an index for programs, and for browsers a page whose links and whose first call work', async () => {
+    const { body } = await app.rest('GET', '/');
+    expect(body).toMatchObject({ playground: '/graphql', rest: '/v1', openapi: '/v1/openapi.json' });
+    const text = await (await fetch(`${app.url}/`, { headers: HTML })).text();
+    const links = new Set([...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? ''));
+    for (const link of ['/graphql', '/v1/docs', '/lifecycle', '/v1']) expect(links).toContain(link);
+    for (const link of links) expect((await fetch(app.url + link, { headers: HTML })).status, link).toBe(200);
+    expect(text).not.toContain('demo.example');
+    const call = /-d '([^]*?)'<\/pre>/.exec(text)?.[1]?.replace("'$RANDOM'", '7') ?? '';
+    const signUp = await app.rest('POST', '/v1/auth/signup/homeowner', { body: JSON.parse(call) });
+    expect(signUp.status).toBe(201);
+  });
+
+  it('names who can log in where this is the demonstration, and no playground that is off', () => {
+    const people = { Admin: ['ada@demo.example'] };
+    const page = frontPage({ playground: false, demo: { password: 'demo password', people } });
+    expect(page).toContain('ada@demo.example');
+    expect(page).not.toContain('href="/graphql"');
+  });
+
+  it('is no page for Java’s client, which names HTML among images', async () => {
+    const headers = { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' };
+    expect((await fetch(`${app.url}/`, { headers })).headers.get('content-type')).toContain('application/json');
+  });
+});
+
+it('/lifecycle shows a picture that is legible in a 400 by 800 pixel window', async () => {
+  const page = await (await fetch(`${app.url}/lifecycle`)).text();
+  const [, width, height] = /<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(page) ?? [];
+  // There it is 368 pixels wide, below an 80 pixel header. Unscaled, its letters are 12 pixels.
+  expect((12 * 368) / Number(width)).toBeGreaterThanOrEqual(9);
+  expect(80 + Number(height)).toBeLessThanOrEqual(800);
+});
+
+it('/v1 lists every address of REST with its methods', async () => {
+  const { paths } = (await (await fetch(`${app.url}/v1`)).json()) as { paths: Record<string, string[]> };
+  expect(Object.values(paths).flat()).toHaveLength(ROUTES.length);
+  expect(paths['/v1/jobs']).toEqual(['GET', 'POST']);
+});
+
+describe('A refusal', () => {
+  it('is a small page for a browser, which runs nothing and repeats no markup', async () => {
+    const { status, headers, bytes } = await fetchRaw('/<script>alert(1)</script>', HTML);
+    expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(headers['content-security-policy']).toContain("default-src 'none'; style-src 'unsafe-inline'");
+    expect(headers['cache-control']).toBe('no-store');
+    expect(bytes.toString()).toContain('404 Not Found');
+    expect(bytes.toString()).not.toContain('<script>');
+    expect((await fetch(`${app.url}/v1/me`, { headers: HTML })).headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('shows code as code on the page, and as plain text to programs', async () => {
+    const page = await (await fetch(`${app.url}/v1/jobs`, { headers: HTML })).text();
+    expect(page).toContain('send it as <code>Authorization: Bearer &lt;token&gt;</code>.');
+    expect(page).not.toContain('`');
+    expect((await app.rest('GET', '/v1/jobs')).body.error).toContain('`Authorization: Bearer <token>`');
+  });
+
+  it('is JSON for programs, whatever they accept besides', async () => {
+    for (const accept of ['*/*', 'application/json, text/plain, */*', 'application/json', 'text/plain'])
+      expect((await fetch(`${app.url}/nothing`, { headers: { accept } })).headers.get('content-type')).toContain(
+        'application/json',
+      );
+    const posted = await fetch(`${app.url}/v1/jobs`, { method: 'POST', headers: HTML });
+    expect([posted.status, posted.headers.get('content-type')]).toEqual([401, 'application/json; charset=utf-8']);
+  });
+});
+
+describe('/graphql', () => {
+  it('is the API for who does not ask for HTML', async () => {
+    const answer = await fetch(`${app.url}/graphql?query={__typename}`, {
+      headers: { accept: 'application/json', 'apollo-require-preflight': '1' },
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { data: { __typename: 'Query' } }]);
+  });
+
+  it('says where the API is explained where GRAPHQL_PLAYGROUND is off, and the reference stays', async () => {
+    const closed = await openTestApp({ GRAPHQL_PLAYGROUND: 'off' });
+    try {
+      const answer = await fetch(`${closed.url}/graphql`, { headers: HTML });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      const text = await answer.text();
+      expect(text).toContain('The playground is off');
+      expect(text).not.toContain('/graphql/playground/');
+      const links = [...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? '');
+      expect(links).toEqual(['/favicon.svg', '/v1/docs', '/lifecycle']);
+      for (const link of links) expect((await fetch(closed.url + link)).status, link).toBe(200);
+      const headers = { accept: 'application/json', 'apollo-require-preflight': '1' };
+      const asked = await fetch(`${closed.url}/graphql?query={__typename}`, { headers });
+      expect(await asked.json()).toMatchObject({ data: { __typename: 'Query' } });
+      for (const path of PLAYGROUND_FILES) expect((await fetch(closed.url + path)).status, path).toBe(404);
+      expect((await fetch(`${closed.url}/v1/docs`)).status).toBe(200);
+      expect(await (await fetch(`${closed.url}/lifecycle`)).text()).not.toContain('/graphql"');
+    } finally {
+      await closed.close();
+    }
+  });
+
+  it('offers starter tabs that the schema knows', () => {
+    const schema = createSchema();
+    for (const { name, tab } of readSteps()) expect(validate(schema, parse(tab.query)), name).toEqual([]);
+  });
+});
+
+it('the first step of the playground names the prices of today', () => {
+  const { homeowner, contractor } = SIGNUP_BONUS;
+  const { standard, priority, urgent } = PUBLISH_COST;
+  const [first] = readSteps();
+  expect(first?.text).toContain(`${homeowner} for a homeowner, ${contractor} for a contractor`);
+  expect(first?.text).toContain(`costs ${standard}, ${priority} or ${urgent} of them`);
+  const texts = Object.fromEntries(readSteps().map(({ name, text }) => [name, text]));
+  expect(texts.PublishJob).toContain(`costs ${standard} of your ${homeowner} tokens`);
+  expect(texts.PublishSecondJob).toContain(`Another ${standard} tokens`);
+  expect(texts.SubmitBid).toContain(`holds ${GUARANTEED_VIEW_STAKE} tokens`);
+});
+
+interface Raw {
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+}
+
+/** `fetch` would decompress, and tidy the path. */
+function fetchRaw(path: string, headers: Record<string, string>): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    get(`${app.url}`, { path, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode, headers: response.headers, bytes: Buffer.concat(chunks) }),
+      );
+    }).on('error', reject);
+  });
+}

@@ -1,0 +1,53 @@
+import fc from '../../setup/property.js';
+import { describe, expect, it } from 'vitest';
+import { cursorOf, pageRequest, type PositionShape } from '../../../src/platform/call/paging.js';
+import { Refusal } from '../../../src/market/rules/errors.js';
+
+const SHAPE: PositionShape = ['flag', 'number', 'time', 'text'];
+const position = fc.tuple(
+  fc.boolean(),
+  fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 1 }),
+  fc.date({ min: new Date(0), max: new Date(Date.UTC(9998, 0)), noInvalidDate: true }),
+  fc.stringMatching(/^\w{1,64}$/),
+);
+
+describe('a cursor', () => {
+  it('leads back to the very position that it was made of', () => {
+    fc.assert(
+      fc.property(
+        position,
+        (there) => void expect(pageRequest({ after: cursorOf(there) }, SHAPE, {})).toEqual({ size: 20, after: there }),
+      ),
+    );
+  });
+
+  it('of any other list, or made up, is refused by name and in no other way', () => {
+    const anything = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.array(fc.anything()).map((values) => JSON.stringify(values) ?? ''),
+    );
+    const cursor = fc.oneof(
+      fc.string(),
+      anything.map((text) => Buffer.from(text).toString('base64url')),
+    );
+    fc.assert(
+      fc.property(cursor, (after) => {
+        try {
+          expect(pageRequest({ after }, SHAPE, {}).after).toHaveLength(SHAPE.length);
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          expect(Object.keys(error.fields ?? {})).toEqual(['after']);
+        }
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+it('a page by number passes over all pages before it', () => {
+  expect(pageRequest({}, SHAPE, {})).toEqual({ size: 20, offset: 0 });
+  expect(pageRequest({ page: 3, perPage: 7 }, SHAPE, {})).toEqual({ size: 7, offset: 14 });
+  expect(pageRequest({ first: 5 }, SHAPE, {}, 100)).toEqual({ size: 5, offset: 0 });
+  expect(pageRequest({ page: null, perPage: null }, SHAPE, {}, 100)).toEqual({ size: 100, offset: 0 });
+});

@@ -1,0 +1,165 @@
+/** What one caller may hold of the server at once, through both APIs, and what is left to the others. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { head, openConnection } from '../../attacks/raw-connection.js';
+import { homeowner, type Person } from '../../story/cast.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { until } from '../security/until.js';
+
+const APP = 'https://app.example.test';
+
+let app: TestApp;
+let hanna: Person;
+let henry: Person;
+beforeAll(async () => {
+  app = await openTestApp(
+    { SHARE_REQUESTS_PER_USER: '3', SHARE_REQUESTS_PER_ADDRESS: '5', DATABASE_POOL_SIZE: '5', CORS_ORIGINS: APP },
+    { shares: { databaseQueue: { perAddress: 4 } } },
+  );
+  hanna = await homeowner(app, 'Hanna');
+  henry = await homeowner(app, 'Henry');
+});
+afterAll(() => app.close());
+
+const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: person.token, from });
+const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
+const inUse = (share: string) => app.metric(`share_in_use{share="${share}"}`);
+
+/** While the people are locked every call that reads them waits. */
+async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
+  await app.sql.begin(async (tx) => {
+    await tx`lock table users in access exclusive mode`;
+    await work();
+  });
+}
+
+describe('requests under way', () => {
+  it.each(['/v1/me', '/graphql', '/graphql/stream'])(
+    'beyond a share are refused so that a page can read it, which may ask in advance: %s',
+    async (path) => {
+      const { url } = await app.another({}, { requests: { perAddress: 0 } });
+      const ask = (method: string, headers = {}) => fetch(url + path, { method, headers: { origin: APP, ...headers } });
+      const preflight = await ask('OPTIONS', { 'access-control-request-method': 'POST' });
+      expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([
+        204,
+        expect.stringContaining('POST'),
+      ]);
+      const { status, headers } = await ask('POST');
+      expect([status, headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([429, APP, 'Origin']);
+      expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
+    },
+  );
+
+  it('beyond one user’s share are 429 through both APIs, and somebody else at that address is served', async () => {
+    await Promise.all([read(hanna), read(henry)]);
+    const waiting: Promise<{ status: number }>[] = [];
+    await whilePeopleAreLocked(async () => {
+      waiting.push(read(hanna), read(hanna), query(hanna));
+      await until(async () => (await inUse('requests')) === 3);
+      const rest = await read(hanna);
+      expect([rest.status, rest.body.details.code, rest.headers.get('retry-after')]).toEqual([
+        429,
+        'RATE_LIMITED',
+        '1',
+      ]);
+      expect(rest.body.error).toBe('At most 3 requests under way at once are for you; wait for some to end.');
+      const graphql = await query(hanna);
+      expect([graphql.status, graphql.errors?.[0]?.extensions.code, graphql.headers.get('retry-after')]).toEqual([
+        429,
+        'RATE_LIMITED',
+        '1',
+      ]);
+      waiting.push(read(henry));
+      await until(async () => (await inUse('requests')) === 4);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await app.metric('share_refusals_total{share="requests",bound="user"}')).toBe(2);
+  });
+
+  it('beyond an address’ share are 429, but never for the operator nor for another address', async () => {
+    const waiting: Promise<{ status: number }>[] = [];
+    await whilePeopleAreLocked(async () => {
+      waiting.push(read(hanna), read(hanna), read(hanna), read(henry), read(henry));
+      await until(async () => (await inUse('requests')) === 5);
+      for (const path of ['/v1/me', '/v1/jobs']) {
+        const { status, body } = await app.rest('GET', path, { from: 0 });
+        expect([status, body.details.code]).toEqual([429, 'RATE_LIMITED']);
+      }
+      for (const path of ['/healthz', '/readyz']) expect((await app.rest('GET', path, { from: 0 })).status).toBe(200);
+      expect((await app.rest('GET', '/v1/me', { from: 1 })).status).toBe(401);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+});
+
+describe('the database', () => {
+  it('is waited for by so many calls of one address, and is there for others and the operator', async () => {
+    await Promise.all([read(hanna, 0), read(henry, 1)]);
+    const waits = await app.metric('queue_wait_seconds_count{queue="databaseQueue"}');
+    const waiting: Promise<{ status: number }>[] = [];
+    await whilePeopleAreLocked(async () => {
+      waiting.push(...[hanna, hanna, hanna, henry, henry].map((person) => read(person)));
+      // Four of five connections are for one address at once.
+      await until(async () => (await inUse('databaseQueue')) === 1);
+      expect(await app.metric('database_connections_busy')).toBe(4);
+      expect((await app.rest('GET', '/readyz')).body).toEqual({ status: 'ready', busy: false });
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await app.metric('queue_wait_seconds_count{queue="databaseQueue"}')).toBe(
+      (Number.isNaN(waits) ? 0 : waits) + 1,
+    );
+  });
+});
+
+describe('searches', () => {
+  it('have one connection of five, so that those of many addresses leave the others to everybody', async () => {
+    const waiting: Promise<{ status: number }>[] = [];
+    await app.sql.begin(async (tx) => {
+      await tx`lock table job_search in access exclusive mode`;
+      waiting.push(...[0, 1, 2, 3].map((from) => app.rest('GET', '/v1/jobs?search=ab', { token: hanna.token, from })));
+      await until(async () => (await inUse('databaseQueue')) === 3);
+      expect((await read(hanna, 5)).status).toBe(200);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+});
+
+describe('answers that are not taken', () => {
+  it('beyond a user’s share are cut, as are those that take too long; others stay open', async () => {
+    const { url, shares } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
+    const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
+    const first = await openConnection(url, 3);
+    first.socket.pause();
+    first.send(ask);
+    await until(async () => shares.unreadBytes.inUse() > 0);
+    const second = await openConnection(url, 3);
+    second.socket.pause();
+    second.send(ask);
+    second.socket.resume();
+    await second.closed;
+    expect(shares.unreadBytes.inUse()).toBeGreaterThan(0);
+    first.socket.resume();
+    expect((await first.answer()).status).toBe(200);
+    await until(async () => shares.unreadBytes.inUse() === 0);
+    first.hangUp();
+  });
+
+  it('beyond the whole server’s bound are cut, those of the address that holds the most', async () => {
+    const { url, shares } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
+    const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
+    const open = async (from: number) => {
+      const connection = await openConnection(url, from);
+      connection.socket.pause();
+      connection.send(ask);
+      return connection;
+    };
+    const [greedy, more] = [await open(4), await open(4)];
+    const modest = await open(5);
+    greedy.socket.resume();
+    more.socket.resume();
+    await Promise.all([greedy.closed, more.closed]);
+    modest.socket.resume();
+    expect((await modest.answer()).status).toBe(200);
+    await until(async () => shares.unreadBytes.inUse() === 0);
+    modest.hangUp();
+  });
+});

@@ -1,0 +1,69 @@
+/** The pool under a load of statements quick and slow. */
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connect, named, type Database } from '../../../src/platform/db/database.js';
+import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
+
+const QUICK = named('quick', 'select 1');
+/** Takes until the lock is released. */
+const SLOW = named('slow', 'select pg_advisory_xact_lock(1)');
+
+let database: FreshDatabase;
+let db: Database;
+/** One connection, which holds the lock. */
+let holder: Sql;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = connect(database.connection, { poolSize: 5, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 });
+  holder = postgres({ ...database.connection, max: 1, fetch_types: false });
+});
+beforeEach(() => holder`select pg_advisory_lock(1)`);
+afterAll(async () => {
+  await holder.end({ timeout: 1 });
+  await db.close();
+  await database.drop();
+});
+
+const release = () => holder`select pg_advisory_unlock(1)`;
+const many = (count: number) => Promise.all(Array.from({ length: count }, () => db.send(QUICK, [])));
+
+test('no more statements run than there are connections, a fifth of which is left to other addresses', async () => {
+  const greedy = db.of({ address: 'greedy' });
+  const slow = Array.from({ length: 6 }, () => greedy.send(SLOW, []));
+  expect([db.queue.active, db.queue.waiting]).toEqual([4, 2]);
+  await db.of({ address: 'other' }).send(QUICK, []);
+  expect([db.queue.active, db.queue.waiting]).toEqual([4, 2]);
+  await release();
+  await Promise.all(slow);
+  expect([db.queue.active, db.queue.waiting]).toEqual([0, 0]);
+});
+
+test('no statement waits behind one that takes long', async () => {
+  await many(4);
+  let isOver = false;
+  const slow = db.send(SLOW, []).then(() => (isOver = true));
+  for (let round = 0; round < 20; round += 1) await many(10);
+  expect(isOver).toBe(false);
+  await release();
+  await slow;
+});
+
+test('whoever waits in vain is told of the database where that answers nobody, else of the server', async () => {
+  const settings = { poolSize: 2, queueTimeoutMs: 2_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
+  const small = connect(database.connection, settings);
+  const one = small.of({ address: 'one' });
+  const slow = one.send(SLOW, []);
+  const inVain = () => one.send(QUICK, []).then(String, ({ because }: { because?: string }) => because ?? 'the server');
+  expect(await inVain()).toBe('database_slow');
+  const other = small.of({ address: 'other' });
+  let isOver = false;
+  const answered = (async () => {
+    while (!isOver) await other.send(QUICK, []);
+  })();
+  expect(await inVain()).toBe('the server');
+  isOver = true;
+  await answered;
+  await release();
+  await slow;
+  await small.close();
+});

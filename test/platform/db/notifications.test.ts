@@ -1,0 +1,36 @@
+/** Listening ends whenever it is told to, and leaves no connection behind: one that stays keeps its process alive. */
+import { setTimeout as delay } from 'node:timers/promises';
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, it } from 'vitest';
+import { POOLS } from '../../../src/platform/service-limits.js';
+import { listenOn } from '../../../src/platform/db/notifications.js';
+import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
+import { until } from '../security/until.js';
+
+let database: FreshDatabase;
+let observer: Sql;
+beforeAll(async () => {
+  database = await freshDatabase();
+  observer = postgres({ ...database.connection, max: 1 });
+});
+afterAll(async () => {
+  await observer.end();
+  await database.drop();
+});
+
+async function listeners(): Promise<number> {
+  const found = await observer`select pid from pg_stat_activity
+    where datname = current_database() and application_name = ${POOLS.events.applicationName}`;
+  return found.length;
+}
+
+it('also while its connection is still being made', async () => {
+  const handlers = { onNotification: () => {}, onListening: () => {} };
+  // A connection takes some milliseconds: an end comes before it, during it and after it.
+  for (let quarter = 0; quarter < 40; quarter += 1) {
+    const listening = listenOn(database.connection, { one: handlers, other: handlers });
+    await delay(quarter / 4);
+    await listening.close();
+  }
+  await until(async () => (await listeners()) === 0);
+});

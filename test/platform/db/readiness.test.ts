@@ -1,0 +1,108 @@
+/** Which schemas a server serves, and what it says of others to whoever asks whether it is ready. */
+import postgres from 'postgres';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
+import { connect } from '../../../src/platform/db/database.js';
+import { unreadinessOf } from '../../../src/platform/db/readiness.js';
+import { until } from '../security/until.js';
+import { migrations } from '../../setup/migrate-up-to.js';
+
+const READY = { status: 200, body: { status: 'ready', busy: false } };
+const NEWEST = migrations().at(-1)!.when;
+const OLDEST_SERVED = '0045_admin_action_details';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(() => app.close());
+
+/** Only the time of the newest counts. */
+async function migratedUpTo(when: number): Promise<void> {
+  await app.sql`delete from drizzle.__drizzle_migrations`;
+  await app.sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('-', ${when})`;
+}
+
+beforeEach(async () => {
+  await migratedUpTo(NEWEST);
+  await app.sql`update oldest_build set newest_migration = ${NEWEST}`;
+  expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
+  app.logged.length = 0;
+});
+
+/** What was logged of readiness. */
+const said = () =>
+  app.logged
+    .map((line) => JSON.parse(line) as Json)
+    .filter(({ msg }) => / ready/.test(msg))
+    .map(({ level, reason, msg }) => [level, reason ?? msg]);
+
+it('serves the schema of the release before, and none that is older', async () => {
+  const oldest = migrations().find(({ tag }) => tag === OLDEST_SERVED)!.when;
+  await migratedUpTo(oldest);
+  expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
+
+  await migratedUpTo(oldest - 1);
+  const reason = 'the schema is older than this build needs: run npm run migrate';
+  for (const _ of ['first', 'second'])
+    expect(await app.rest('GET', '/readyz')).toMatchObject({ status: 503, body: { status: reason } });
+  expect(said()).toEqual([['warn', reason]]);
+});
+
+it('serves a schema that is newer, until a migration takes away what this build uses', async () => {
+  await migratedUpTo(NEWEST + 1);
+  expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
+
+  await app.sql`update oldest_build set newest_migration = ${NEWEST + 1}`;
+  const reason = 'the schema is newer than this build can serve: replace this server by a newer release';
+  expect(await app.rest('GET', '/readyz')).toMatchObject({ status: 503, body: { status: reason } });
+  await app.sql`update oldest_build set newest_migration = ${NEWEST}`;
+  expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
+  expect(said()).toEqual([
+    ['warn', reason],
+    ['info', 'this server is ready again'],
+  ]);
+});
+
+it('is not ready on a database without any schema', async () => {
+  await app.sql`alter table drizzle.__drizzle_migrations rename to away`;
+  const { status, body } = await app.rest('GET', '/readyz');
+  await app.sql`alter table drizzle.away rename to __drizzle_migrations`;
+  expect([status, body.status]).toEqual([503, 'the schema is older than this build needs: run npm run migrate']);
+});
+
+it('is ready while the database takes no more connections, and names a privilege that is missing', async () => {
+  await app.sql`create role narrow login connection limit 1`;
+  const connection = { ...app.database.connection, username: 'narrow' };
+  const unready = async () => {
+    const db = connect(connection, { poolSize: 1 });
+    return unreadinessOf(db).finally(() => db.close());
+  };
+  try {
+    expect(await unready()).toBe(
+      'the role of DATABASE_URL may not read the table of migrations, in the schema drizzle',
+    );
+    const only = postgres({ ...connection, max: 1 });
+    await only`select 1`;
+    expect(await unready()).toBe('the database takes no further connection');
+    await only.end();
+  } finally {
+    await app.sql`drop role narrow`;
+  }
+});
+
+it('however many ask at the same time, the database is asked once or twice', async () => {
+  const { probe, shares } = app.services;
+  const asked = vi.spyOn(probe, 'send');
+  const asking = await app.sql.begin(async (tx) => {
+    await tx`lock table drizzle.__drizzle_migrations`;
+    const all = Array.from({ length: 50 }, () => app.rest('GET', '/readyz'));
+    await until(() => shares.connections.inUse() >= all.length);
+    return all;
+  });
+  for (const { status } of await Promise.all(asking)) expect(status).toBe(200);
+  const looks = asked.mock.calls.filter(([{ name }]) => name === 'lastMigration');
+  expect(looks.length).toBeGreaterThan(0);
+  expect(looks.length).toBeLessThan(5);
+  asked.mockRestore();
+});

@@ -1,0 +1,51 @@
+/** Data folders for the tests of the embedded Postgres: where no server has been, or one has; gone after the file. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
+import { startEmbeddedPostgres } from '../../../src/platform/embedded/embedded.js';
+import { ask, connectionOf, killLeftProcesses, processesOf, startProcess, type ServerProcess } from './processes.js';
+
+export const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-embedded-')));
+chmodSync(root, 0o711);
+let folders = 0;
+/** Where no server has been. */
+export const newFolder = () => join(root, `data-${(folders += 1)}`);
+/** Where a server has been and was stopped. */
+export function usedFolder(): string {
+  const folder = newFolder();
+  execFileSync('cp', ['-a', template, folder]);
+  return folder;
+}
+const template = newFolder();
+beforeAll(async () => (await startEmbeddedPostgres(template)).stop());
+
+export const isGone = (folder: string) => vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 100_000);
+afterAll(async () => {
+  killLeftProcesses();
+  await isGone(`${root}/`);
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** One in this very process, ended with its test however that goes. */
+export async function startHere(...given: Parameters<typeof startEmbeddedPostgres>) {
+  const server = await startEmbeddedPostgres(...given);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+export async function givenServerWithRow(folder: string): Promise<ServerProcess> {
+  const server = startProcess(folder);
+  await ask(await connectionOf(server), 'create table kept as select 42 as answer');
+  return server;
+}
+
+/** The next start works, has what was committed, and leaves nothing behind. */
+export async function expectRecovery(folder: string): Promise<void> {
+  const server = startProcess(folder);
+  expect(await ask(await connectionOf(server), 'select answer from kept')).toEqual([{ answer: 42 }]);
+  await server.stop();
+  expect(readdirSync(folder)).toEqual(['postgres']);
+  expect(processesOf(folder)).toEqual([]);
+}

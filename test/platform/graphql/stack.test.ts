@@ -1,0 +1,20 @@
+/**
+ * Where a document overflows the stack of GraphQL's own rules, its sender hears that it is nested too deeply, and the
+ * log nothing.
+ */
+import { expect, it } from 'vitest';
+import { openTestApp } from '../../setup/app.js';
+import { byGraphql } from '../../apis/refused.js';
+
+it('A validation without end is the caller’s error, not the server’s', async () => {
+  const app = await openTestApp();
+  const fragment = (i: number) =>
+    `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`;
+  const answer = await app.graphql(
+    `{ job(id: "job_x") { ...C0 } } ${Array.from({ length: 45 }, (_, i) => fragment(i)).join(' ')}`,
+  );
+  expect([answer.status, byGraphql(answer).code]).toEqual([400, 'VALIDATION_FAILED']);
+  expect(answer.errors?.[0]?.message).toMatch(/nested too deeply/);
+  expect(app.logged.filter((line) => line.includes('Unexpected error'))).toEqual([]);
+  await app.close();
+});

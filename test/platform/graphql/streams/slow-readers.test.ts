@@ -1,0 +1,124 @@
+/** A client that does not read what is sent is cut, and no other client notices. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Shares } from '../../../../src/platform/shares/shares.js';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { homeowner, type Person } from '../../../story/cast.js';
+import { DRAFT } from '../../../story/journey.js';
+import { until } from '../../security/until.js';
+import { connectAs, MY_EVENTS, untilOpen } from './clients.js';
+
+/** More than the operating system keeps of a connection that is not read. */
+const EVENTS = 6_000;
+const BYTES_OF_EACH = 5_000;
+
+let app: TestApp;
+let hanna: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
+  const job = (await app.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })).body.id;
+  await app.sql`
+    insert into events (id, job_id, sequence, type, actor_id, homeowner_id, data)
+    select 'evt_' || lpad(n::text, 27, '0'), ${job}, 1000 + n, 'job.updated', ${hanna.userId}, ${hanna.profileId},
+      jsonb_build_object('notes', repeat('x', ${BYTES_OF_EACH}::int))
+    from generate_series(1, ${EVENTS}::int) n`;
+  for (let left = 1; left > 0;) {
+    const [waiting] = await app.sql`select count(*)::int as left from events where position is null`;
+    left = waiting?.left;
+  }
+});
+afterAll(() => app.close());
+
+type Unread = (url: string) => Promise<{ closed: Promise<unknown> }>;
+
+const CHANNELS: [name: string, channel: string, open: Unread][] = [
+  [
+    'a WebSocket',
+    'websocket',
+    async (url) => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      socket.on('error', () => {});
+      const closed = once(socket, 'close');
+      await once(socket, 'open');
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${hanna.token}` } }));
+      await once(socket, 'message');
+      const payload = { query: MY_EVENTS, variables: { after: '0' } };
+      socket.send(JSON.stringify({ type: 'subscribe', id: 'unread', payload }));
+      socket.pause();
+      return { closed };
+    },
+  ],
+  [
+    'server-sent events',
+    'sse',
+    async (url) => {
+      const headers = { accept: 'text/event-stream', authorization: `Bearer ${hanna.token}` };
+      const variables = encodeURIComponent('{"after":"0"}');
+      const path = `/graphql/stream?query=${encodeURIComponent(MY_EVENTS)}&variables=${variables}`;
+      const sent = request(url + path, { headers, agent: false }).end();
+      sent.on('error', () => {});
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.pause();
+      response.on('error', () => {});
+      return { closed: once(response, 'close') };
+    },
+  ],
+];
+
+it.each(CHANNELS)(
+  '%s that is not read is cut, and what was not taken counted meanwhile',
+  async (_name, channel, open) => {
+    const { url, shares } = await app.another({ stalledMs: 500 });
+    const counted = unreadBytesOf(shares);
+    const other = connectAs(url, await homeowner(app, 'Olga'));
+    const heard = other.subscribe(MY_EVENTS);
+    await untilOpen({ shares }, 1);
+    const ends = `streams_ended_total{channel="${channel}",end="slow"}`;
+    expect(await app.metric(ends)).toBeNaN();
+    await open(url);
+    await until(() => counted.length > 0);
+    // Of each connection little waits in the server: the rest is read once there is room.
+    expect(counted[0]).toBeLessThan(4 * BYTES_OF_EACH);
+    await untilOpen({ shares }, 1);
+    expect(await app.metric(ends)).toBe(1);
+    expect(shares.unreadBytes.inUse()).toBe(0);
+    expect(heard.events).toEqual([]);
+    await other.client.dispose();
+  },
+);
+
+/** The total unread bytes after each response that has to wait. Polling might miss a change. */
+function unreadBytesOf({ unreadBytes }: Shares): readonly number[] {
+  const counted: number[] = [];
+  const { take } = unreadBytes;
+  vi.spyOn(unreadBytes, 'take').mockImplementation((...given) => {
+    const giveBack = take(...given);
+    counted.push(unreadBytes.inUse());
+    return giveBack;
+  });
+  return counted;
+}
+
+it('one that may hold nothing unread is cut at once', async () => {
+  const { url, shares } = await app.another({}, { unreadBytes: { perUser: 1 } });
+  for (const [, channel, open] of CHANNELS) {
+    const ends = `streams_ended_total{channel="${channel}",end="slow"}`;
+    const before = await app.metric(ends);
+    await open(url);
+    for (let now = before; now === before;) now = await app.metric(ends);
+    expect(shares.streams.inUse()).toBe(0);
+  }
+});
+
+it('one that reads slowly and goes on hears everything, in order and once', async () => {
+  const { client, subscribe } = connectAs(app.url, hanna);
+  const heard = subscribe(MY_EVENTS, { after: '0' });
+  await heard.count(EVENTS + 1);
+  const positions = heard.events.map(({ position }) => Number(position));
+  expect(positions).toEqual(positions.toSorted((one, other) => one - other));
+  expect(new Set(positions).size).toBe(EVENTS + 1);
+  await client.dispose();
+});

@@ -1,0 +1,197 @@
+/** What a port without a proxy bounds, over real sockets. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REQUESTS_AHEAD_MAX } from '../../../src/market/rules/limits.js';
+import { homeowner, type Person } from '../../story/cast.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { until } from '../security/until.js';
+
+const PING = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+let app: TestApp;
+let hanna: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(() => app.close());
+
+interface Client {
+  readonly socket: Socket;
+  heard: string;
+  readonly closed: Promise<unknown>;
+  /** Settles once that many answers have come. */
+  answers(count: number): Promise<string[]>;
+}
+
+async function open(url: string, from = '127.0.0.1'): Promise<Client> {
+  const { port } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress: from, noDelay: true });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const client: Client = {
+    socket,
+    heard: '',
+    closed,
+    async answers(count) {
+      const statuses = () => client.heard.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+      while (statuses().length < count && !socket.destroyed) await Promise.race([once(socket, 'data'), closed]);
+      return statuses().map((line) => line.slice(-3));
+    },
+  };
+  socket.setEncoding('latin1').on('data', (text: string) => (client.heard += text));
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return client;
+}
+
+/** A request that is not answered before the test lets go of a lock. */
+async function held(work: (ask: string) => Promise<void>): Promise<void> {
+  await app.sql.begin(async (tx) => {
+    await tx`select from users where id = ${hanna.userId} for update`;
+    const body = JSON.stringify({ user: { first_name: 'Hanna' } });
+    await work(
+      `PUT /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: ` +
+        `application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+}
+
+describe('requests sent ahead on a connection', () => {
+  it('are answered in the order in which they were sent', async () => {
+    const client = await open(app.url);
+    const paths = ['/healthz', '/nowhere', '/healthz', '/v1/me'];
+    client.socket.write(paths.map((path) => PING.replace('/healthz', path)).join(''));
+    expect(await client.answers(4)).toEqual(['200', '404', '200', '401']);
+    client.socket.destroy();
+  });
+
+  it('are answered up to sixteen, and one more closes the connection and reaches no handler', async () => {
+    const { url, shares } = await app.another();
+    const [modest, greedy] = [await open(url), await open(url)];
+    await held(async (slow) => {
+      modest.socket.write(slow + PING.repeat(REQUESTS_AHEAD_MAX));
+      const numbered = (n: number) => `GET /nowhere HTTP/1.1\r\nHost: a\r\nX-Request-Id: greedy-${n}\r\n\r\n`;
+      greedy.socket.write(slow + Array.from({ length: REQUESTS_AHEAD_MAX + 5 }, (_, at) => numbered(at + 1)).join(''));
+      await greedy.closed;
+      await until(() => app.logged.some((line) => line.includes(`greedy-${REQUESTS_AHEAD_MAX}"`)));
+    });
+    expect(greedy.heard).toBe('');
+    expect(app.logged.filter((line) => line.includes(`greedy-${REQUESTS_AHEAD_MAX + 1}"`))).toEqual([]);
+    expect(await modest.answers(REQUESTS_AHEAD_MAX + 1)).toHaveLength(REQUESTS_AHEAD_MAX + 1);
+    modest.socket.destroy();
+    // Also those that waited behind another one when their connection was closed.
+    await until(() => shares.requests.inUse() === 0 && shares.connections.inUse() === 0);
+  });
+});
+
+describe('a connection whose client says that no more comes', () => {
+  it.each([
+    ['is closed', '', []],
+    ['is closed with a refusal of half a request', 'GET /healthz HTTP/1.1\r\nHo', ['400']],
+  ])('%s', async (_, sent, statuses) => {
+    const client = await open(app.url);
+    client.socket.end(sent);
+    await client.closed;
+    expect(await client.answers(0)).toEqual(statuses);
+  });
+});
+
+describe('a body in chunks', () => {
+  const head = (more = '') =>
+    `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: ` +
+    `chunked\r\n${more}\r\n`;
+  const chunks = (text: string, bytes: number) => {
+    const parts = text.match(new RegExp(`.{1,${bytes}}`, 'gs')) ?? [];
+    return `${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')}0\r\n\r\n`;
+  };
+  const body = (length: number) => JSON.stringify({ email: hanna.email, password: 'x'.repeat(length) });
+
+  it('is read whole, however it is cut, as long as its chunks are not all tiny', async () => {
+    for (const [length, bytes] of [
+      [500, 1],
+      [900, 7],
+      [990, 64],
+      [60_000, 64],
+    ] as const) {
+      const client = await open(app.url);
+      client.socket.write(head() + chunks(body(length), bytes));
+      expect(await client.answers(1)).toEqual([length > 1_000 ? '400' : '401']);
+      client.socket.destroy();
+    }
+  });
+
+  it('that came whole leaves its connection to the next request, and to the end of the connection', async () => {
+    const client = await open(app.url);
+    for (const answers of [1, 2, 3]) {
+      client.socket.write(head() + chunks(body(10), 100));
+      expect(await client.answers(answers)).toEqual(Array.from({ length: answers }, () => '401'));
+    }
+    client.socket.end();
+    await client.closed;
+  });
+
+  it('of a byte each is refused once there are a thousand, and nothing more is read of that connection', async () => {
+    const client = await open(app.url);
+    client.socket.write(head() + chunks(body(50_000), 1));
+    expect(await client.answers(1)).toEqual(['413']);
+    expect(client.heard).toContain('"code":"PAYLOAD_TOO_LARGE"');
+    await client.closed;
+  });
+});
+
+describe('connections', () => {
+  it('of one address are closed beyond its share, and another address has its own', async () => {
+    const { url, shares } = await app.another({}, { connections: { perAddress: 3 } });
+    const first = await Promise.all(Array.from({ length: 3 }, () => open(url)));
+    await until(() => shares.connections.inUse() === 3);
+    await (
+      await open(url)
+    ).closed;
+    const other = await open(url, '127.0.0.9');
+    for (const client of [...first, other]) {
+      client.socket.write(PING);
+      expect(await client.answers(1)).toEqual(['200']);
+    }
+    first[0]?.socket.destroy();
+    await until(() => shares.connections.inUse() === 3);
+    const next = await open(url);
+    next.socket.write(PING);
+    expect(await next.answers(1)).toEqual(['200']);
+  });
+
+  it('are closed where all are taken, and counted', async () => {
+    const { url, shares } = await app.another({}, { connections: { total: 2 } });
+    const first = [await open(url), await open(url, '127.0.0.9')];
+    await until(() => shares.connections.inUse() === 2);
+    await (
+      await open(url)
+    ).closed;
+    expect(await app.metric('share_refusals_total{share="connections",bound="server"}')).toBe(1);
+    for (const client of first) {
+      client.socket.write(PING);
+      expect(await client.answers(1)).toEqual(['200']);
+      client.socket.destroy();
+    }
+    await until(() => shares.connections.inUse() === 0);
+    const next = await open(url);
+    next.socket.write(PING);
+    expect(await next.answers(1)).toEqual(['200']);
+    next.socket.destroy();
+  });
+
+  it('on which nothing was ever sent do not keep a server from stopping', async () => {
+    const stopping = await openTestApp({}, { sameDatabaseAs: app });
+    let stopped: Promise<void> | undefined;
+    await held(async (slow) => {
+      const busy = await open(stopping.url);
+      busy.socket.write(slow);
+      const unused = await open(stopping.url);
+      await until(() => stopping.services.shares.connections.inUse() === 2);
+      stopped = stopping.close();
+      await unused.closed;
+      // Not with those that are cut because the server has waited long enough.
+      expect(busy.socket.destroyed).toBe(false);
+    });
+    await stopped;
+  });
+});

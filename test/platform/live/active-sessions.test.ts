@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { createActiveSessions } from '../../../src/platform/live/active-sessions.js';
+import { openSessionHearing } from '../../../src/platform/live/session-hearing.js';
+import type { SessionId } from '../../../src/market/rules/ids.js';
+import { SESSIONS_IN_MEMORY } from '../../../src/platform/service-limits.js';
+import type { Viewer } from '../../../src/market/rules/viewer.js';
+import type { SessionFacts } from '../../../src/market/store/sessions/sessions.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<SessionFacts, 'viewer' | 'endsInMs'>> {
+  const viewer: Viewer = {
+    userId: 'usr_hanna',
+    sessionId: session,
+    role: 'homeowner',
+    homeownerId: 'hmw_hanna',
+    contractorId: null,
+  };
+  return async () => ({ viewer, endsInMs });
+}
+
+describe('an active session', () => {
+  let nowMs = 0;
+  let isHearing = true;
+  const open = () => {
+    nowMs = 0;
+    isHearing = true;
+    return createActiveSessions(
+      () => isHearing,
+      () => nowMs,
+    );
+  };
+
+  it('is known for half a minute since the database was asked', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', async () => {
+      nowMs += 10_000;
+      return active('ses_one')();
+    });
+    nowMs = 29_999;
+    expect(sessions.find('ses_one')).toMatchObject({ sessionId: 'ses_one' });
+    nowMs = 30_000;
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('is known no longer than it lasts', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', active('ses_one', 700));
+    nowMs = 699;
+    expect(sessions.find('ses_one')).toBeDefined();
+    nowMs = 700;
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('is not relied on while this instance hears nothing', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', active('ses_one'));
+    isHearing = false;
+    expect(sessions.find('ses_one')).toBeUndefined();
+    isHearing = true;
+    expect(sessions.find('ses_one')).toBeDefined();
+  });
+
+  it('that was heard to end is refused, and also by a look-up that began before', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', active('ses_one'));
+    const late = sessions.lookUp('ses_one', async () => {
+      sessions.endSession('ses_one');
+      return active('ses_one')();
+    });
+    expect(await late).toBeUndefined();
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('is answered but not kept if ends of sessions may have been missed during its look-up', async () => {
+    const sessions = open();
+    const during = sessions.lookUp('ses_one', async () => {
+      sessions.forgetAll();
+      return active('ses_one')();
+    });
+    expect(await during).toMatchObject({ sessionId: 'ses_one' });
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('makes room for others: of one more than there may be, the one used longest ago is gone', async () => {
+    const sessions = open();
+    const { max } = SESSIONS_IN_MEMORY;
+    expect(max).toBe(50_000);
+    const named = (at: number): SessionId => `ses_${at}`;
+    for (let at = 0; at <= max; at += 1) await sessions.lookUp(named(at), active(named(at)));
+    expect([
+      sessions.lastKnownViewer(named(0)),
+      sessions.lastKnownViewer(named(1)),
+      sessions.lastKnownViewer(named(max)),
+    ]).toEqual([
+      undefined,
+      expect.objectContaining({ sessionId: named(1) }),
+      expect.objectContaining({ sessionId: named(max) }),
+    ]);
+  });
+});
+
+describe('an instance', () => {
+  let nowMs = 0;
+  const open = () => openSessionHearing(() => nowMs);
+
+  it('hears while it has heard a heartbeat that it sent less than five seconds ago', () => {
+    const hearing = open();
+    expect(hearing.isHearing()).toBe(false);
+    const sent = hearing.heartbeat();
+    // It was long on the way: what was committed since it was sent may not have been heard.
+    nowMs += 4_000;
+    hearing.onHeartbeat(sent);
+    nowMs += 999;
+    expect(hearing.isHearing()).toBe(true);
+    nowMs += 1;
+    expect(hearing.isHearing()).toBe(false);
+  });
+
+  it('does not take the heartbeat of another instance for its own', () => {
+    const [one, other] = [open(), open()];
+    one.onHeartbeat(other.heartbeat());
+    expect(one.isHearing()).toBe(false);
+  });
+
+  it('that listens anew hears once its next heartbeat has come', () => {
+    const hearing = open();
+    hearing.onHeartbeat(hearing.heartbeat());
+    hearing.restart();
+    expect(hearing.isHearing()).toBe(false);
+    hearing.onHeartbeat(hearing.heartbeat());
+    expect(hearing.isHearing()).toBe(true);
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * Positions: no event is skipped, none has two, and no two have one, whichever instance numbers them and however that
+ * ends.
+ */
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobId } from '../../../src/market/rules/ids.js';
+import { newId } from '../../../src/market/store/new-id.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { callRest } from '../../story/calls.js';
+import { checkDatabase } from '../../setup/checker.js';
+import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
+import { metricsOf } from '../../setup/metrics.js';
+import { atOnce } from '../../story/scenes.js';
+import { until } from '../security/until.js';
+import { allNumbered } from './positions.js';
+import { takeUntil, viewerOf } from './viewers.js';
+
+let app: TestApp;
+let other: TestApp;
+let people: People;
+const open: Sql[] = [];
+beforeAll(async () => {
+  app = await openTestApp();
+  other = await openTestApp({}, { sameDatabaseAs: app });
+  people = await gather(app);
+});
+afterAll(async () => {
+  for (const sql of open) await sql.end({ timeout: 5 });
+  await other.close();
+  await app.close();
+});
+
+/** A connection of its own, for a transaction that stays open. */
+function connection(): Sql {
+  const sql = postgres({ ...app.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
+  open.push(sql);
+  return sql;
+}
+
+/** As a transition writes it, but for the job. */
+async function insertEvent(sql: Pick<Sql, 'unsafe'>, jobId: JobId, sequence = 1): Promise<void> {
+  await sql.unsafe(
+    `insert into events (id, job_id, sequence, type, homeowner_id, occurred_at)
+      values ($1, $2, $3, 'job.updated', $4, clock_timestamp())`,
+    [newId('event'), jobId, sequence, people.owner.profileId],
+  );
+}
+
+const positionOf = async (jobId: string, sequence = 1) => {
+  const [event] = await app.sql`select position from events where job_id = ${jobId} and sequence = ${sequence}`;
+  return event?.position == null ? undefined : BigInt(event.position);
+};
+
+/** The events that were written here have no job, which other promises mind. */
+async function positionsOutOfOrder(): Promise<string[]> {
+  return (await checkDatabase(app.sql)).filter((promise) => promise.startsWith('positions'));
+}
+
+it('an event whose transaction commits late comes behind those that others have seen, and is not skipped', async () => {
+  const { live, db } = app.services;
+  const stream = live.open(viewerOf(people.admin, 'admin'), {}, db);
+  const late = newId('job');
+  const holder = connection();
+  await holder.unsafe('begin');
+  await insertEvent(holder, late);
+  const passing = await givenJob(app, 'open', people);
+  const seen = await takeUntil(stream, ({ jobId, type }) => jobId === passing.id && type === 'bid.submitted');
+  expect(seen.map(({ jobId }) => jobId)).not.toContain(late);
+  await holder.unsafe('commit');
+  const last = (await takeUntil(stream, ({ jobId }) => jobId === late)).at(-1);
+  expect(BigInt(last?.position ?? 0)).toBeGreaterThan(BigInt(seen.at(-1)?.position ?? 0));
+  stream.close();
+});
+
+it('two instances number what both of them commit without a gap and without a double', async () => {
+  const stream = other.services.live.open(viewerOf(people.admin, 'admin'), {}, other.services.db);
+  const drafts = Array.from({ length: 150 }, (_, at) => at);
+  const made = await atOnce(drafts, (at) =>
+    callRest(at % 2 === 0 ? app : other, 'create', { by: people.owner, body: DRAFT }),
+  );
+  const ids = new Set(made.map(({ body }) => String(body.id)));
+  expect(ids.size).toBe(150);
+  const seen: string[] = [];
+  for await (const { jobId } of stream) {
+    if (ids.has(jobId)) seen.push(jobId);
+    if (seen.length === ids.size) break;
+  }
+  expect(new Set(seen)).toEqual(ids);
+  await allNumbered(app);
+  const [found] = await app.sql`select count(*)::int as events, count(distinct position)::int as positions,
+    min(position)::int as first, max(position)::int as last from events`;
+  expect(found).toEqual({ events: found?.events, positions: found?.events, first: 1, last: found?.events });
+});
+
+it('within a job positions follow the order in which its events were committed, on whichever instance', async () => {
+  const { id } = await givenJob(app, 'draft', people);
+  const edits = Array.from({ length: 40 }, (_, at) => at);
+  await atOnce(edits, (at) =>
+    callRest(at % 2 === 0 ? app : other, 'update', { by: people.owner, job: id, body: { budget_max: 100 + at } }),
+  );
+  await allNumbered(app);
+  const events = await app.sql`select sequence from events where job_id = ${id} order by position`;
+  expect(events.map(({ sequence }) => Number(sequence))).toEqual(Array.from({ length: 41 }, (_, at) => at + 1));
+  expect(await positionsOutOfOrder()).toEqual([]);
+});
+
+describe('an instance that numbers', () => {
+  it('and is killed in the midst of it leaves nothing behind, and another goes on', async () => {
+    const holder = connection();
+    const left = newId('job');
+    await insertEvent(app.sql, left);
+    await holder.unsafe('begin');
+    const [{ pid } = { pid: 0 }] = await holder`select pg_backend_pid() as pid`;
+    await holder`select number_events(1000)`;
+    const { body } = await callRest(other, 'create', { by: people.owner, body: DRAFT });
+    // Both instances wait for the lock by now, or soon will.
+    await until(async () => {
+      const waiting = await app.sql`select 1 from pg_locks where locktype = 'advisory' and not granted`;
+      return waiting.length > 0;
+    });
+    expect(await positionOf(body.id)).toBeUndefined();
+    await app.sql`select pg_terminate_backend(${pid}::int)`;
+    await allNumbered(app);
+    const positions = [await positionOf(left), await positionOf(body.id)];
+    expect(positions.every((position) => position !== undefined)).toBe(true);
+    expect(await positionsOutOfOrder()).toEqual([]);
+  });
+
+  it('finds by itself what an instance committed that was killed before it could announce it', async () => {
+    const left = newId('job');
+    await insertEvent(app.sql, left, 1);
+    await insertEvent(app.sql, left, 2);
+    await allNumbered(app);
+    const [first, second] = [await positionOf(left, 1), await positionOf(left, 2)];
+    expect(first! < second!).toBe(true);
+  });
+});
+
+it('what is rolled back, in a dry run above all, is neither numbered nor sent', async () => {
+  const { live, db } = app.services;
+  const stream = live.open(viewerOf(people.owner, 'homeowner'), {}, db);
+  const { status, headers } = await callRest(app, 'create', {
+    by: people.owner,
+    body: { ...DRAFT, title: 'Never' },
+    headers: { 'dry-run': 'true' },
+  });
+  expect([status, headers.get('dry-run')]).toEqual([201, 'true']);
+  const { body } = await callRest(app, 'create', { by: people.owner, body: DRAFT });
+  const seen = await takeUntil(stream, ({ jobId }) => jobId === body.id);
+  expect(seen.map(({ jobId }) => jobId)).toEqual([body.id]);
+  stream.close();
+});
+
+it('the metrics say how many were numbered, how long they waited, and how many still wait', async () => {
+  await allNumbered(app);
+  const [{ metrics }, others] = [{ metrics: await metricsOf(app.url) }, await metricsOf(other.url)];
+  const [{ count } = { count: 0 }] = await app.sql`select count(*)::int as count from events`;
+  const numbered = metrics.value('events_numbered_total') + others.value('events_numbered_total');
+  // The backend that was killed numbered none; the constraint of the lock gives each event to one instance alone.
+  expect(numbered).toBe(count);
+  expect(metrics.value('event_position_lag_seconds_count')).toBeGreaterThan(0);
+  expect(metrics.value('event_batch_events_count')).toBeGreaterThan(0);
+  await until(async () => (await metricsOf(app.url)).value('events_waiting') === 0);
+});

@@ -1,0 +1,167 @@
+/** Which tasks are run, when and how often: on two instances that share one database. */
+import postgres, { type Sql } from 'postgres';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openQueue, type Queue, type TaskEnd, type TaskKind } from '../../../src/platform/queue/queue.js';
+import { QUEUE } from '../../../src/platform/service-limits.js';
+import type { Task } from '../../../src/platform/queue/tasks.js';
+import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
+import { until } from '../security/until.js';
+
+const LIMITS = { places: 6, placesPerKey: 2, placesOfSlowKeys: 2, leaseSeconds: 30 };
+const RETRY_AFTER_SECONDS = [60, 3_600];
+
+interface Run extends Task {
+  readonly stop: AbortSignal;
+  end(end: TaskEnd): void;
+}
+
+let database: FreshDatabase;
+let sql: Sql;
+let queues: Queue[];
+/** All tasks that were begun, on any instance, in their order. */
+let runs: Run[];
+/** What a task comes to at once; undefined for those that the test ends. */
+let endOf: (task: Task) => TaskEnd | undefined;
+beforeEach(async () => {
+  database = await freshDatabase();
+  sql = postgres({ ...database.connection, max: 1, fetch_types: false });
+  [runs, queues] = [[], []];
+  endOf = () => undefined;
+});
+afterEach(async () => {
+  const closed = Promise.all(queues.map((queue) => queue.close()));
+  endOf = () => ({ outcome: 'not run' });
+  for (const run of runs) run.end({ outcome: 'not run' });
+  await closed;
+  await sql.end();
+  await database.drop();
+});
+
+function open(): Queue {
+  const run = (task: Task, stop: AbortSignal) =>
+    new Promise<TaskEnd>((end) => {
+      runs.push({ ...task, stop, end });
+      const atOnce = endOf(task);
+      if (atOnce) end(atOnce);
+    });
+  const kind: TaskKind = {
+    limits: LIMITS,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    run: (_, task, stop) => run(task, stop),
+  };
+  const queue = openQueue({
+    connection: database.connection,
+    databaseWatch: { problem: undefined, onOpen: () => {} },
+    log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
+    kinds: { webhook: kind },
+  });
+  queues.push(queue);
+  return queue;
+}
+
+const given = (key: string, count: number, sinceSeconds = 0) =>
+  sql`insert into tasks (id, kind, key, run_at)
+    select ${key} || n, 'webhook', ${key}, now() - make_interval(secs => ${sinceSeconds})
+    from generate_series(1, ${count}::int) n`;
+const waiting = async () => Number((await sql`select count(*)::int from tasks`)[0]?.count);
+const rowOf = async (id: string) =>
+  (await sql`select *, run_at - now() > '0' as is_later from tasks where id = ${id}`)[0];
+const keysOf = (some: readonly Run[]) => some.map(({ key }) => key);
+const begun = (count: number) => until(() => runs.length >= count);
+
+describe('places', () => {
+  it('are few for each key, however many of its tasks wait and since when', async () => {
+    await given('busy', 1_000, 3_600);
+    await given('other', 1);
+    open();
+    await until(() => keysOf(runs).includes('other'));
+    expect(keysOf(runs).toSorted()).toEqual(['busy', 'busy', 'other']);
+    runs.find(({ key }) => key === 'busy')?.end({ outcome: 'done' });
+    await begun(4);
+    expect(runs[3]?.key).toBe('busy');
+  });
+
+  it('of keys that are slow are apart from those of the others, and each of them has its turn', async () => {
+    const slow = ['anna', 'ben', 'carla'];
+    for (const [at, key] of slow.entries()) await given(key, 20, 3_600 - at);
+    open();
+    await begun(LIMITS.places);
+    await given('quick', 1);
+    for (const run of runs) run.end({ outcome: 'done', isSlow: true });
+    await begun(LIMITS.places + LIMITS.placesOfSlowKeys + 1);
+    const next = keysOf(runs.slice(LIMITS.places));
+    expect(next).toHaveLength(LIMITS.placesOfSlowKeys + 1);
+    expect(next.filter((key) => key === 'quick')).toHaveLength(1);
+    expect(new Set(next)).toHaveLength(next.length);
+    // By then those with the oldest tasks still have many.
+    endOf = ({ key }) => (key === 'quick' ? undefined : { outcome: 'done' });
+    for (const run of runs) run.end({ outcome: 'done' });
+    await until(async () => (await waiting()) === 0);
+    const half = keysOf(runs.slice(LIMITS.places, LIMITS.places + 27));
+    expect(new Set(half.filter((key) => key !== 'quick'))).toEqual(new Set(slow));
+  });
+});
+
+describe('a task', () => {
+  it('is run once, whichever of the instances claims it', async () => {
+    endOf = () => ({ outcome: 'done' });
+    for (let key = 0; key < 20; key += 1) await given(`key${key}-`, 50);
+    open();
+    open();
+    await until(async () => (await waiting()) === 0);
+    expect(runs).toHaveLength(1_000);
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(1_000);
+  });
+
+  it('that fails is run again after each delay of its kind, a tenth sooner or later, and then no more', async () => {
+    endOf = () => ({ outcome: 'failed' });
+    await given('key', 1);
+    open();
+    for (const [at, seconds] of RETRY_AFTER_SECONDS.entries()) {
+      await until(async () => (await rowOf('key1'))?.attempts === at + 1);
+      const [row] = await sql`select leased_until, extract(epoch from run_at - now())::float8 as after from tasks`;
+      expect(row?.leased_until).toBeNull();
+      expect(row?.after).toBeGreaterThan(seconds * (1 - QUEUE.retrySpread) - 10);
+      expect(row?.after).toBeLessThanOrEqual(seconds * (1 + QUEUE.retrySpread));
+      await sql`update tasks set run_at = now()`;
+    }
+    await until(async () => (await waiting()) === 0);
+    expect(runs.map(({ attempts }) => attempts)).toEqual([0, 1, 2]);
+  });
+
+  it('of an instance that was killed is run by another once its lease has run out, and not before', async () => {
+    await given('killed', 1);
+    await given('alive', 1);
+    await sql`update tasks set leased_until = now() + interval '1 minute' * (case key when 'alive' then 1 else -1 end)`;
+    open();
+    await begun(1);
+    await given('last', 1);
+    await begun(2);
+    expect(keysOf(runs)).toEqual(['killed', 'last']);
+  });
+
+  it('writes nothing down once another instance has taken it over', async () => {
+    await given('key', 1);
+    open();
+    await begun(1);
+    await sql`update tasks set leased_until = now() - interval '1 second'`;
+    await begun(2);
+    const written: string[] = [];
+    const end = (name: string): TaskEnd => ({ outcome: 'done', write: async () => written.push(name) });
+    runs[0]?.end(end('late'));
+    runs[1]?.end(end('in time'));
+    await until(async () => (await waiting()) === 0);
+    expect(written).toEqual(['in time']);
+  });
+
+  it('is given back by an instance that stops, to be run at once by another, and counts no attempt', async () => {
+    await given('key', 1);
+    const stopping = open();
+    await begun(1);
+    runs[0]?.stop.addEventListener('abort', () => runs[0]?.end({ outcome: 'not run' }));
+    await stopping.close();
+    expect(await rowOf('key1')).toMatchObject({ attempts: 0, leased_until: null, is_later: false });
+    open();
+    await begun(2);
+  });
+});

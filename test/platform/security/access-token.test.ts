@@ -1,0 +1,316 @@
+import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
+import jwt, { type Algorithm } from 'jsonwebtoken';
+import { describe, expect, it } from 'vitest';
+import { createAccessTokens } from '../../../src/platform/security/access-token.js';
+import { newId } from '../../../src/market/store/new-id.js';
+
+const SECRET = 'a secret of more than 32 bytes, for the tests';
+const PREVIOUS = 'the secret before it, also more than 32 bytes';
+const START_SECONDS = 1_800_000_000;
+const TTL_SECONDS = 900;
+
+let nowSeconds = START_SECONDS;
+const settings = {
+  secret: SECRET,
+  previousSecret: PREVIOUS,
+  issuer: 'market',
+  audience: 'api',
+  ttlSeconds: TTL_SECONDS,
+  now: () => nowSeconds * 1000,
+};
+const tokens = createAccessTokens(settings);
+const formerTokens = createAccessTokens({ ...settings, secret: PREVIOUS, previousSecret: undefined });
+const bearer = { userId: newId('user'), sessionId: newId('session'), role: 'homeowner' } as const;
+
+const good = tokens.sign(bearer).token;
+const [header = '', body = '', signature = ''] = good.split('.');
+const goodHeader: Record<string, unknown> = parsed(header);
+const goodPayload: Record<string, unknown> = parsed(body);
+const claims = { ...bearer, expiresAtSeconds: START_SECONDS + TTL_SECONDS };
+
+function parsed(part: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(part, 'base64url').toString());
+}
+
+function encoded(value: unknown): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+}
+
+/** Signed rightly over whatever is given: what a thief of nothing but our code's mistakes could hope for. */
+function sealed(headerPart: string, bodyPart: string, secret: string = SECRET, hash = 'sha256'): string {
+  const signature = createHmac(hash, secret).update(`${headerPart}.${bodyPart}`).digest('base64url');
+  return `${headerPart}.${bodyPart}.${signature}`;
+}
+
+const withPayload = (changes: Record<string, unknown>) => sealed(header, encoded({ ...goodPayload, ...changes }));
+const without = (name: string) =>
+  sealed(header, encoded(Object.fromEntries(Object.entries(goodPayload).filter(([key]) => key !== name))));
+const withHeader = (changes: Record<string, unknown>) => sealed(encoded({ ...goodHeader, ...changes }), body);
+
+function expectRefused(forged: readonly string[]): void {
+  const passed = forged.filter((token) => typeof tokens.verify(token) !== 'string');
+  expect(passed).toEqual([]);
+}
+
+describe('a good access token', () => {
+  it('gives back who bears it and until when, for every role', () => {
+    expect(tokens.verify(good)).toEqual(claims);
+    for (const role of ['homeowner', 'contractor', 'admin'] as const) {
+      expect(tokens.verify(tokens.sign({ ...bearer, role }).token)).toEqual({ ...claims, role });
+    }
+  });
+
+  it('passes when it was signed with the previous secret, and is signed with the current one', () => {
+    expect(tokens.verify(formerTokens.sign(bearer).token)).toEqual(claims);
+    expect(formerTokens.verify(tokens.sign(bearer).token)).toBe('invalid');
+    expect(createAccessTokens({ ...settings, previousSecret: undefined }).verify(formerTokens.sign(bearer).token)).toBe(
+      'invalid',
+    );
+  });
+
+  it('holds until its last second and not beyond', () => {
+    nowSeconds = START_SECONDS + TTL_SECONDS - 1;
+    expect(tokens.verify(good)).toEqual(claims);
+    nowSeconds = START_SECONDS + TTL_SECONDS;
+    expect(tokens.verify(good)).toBe('expired');
+    nowSeconds = START_SECONDS;
+  });
+
+  it('may come from an instance whose clock runs a little ahead, and not from the far future', () => {
+    expect(tokens.verify(withPayload({ iat: START_SECONDS + 30 }))).toEqual(claims);
+    expect(tokens.verify(withPayload({ iat: START_SECONDS + 3_600 }))).toBe('issued_in_future');
+    // Who cannot sign learns nothing of clocks.
+    expect(tokens.verify(sealed(header, encoded({ ...goodPayload, iat: START_SECONDS + 3_600 }), PREVIOUS))).toBe(
+      'invalid',
+    );
+  });
+
+  it('says until when it holds', () => {
+    expect(tokens.sign(bearer).expiresAt).toEqual(new Date((START_SECONDS + TTL_SECONDS) * 1000));
+  });
+
+  it('names its secret in the header without showing it', () => {
+    expect(goodHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: expect.stringMatching(/^[\w-]{11}$/) });
+    expect(parsed(formerTokens.sign(bearer).token.split('.')[0] ?? '').kid).not.toBe(goodHeader.kid);
+  });
+
+  it('cannot be made with a short secret', () => {
+    expect(() => createAccessTokens({ ...settings, secret: 'x'.repeat(31) })).toThrow('at least 32 bytes');
+    expect(() => createAccessTokens({ ...settings, previousSecret: 'short' })).toThrow('at least 32 bytes');
+    expect(() => createAccessTokens({ ...settings, secret: '0123456789abcdef0123456789abcdeé' })).not.toThrow();
+  });
+});
+
+describe('of a bad access token is said', () => {
+  it('that it has expired only where all else in it is right', () => {
+    const late = { exp: START_SECONDS };
+    expect(tokens.verify(withPayload(late))).toBe('expired');
+    const forged = [
+      sealed(header, encoded({ ...goodPayload, ...late }), 'x'.repeat(32)),
+      withPayload({ ...late, iss: 'other' }),
+      withPayload({ ...late, sub: bearer.sessionId }),
+      withPayload({ ...late, role: 'root' }),
+    ];
+    expect(forged.map((token) => tokens.verify(token))).toEqual(forged.map(() => 'invalid'));
+  });
+
+  it('that it is malformed where it does not look like one', () => {
+    for (const token of ['', 'a.b', 'not a token', `${good} `, `${header}..${signature}`, 'A'.repeat(5_000)])
+      expect(tokens.verify(token), token.slice(0, 100)).toBe('malformed');
+    expect(tokens.verify('a.b.c')).toBe('invalid');
+  });
+});
+
+describe('a forged or altered access token is refused', () => {
+  it('with any bit of it flipped, at every position', () => {
+    const forged = Array.from({ length: good.length }, (_, at) => at).flatMap((at) =>
+      Array.from(
+        { length: 7 },
+        (_, bit) => good.slice(0, at) + String.fromCharCode(good.charCodeAt(at) ^ (1 << bit)) + good.slice(at + 1),
+      ),
+    );
+    expect(forged.length).toBeGreaterThan(1_000);
+    expectRefused(forged);
+  });
+
+  it('with any character replaced by another of its alphabet, the last one too', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const at = [...Array.from({ length: Math.floor(good.length / 8) }, (_, i) => i * 8), good.length - 1];
+    expectRefused(
+      at.flatMap((i) =>
+        [...alphabet].filter((c) => c !== good[i]).map((c) => good.slice(0, i) + c + good.slice(i + 1)),
+      ),
+    );
+  });
+
+  it('cut short or grown at any place', () => {
+    expectRefused(Array.from({ length: good.length }, (_, at) => good.slice(0, at)));
+    expectRefused(Array.from({ length: good.length }, (_, at) => good.slice(at + 1)));
+    expectRefused(Array.from({ length: good.length + 1 }, (_, at) => `${good.slice(0, at)}A${good.slice(at)}`));
+  });
+
+  it('in a form that is no token', () => {
+    const space = [' ', '\n', '\t', '\u0000', '=', '.'].flatMap((c) => [c + good, good + c]);
+    expectRefused([
+      '',
+      '.',
+      '..',
+      '...',
+      'null',
+      '{}',
+      'Bearer',
+      '🔑',
+      `${header}..${signature}`,
+      `.${body}.${signature}`,
+      `${good}.${good}`,
+      ...space,
+    ]);
+    for (const nonsense of [undefined, null, 7, {}, [good]]) {
+      // The API types this as a string; a mistake there must not become an exception here.
+      expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBe('malformed');
+    }
+  });
+
+  it('with the algorithm none, in any spelling, signed or not', () => {
+    for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
+      const head = encoded({ ...goodHeader, alg });
+      expectRefused([`${head}.${body}.`, `${head}.${body}`, `${head}.${body}.${signature}`, sealed(head, body)]);
+    }
+    expectRefused([`${header}.${body}.`, `${header}.${body}`, jwt.sign(goodPayload, '', { algorithm: 'none' })]);
+  });
+
+  it('with another algorithm, be it with our own secret', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const keyid = String(goodHeader.kid);
+    const rsa: readonly Algorithm[] = ['RS256', 'RS384', 'RS512', 'PS256'];
+    expectRefused([
+      ...rsa.map((algorithm) => jwt.sign(goodPayload, privateKey, { algorithm, keyid })),
+      jwt.sign(goodPayload, ec.privateKey, { algorithm: 'ES256', keyid }),
+      ...(['HS384', 'HS512'] as const).map((algorithm) => jwt.sign(goodPayload, SECRET, { algorithm, keyid })),
+      sealed(encoded({ ...goodHeader, alg: 'HS512' }), body, SECRET, 'sha512'),
+      sealed(header, body, SECRET, 'sha512'),
+      // The classic: the public key taken for an HMAC secret.
+      sealed(header, body, publicKey.export({ type: 'spki', format: 'pem' }).toString()),
+      withHeader({ alg: 'RS256' }),
+      withHeader({ alg: ['HS256'] }),
+    ]);
+  });
+
+  it('with another secret', () => {
+    const others = ['', 'secret', `${SECRET} `, SECRET.slice(1), SECRET.toUpperCase(), `${goodHeader.kid}`, header];
+    expectRefused(others.map((secret) => sealed(header, body, secret)));
+    expectRefused([createAccessTokens({ ...settings, secret: 'x'.repeat(32) }).sign(bearer).token]);
+  });
+
+  it('with the headers of the two secrets swapped, or another key named or brought along', () => {
+    const [formerHeader = '', formerBody = '', formerSignature = ''] = formerTokens.sign(bearer).token.split('.');
+    const ownKey = createSecretKey(Buffer.from('x'.repeat(32)));
+    expectRefused([
+      `${formerHeader}.${body}.${signature}`,
+      `${header}.${formerBody}.${formerSignature}`,
+      sealed(formerHeader, body, SECRET),
+      sealed(header, body, PREVIOUS),
+      ...['', '../../dev/null', "' or 1=1", '__proto__', 'constructor', null, 0].map((kid) => withHeader({ kid })),
+      sealed(encoded({ alg: 'HS256', typ: 'JWT' }), body),
+      withHeader({ jwk: ownKey.export({ format: 'jwk' }) }),
+      withHeader({ crit: ['exp'] }),
+      sealed(encoded({ ...goodHeader, jwk: ownKey.export({ format: 'jwk' }) }), body, 'x'.repeat(32)),
+    ]);
+  });
+
+  it('without one of its claims, or with any of them null', () => {
+    const names = ['iss', 'aud', 'sub', 'sid', 'role', 'iat', 'exp'];
+    expect(Object.keys(goodPayload).toSorted()).toEqual(names.toSorted());
+    expectRefused(names.flatMap((name) => [without(name), withPayload({ [name]: null })]));
+  });
+
+  it('with an expiry that has come, or that is no whole number', () => {
+    const late = START_SECONDS + TTL_SECONDS;
+    expectRefused([0, -1, 1, START_SECONDS, START_SECONDS - 1].map((exp) => withPayload({ exp })));
+    expectRefused(
+      [String(late), '', 'never', late + 0.5, true, [late], { late }, 2 ** 60].map((exp) => withPayload({ exp })),
+    );
+    expectRefused(
+      ['1e999', '-1e999', '9e99', 'NaN'].map((exp) =>
+        sealed(header, encoded(JSON.stringify({ ...goodPayload, exp: 0 }).replace('"exp":0', `"exp":${exp}`))),
+      ),
+    );
+    expectRefused(['now', 1.5, 1e300, true, [START_SECONDS]].map((iat) => withPayload({ iat })));
+    expectRefused([withPayload({ nbf: late }), withPayload({ nbf: 'soon' })]);
+  });
+
+  it('of another issuer or for another audience', () => {
+    const others = ['', 'Market', 'market ', 'api2', ['market'], ['api'], ['api', 'other'], {}, 7, true];
+    expectRefused(others.flatMap((other) => [withPayload({ iss: other }), withPayload({ aud: other })]));
+    expectRefused([
+      createAccessTokens({ ...settings, issuer: 'other' }).sign(bearer).token,
+      createAccessTokens({ ...settings, audience: 'other' }).sign(bearer).token,
+    ]);
+  });
+
+  it('with another role', () => {
+    const roles = [
+      '',
+      'Admin',
+      'ADMIN',
+      'admin ',
+      'root',
+      'owner',
+      ['admin'],
+      { admin: true },
+      1,
+      true,
+      '__proto__',
+      'toString',
+    ];
+    expectRefused(roles.map((role) => withPayload({ role })));
+  });
+
+  it('with ids that are malformed or of the wrong kind', () => {
+    const tail = bearer.userId.slice(4);
+    const bad = [
+      '',
+      'usr_',
+      'ses_',
+      tail,
+      `usr_${tail}0`,
+      `usr_${tail.slice(1)}`,
+      `usr_${tail}\n`,
+      ` usr_${tail}`,
+      `usr_${'-'.repeat(27)}`,
+      `USR_${tail}`,
+      newId('job'),
+      [bearer.userId],
+      7,
+      {},
+    ];
+    expectRefused([...bad, bearer.sessionId].map((sub) => withPayload({ sub })));
+    expectRefused([...bad, bearer.userId].map((sid) => withPayload({ sid })));
+  });
+
+  it('with a payload that is no object', () => {
+    const payloads = [
+      'null',
+      '7',
+      '"text"',
+      'true',
+      '[]',
+      `[${JSON.stringify(goodPayload)}]`,
+      JSON.stringify(JSON.stringify(goodPayload)),
+      'no json',
+      '{',
+      '',
+    ];
+    expectRefused(payloads.map((payload) => sealed(header, encoded(payload))));
+    expectRefused([sealed(header, Buffer.from([0xff, 0xfe, 0x00]).toString('base64url'))]);
+    expectRefused([sealed(header, encoded(`{"__proto__":${JSON.stringify(goodPayload)}}`))]);
+  });
+
+  it('when it is overlong, though everything in it is right', () => {
+    const padded = (characters: number) => withPayload({ pad: 'x'.repeat(characters) });
+    expect(tokens.verify(padded(1_000))).toEqual(claims);
+    expect(padded(3_000).length).toBeGreaterThan(4_096);
+    expectRefused([padded(3_000), padded(1_000_000), 'A'.repeat(10_000_000)]);
+  });
+});

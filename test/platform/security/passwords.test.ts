@@ -1,0 +1,47 @@
+import bcrypt from 'bcrypt';
+import { describe, expect, it } from 'vitest';
+import { createPasswords } from '../../../src/platform/security/passwords.js';
+
+describe('passwords', () => {
+  const passwords = createPasswords({ cost: 5 });
+
+  it('match their own hash, in whatever script they are written, and no other', async () => {
+    const hash = await passwords.hash('näher mein 🔑');
+    expect(await passwords.matches('näher mein 🔑', hash)).toBe(true);
+    expect(await passwords.matches('naher mein 🔑', hash)).toBe(false);
+    expect(await passwords.matches('', hash)).toBe(false);
+  });
+
+  it('are hashed at the configured cost, with a salt of their own each time', async () => {
+    const [one, other] = await Promise.all([passwords.hash('same'), passwords.hash('same')]);
+    expect(bcrypt.getRounds(one)).toBe(5);
+    expect(one).not.toBe(other);
+  });
+
+  it('never match an account that does not exist', async () => {
+    for (const plain of ['', 'password', 'undefined']) expect(await passwords.matches(plain, undefined)).toBe(false);
+  });
+
+  it('are hashed a few at a time: 256 wait, the next is refused at once, and all who waited are answered', async () => {
+    const busy = createPasswords({ cost: 4, concurrent: 2 });
+    // From so many addresses that none of them waits with more than another.
+    const inTime = Array.from({ length: 258 }, (_, at) => busy.hash('x', { address: `10.0.0.${at}` }));
+    expect([busy.active, busy.waiting]).toEqual([2, 256]);
+    await expect(busy.hash('x', { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(busy.matches('x', undefined, { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(await Promise.all(inTime)).toHaveLength(258);
+    expect([busy.active, busy.waiting]).toEqual([0, 0]);
+  });
+
+  it('are hashed for one address as for others: its 129th that waits is refused', async () => {
+    const busy = createPasswords({ cost: 4, concurrent: 1 });
+    const order: string[] = [];
+    const greedy = Array.from({ length: 129 }, (_, at) =>
+      busy.hash('x', { address: 'greedy' }).then(() => order.push(`greedy ${at}`)),
+    );
+    await expect(busy.hash('x', { address: 'greedy' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    await busy.hash('x', { address: 'other' }).then(() => order.push('other'));
+    expect(order.indexOf('other')).toBeLessThanOrEqual(2);
+    await Promise.all(greedy);
+  });
+});

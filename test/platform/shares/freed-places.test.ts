@@ -1,0 +1,31 @@
+/** Work whose end lets several begin that waited for different reasons. */
+import { expect, it } from 'vitest';
+import { createFairQueue } from '../../../src/platform/shares/fair-queue.js';
+import { NO_EVENTS } from '../../../src/platform/shares/share.js';
+
+it('all begin that the end of one had kept waiting, whether for its user or for how long it took', async () => {
+  const limits = { of: 'calls waiting', total: 10 };
+  const bounds = { places: 3, placesPerUser: 1, placesForLong: 1, waitMs: 60_000 };
+  const queue = createFairQueue({ name: 'databaseQueue', limits, events: NO_EVENTS, ...bounds });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const begun: string[] = [];
+  let beginBoth = () => {};
+  const both = new Promise<void>((resolve) => (beginBoth = resolve));
+  const work = (name: string) => async () => {
+    begun.push(name);
+    if (begun.length === 2) beginBoth();
+    await both;
+  };
+  const anna = { address: 'a', user: 'anna' };
+  const first = queue.run(anna, () => ended, { isLong: true });
+  const others = [
+    queue.run(anna, work('of her own')),
+    queue.run({ address: 'b' }, work('long as well'), { isLong: true }),
+  ];
+  expect([queue.active, queue.waiting]).toEqual([1, 2]);
+  end();
+  await first;
+  expect([queue.active, queue.waiting]).toEqual([2, 0]);
+  await Promise.all(others);
+});

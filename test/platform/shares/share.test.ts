@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { createShare, NO_EVENTS, type Holder } from '../../../src/platform/shares/share.js';
+import { readConfig } from '../../../src/app/config.js';
+import { RequestUnderWay } from '../../../src/platform/shares/shares.js';
+
+const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) =>
+  createShare({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
+const refused = (take: () => unknown) => {
+  try {
+    take();
+    return 'taken';
+  } catch (error) {
+    const { code, status, details, message } = error as {
+      code: string;
+      status: number;
+      details: object;
+      message: string;
+    };
+    return { code, status, details, message };
+  }
+};
+
+describe('a share', () => {
+  it('is a user’s inside an address, an address’ for all of its users, and the whole server’s', () => {
+    const share = shareOf({ perUser: 1, perAddress: 2, total: 3 });
+    const user = (address: string, name: string): Holder => ({ address, user: name });
+    share.take(user('a', '1'));
+    expect(refused(() => share.take(user('a', '1')))).toEqual({
+      code: 'RATE_LIMITED',
+      status: 429,
+      details: { retryAfter: 1, limit: 'requests' },
+      message: 'At most 1 requests at once are for you; wait for some to end.',
+    });
+    share.take(user('a', '2'));
+    expect(refused(() => share.take(user('a', '3')))).toMatchObject({
+      status: 429,
+      message: 'At most 2 requests at once are for your network address; wait for some to end.',
+    });
+    share.take(user('b', '1'));
+    expect(refused(() => share.take(user('c', '1')))).toMatchObject({
+      code: 'OVERLOADED',
+      status: 503,
+      details: { retryAfter: 1 },
+    });
+  });
+
+  it('is given back once, however often its holder says so', () => {
+    const share = shareOf({ perUser: 2 });
+    const holder = { address: 'a', user: '1' };
+    const [one] = [share.take(holder), share.take(holder)];
+    one();
+    one();
+    expect([share.inUse(), share.inUse('a'), share.inUse('b')]).toEqual([1, 1, 0]);
+    share.take(holder);
+    expect(refused(() => share.take(holder))).toMatchObject({ status: 429 });
+  });
+
+  it('of a holder who was named later is given back as it was taken', () => {
+    const share = shareOf({ perUser: 1 });
+    const holder: Holder = { address: 'a' };
+    const giveBack = share.take(holder);
+    holder.user = '1';
+    giveBack();
+    expect([share.inUse(), refused(() => share.take(holder)), share.inUse()]).toEqual([0, 'taken', 1]);
+  });
+
+  it('forgets users who hold nothing, at an address that always holds something', () => {
+    const share = shareOf({ perUser: 1, perAddress: 2 });
+    share.take({ address: 'a' });
+    for (let at = 0; at < 100; at += 1) {
+      const giveBack = share.take({ address: 'a', user: `one of many ${at}` });
+      refused(() => share.take({ address: 'a', user: `refused ${at}` }));
+      giveBack();
+    }
+    expect([share.inUse('a'), share.inUse('a', 'one of many 0')]).toEqual([1, 0]);
+  });
+
+  it('says who holds the most', () => {
+    const share = shareOf({});
+    expect(share.largest()).toBeUndefined();
+    share.take({ address: 'a' }, 5);
+    share.take({ address: 'b' }, 3);
+    share.take({ address: 'b' }, 3);
+    expect(share.largest()).toBe('b');
+  });
+});
+
+describe('a request under way', () => {
+  it('counts for its address alone until its user is known, and then for both, once', () => {
+    const share = shareOf({ perUser: 2, perAddress: 10 });
+    const requests = Array.from({ length: 3 }, () => new RequestUnderWay(share, { address: 'a' }));
+    requests[0]?.identify('usr_1');
+    requests[0]?.identify('usr_1');
+    requests[1]?.identify('usr_1');
+    expect(share.inUse('a')).toBe(3);
+    expect(refused(() => requests[2]?.identify('usr_1'))).toMatchObject({ code: 'RATE_LIMITED' });
+    requests[2]?.end();
+    requests[2]?.end();
+    requests[1]?.end();
+    expect(share.inUse('a')).toBe(1);
+    expect(refused(() => new RequestUnderWay(share, { address: 'a', user: 'usr_1' }))).toBe('taken');
+  });
+
+  it('that has ended takes nothing any more when its user becomes known', () => {
+    const share = shareOf({ perUser: 1 });
+    const request = new RequestUnderWay(share, { address: 'a' });
+    request.end();
+    request.identify('usr_1');
+    expect(share.inUse()).toBe(0);
+  });
+});
+
+describe('the table of shares', () => {
+  it('takes three numbers from the environment', () => {
+    const { shares } = readConfig({
+      SHARE_REQUESTS_PER_USER: '1',
+      SHARE_REQUESTS_PER_ADDRESS: '2',
+      SHARE_STREAMS_PER_ADDRESS: '3',
+    });
+    expect(shares.requests).toMatchObject({ perUser: 1, perAddress: 2 });
+    expect([shares.streams.perAddress, shares.webSockets.perAddress]).toEqual([3, 3]);
+  });
+
+  it('leaves connections uncounted by address behind a proxy, whose they all are', () => {
+    const { connections, requests } = readConfig({ TRUST_PROXY_HOPS: '1' }).shares;
+    expect([connections.perAddress, connections.total, requests.perAddress]).toEqual([undefined, 10_000, 200]);
+  });
+});

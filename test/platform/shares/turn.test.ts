@@ -1,0 +1,39 @@
+/** What takes the event loop long is begun one after another, and the loop goes on in between. */
+import { expect, it } from 'vitest';
+import { createFairQueue } from '../../../src/platform/shares/fair-queue.js';
+import { NO_EVENTS } from '../../../src/platform/shares/share.js';
+import { turnOf } from '../../../src/platform/shares/shares.js';
+
+const open = () =>
+  createFairQueue({ name: 'longReads', limits: { of: 'reads' }, events: NO_EVENTS, places: 1, waitMs: 60_000 });
+
+it('begins one in each turn of the event loop', async () => {
+  const queue = open();
+  const order: string[] = [];
+  let turns = 0;
+  const count = () => {
+    order.push(`loop ${(turns += 1)}`);
+    if (turns < 3) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(
+    ['one', 'two', 'three'].map(async (name) => {
+      await turnOf(queue, { address: 'a' });
+      order.push(name);
+    }),
+  );
+  expect(order).toEqual(['one', 'loop 1', 'two', 'loop 2', 'three']);
+});
+
+it('goes from address to address, so that a hundred of one delay another by one of them', async () => {
+  const queue = open();
+  const order: string[] = [];
+  const asked = [...Array<string>(100).fill('greedy'), 'modest'];
+  await Promise.all(
+    asked.map(async (address) => {
+      await turnOf(queue, { address });
+      order.push(address);
+    }),
+  );
+  expect(order.indexOf('modest')).toBeLessThanOrEqual(2);
+});

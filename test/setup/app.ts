@@ -1,0 +1,235 @@
+/**
+ * A real server on a database of its own, and people to call it. Every test file opens one; nothing in it is shared.
+ */
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import postgres, { type Sql } from 'postgres';
+import { readConfig, type Config } from '../../src/app/config.js';
+import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
+import { createLog } from '../../src/platform/telemetry/log.js';
+import { openQueue } from '../../src/platform/queue/queue.js';
+import { prepareSchema } from '../../src/app/prepare-schema.js';
+import { openServices, type ServiceTimeouts } from '../../src/app/services.js';
+import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
+import type { Services } from '../../src/market/operations/services.js';
+import { createAccessTokens } from '../../src/platform/security/access-token.js';
+import type { ShareName } from '../../src/market/rules/limits.js';
+import { startServer } from '../../src/app/server.js';
+import { directly, type Connection, type DatabaseHooks } from '../../src/platform/db/database.js';
+import { taskKinds } from '../../src/app/task-kinds.js';
+import { openWebhooks } from '../../src/market/webhooks/webhooks.js';
+import type { ShareLimits, ShareTable } from '../../src/platform/shares/share-limits.js';
+import { createShares, type Shares } from '../../src/platform/shares/shares.js';
+import { addressOf } from '../story/addresses.js';
+import type { Answer, GraphqlAnswer, Json } from '../story/answer.js';
+import { expectAsDescribed, expectAsDocumented } from '../story/documented.js';
+import { freshDatabase, type FreshDatabase } from './postgres.js';
+
+export type { Answer, GraphqlAnswer, Json };
+
+export interface TestApp {
+  readonly url: string;
+  readonly services: Services;
+  readonly database: FreshDatabase;
+  /** The database by the back API: to look at rows, to move time, and to try what nobody may. */
+  readonly sql: Sql;
+  /** Everything that was logged, for tests that look for what must not be there. */
+  readonly logged: string[];
+  /** The statements sent since the last look. */
+  statements(): string[];
+  /** The same services behind another server, with shorter timeouts or other shares: its URL. */
+  another(timeouts?: Partial<Timeouts>, shares?: ShareChanges): Promise<{ url: string; shares: Shares }>;
+  /** What /metrics says under this name and these labels. */
+  metric(name: string): Promise<number>;
+  /** Throws if the answer is not what the OpenAPI document says. */
+  rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
+  graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
+  close(): Promise<void>;
+}
+
+/** Sessions are looked up in the database now and then, and of admins always: other statements are what a call asks. */
+export const isLookUpOfSession = (statement: string) => statement.includes('/* selectActiveSession */');
+
+export interface CallOptions {
+  token?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Calls from the network address of this caller, on a connection of its own, in place of 127.0.0.1. */
+  from?: number | undefined;
+}
+
+export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
+
+type ShareChanges = Partial<Record<ShareName, Partial<ShareLimits>>>;
+
+export interface AppOptions {
+  /** Opens a second instance on the database of this one. */
+  sameDatabaseAs?: Pick<TestApp, 'database'>;
+  /** What the environment cannot say, such as a Redis on a socket. */
+  settings?: Partial<Config>;
+  /** Other shares than those of the product. */
+  shares?: ShareChanges;
+  /** For tests that may take longer on a busy machine than an access token lasts. */
+  tokensLast?: boolean;
+  /** Another way to its database than the straight one. */
+  through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
+}
+
+/**
+ * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds, and the
+ * event loop from answering within a second: calls are not to give up meanwhile.
+ */
+const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
+  queueTimeoutMs: 250_000,
+  statementTimeoutMs: 250_000,
+  lockTimeoutMs: 250_000,
+  probeTimeoutMs: 60_000,
+};
+
+function withShares(table: ShareTable, changes: ShareChanges): ShareTable {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, share]) => [name, { ...share, ...changes[name as ShareName] }]),
+  ) as ShareTable;
+}
+
+export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
+export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
+
+export async function openTestApp(
+  env: Record<string, string> = {},
+  { sameDatabaseAs, settings, shares = {}, tokensLast = false, through = (straight) => straight }: AppOptions = {},
+): Promise<TestApp> {
+  const database = sameDatabaseAs?.database ?? (await freshDatabase());
+  const read = readConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    BCRYPT_COST: '4',
+    RATE_LIMITS: 'off',
+    JWT_SECRET,
+    MAILBOX_SECRET,
+    ...env,
+  });
+  const config = { ...read, shares: withShares(read.shares, shares), ...settings };
+  const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
+  const logged: string[] = [];
+  const log = createLog(
+    config.LOG_LEVEL,
+    new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  );
+  let sent: string[] = [];
+  const secondConnections: Error[] = [];
+  const hooks: DatabaseHooks = {
+    onStatement: (text) => sent.push(text),
+    onSecondConnection: (error) => secondConnections.push(error),
+  };
+  const connection = await through(database.connection);
+  await prepareSchema(config, log, directly(connection));
+  const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
+  if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
+  await ensureAdmin(services, ADMIN.email, ADMIN.password);
+  const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
+  const webhooks = await openWebhooks({ ...services, queue });
+  const server = await startServer(services, config);
+  services.mail.addresses.origin = config.PUBLIC_URL ?? server.url;
+  const servers = [server];
+
+  const agent = new Agent({ keepAlive: true });
+  function call(method: string, path: string, { token, body, headers, from }: CallOptions): Promise<Received> {
+    return send(server.url + path, {
+      method,
+      headers: {
+        accept: '*/*',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      ...(from === undefined ? { agent } : { agent: false, localAddress: addressOf(from) }),
+    });
+  }
+
+  return {
+    url: server.url,
+    services,
+    database,
+    sql,
+    logged,
+    statements: () => {
+      const seen = sent;
+      sent = [];
+      return seen;
+    },
+    another: async (timeouts, shares = {}) => {
+      const own = createShares(withShares(config.shares, shares), services.metrics);
+      const one = await startServer({ ...services, shares: own }, config, { ...TIMEOUTS, ...timeouts });
+      servers.push(one);
+      return { url: one.url, shares: own };
+    },
+    metric: async (name) => {
+      const lines = (await (await fetch(`${server.url}/metrics`)).text()).split('\n');
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN);
+    },
+    rest: async (method, path, options = {}) => {
+      const { status, headers, text } = await call(method, path, options);
+      const answer = { status, headers, body: text === '' ? undefined : (JSON.parse(text) as Json) };
+      expectAsDocumented(method, path, answer);
+      return answer;
+    },
+    graphql: async (query, { variables, ...options } = {}) => {
+      const { status, headers, text } = await call('POST', '/graphql', { ...options, body: { query, variables } });
+      const { data, errors, extensions } = JSON.parse(text) as GraphqlAnswer;
+      expectAsDescribed(query, errors);
+      return { status, headers, data, errors, extensions };
+    },
+    close: async () => {
+      await Promise.all(servers.map((one) => one.close()));
+      agent.destroy();
+      await webhooks.close();
+      await queue.close();
+      await close();
+      await sql.end({ timeout: 5 });
+      if (!sameDatabaseAs) await database.drop();
+      expectNoSecretIn(logged);
+      if (secondConnections[0]) throw secondConnections[0];
+    },
+  };
+}
+
+function lastingTokens({ JWT_ISSUER: issuer, JWT_AUDIENCE: audience }: Config) {
+  return createAccessTokens({ secret: JWT_SECRET, issuer, audience, ttlSeconds: 24 * 60 * 60 });
+}
+
+interface Sent extends RequestOptions {
+  readonly body: string | Uint8Array | undefined;
+}
+
+interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Takes two thirds of the CPU that `fetch` takes, which can choose no address to connect from either. */
+async function send(url: string, { body, ...options }: Sent): Promise<Received> {
+  const sent = request(url, options);
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const headers = new Headers();
+  for (let at = 0; at < answer.rawHeaders.length; at += 2)
+    headers.append(answer.rawHeaders[at] ?? '', answer.rawHeaders[at + 1] ?? '');
+  return { status: answer.statusCode ?? 0, headers, text: await text(answer) };
+}
+
+/**
+ * An access token, a refresh token, an API key, a password's hash: whatever a test did, its server's log has none of
+ * them.
+ */
+const SECRETS =
+  /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|whsec_[0-9A-Za-z+/]{43}|\$2[aby]\$\d\d\$/;
+
+function expectNoSecretIn(logged: readonly string[]): void {
+  const line = logged.find((line) => SECRETS.test(line));
+  if (line !== undefined) throw new Error(`The log has a secret: ${line.slice(0, 500)}`);
+}

@@ -1,0 +1,85 @@
+/**
+ * The tests' database: one embedded Postgres a run, in a folder of its own that vanishes with vitest however that ends.
+ * Migrations run once, into a template; each test file that asks gets a copy of it. Nothing waits for the disk, since
+ * nothing here outlives the run.
+ */
+import { randomUUID } from 'node:crypto';
+import postgres, { type Sql } from 'postgres';
+import { inject } from 'vitest';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
+import { migrate } from '../../src/platform/db/migrate.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+type Connection = EmbeddedPostgres['connection'];
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres: Connection;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = temporaryFolder('test');
+  const server = await startEmbeddedPostgres(folder.path, { settings: HASTY });
+  const stop = () => server.stop().finally(folder.remove);
+  try {
+    await as(server.connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`));
+    await migrate({ ...server.connection, database: TEMPLATE });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  project.provide('postgres', server.connection);
+  return stop;
+}
+
+export interface FreshDatabase {
+  readonly connection: Connection;
+  drop(): Promise<void>;
+}
+
+/**
+ * A migrated, empty database that no other test file sees. Copies may be made at once, since nobody ever connects to
+ * the template.
+ */
+export async function freshDatabase(): Promise<FreshDatabase> {
+  return createDatabase(`template ${TEMPLATE} strategy file_copy`);
+}
+
+/** Not even migrated. */
+export async function emptyDatabase(): Promise<FreshDatabase> {
+  return createDatabase('');
+}
+
+async function createDatabase(how: string): Promise<FreshDatabase> {
+  const server = inject('postgres');
+  const database = `test_${randomUUID().replaceAll('-', '')}`;
+  await as(server, (sql) => sql.unsafe(`create database ${database} ${how}`));
+  return {
+    connection: { ...server, database },
+    drop: () => as(server, (sql) => sql.unsafe(`drop database if exists ${database} with (force)`)),
+  };
+}
+
+const TEMPLATE = 'migrated';
+
+const HASTY = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  // Its workers would connect to the template while it is copied.
+  'autovacuum=off',
+  'max_connections=300',
+];
+
+async function as(connection: Connection, work: (sql: Sql) => Promise<unknown>): Promise<void> {
+  const sql = postgres({ ...connection, max: 1, fetch_types: false, onnotice: () => {} });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Every operation on jobs and bids, as somebody calls it who may: from a state that allows it, and with all that it
+ * needs.
+ */
+import type { JobState } from '../../src/market/rules/states.js';
+import { BID_TRANSITIONS } from '../../src/market/rules/bids.js';
+import type { JobActionKey } from '../../src/market/rules/lifecycle.js';
+import type { Asked, OperationKey } from './calls.js';
+import { bodyOf, givenJob, propose, STEPS_OF, type GivenJob, type Journey, type People } from './journey.js';
+import type { TestApp } from '../setup/app.js';
+import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from './specified.js';
+
+export const HAPPY_CALLS = {
+  create: ['draft', 'owner'],
+  ...(Object.fromEntries(JOB_ACTION_KEYS.map((key) => [key, happyOnJob(key)])) as Record<JobActionKey, HappyCall>),
+  // From the draft it would come without bids.
+  complete: ['open', 'admin'],
+  view: ['open', 'owner'],
+  shortlist: ['open', 'owner'],
+  reject: ['open', 'owner'],
+  withdraw: ['open', 'bidder'],
+} satisfies Record<OperationKey, HappyCall>;
+
+type HappyCall = readonly [from: JobState, by: keyof People];
+
+/** From the first state that allows it, by the first who may. */
+function happyOnJob(key: JobActionKey): HappyCall {
+  const { from, by } = OPERATIONS_ON_JOBS[key];
+  return [from[0]!, STEPS_OF[by][0]!];
+}
+
+export const OPERATION_KEYS = Object.keys(HAPPY_CALLS) as OperationKey[];
+
+/** A job that the call succeeds on. */
+export async function givenHappyJob(
+  app: TestApp,
+  key: OperationKey,
+  people: People,
+  journey: Journey = {},
+): Promise<GivenJob> {
+  const job = await givenJob(app, HAPPY_CALLS[key][0], people, { ...journey, unrated: key === 'review' });
+  return key === 'acceptResolution' ? { ...job, proposal: await propose(app, people, job) } : job;
+}
+
+/** The call itself, on a job in such a state or in another. */
+export function happyCall(key: OperationKey, people: People, job: GivenJob): Asked {
+  return { by: people[HAPPY_CALLS[key][1]], job: job.id, bid: job.bids.bidder ?? undefined, body: bodyFor(key, job) };
+}
+
+function bodyFor(key: OperationKey, { bids, proposal }: GivenJob): object | undefined {
+  if (key === 'create') return { title: 'A', description: 'B', zip_code: '78701', city: 'Austin', state: 'TX' };
+  if (key === 'update') return { requirements: 'Bring a ladder.' };
+  if (key === 'review') return { rating: 5, review: 'On time and tidy.' };
+  if (key === 'submitBid') return { amount: 1, guaranteed_view: true };
+  if (key === 'delete' || key in BID_TRANSITIONS) return undefined;
+  return bodyOf(key as Parameters<typeof bodyOf>[0], (name) => `The ${name}.`, bids.awardee, proposal);
+}

@@ -1,0 +1,197 @@
+/**
+ * What is specified of jobs, copied by hand, so that a slip in the rules meets a second opinion. Every test that needs
+ * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
+ */
+import type { JobField } from '../../src/market/rules/jobs/editing.js';
+import type { JobActionKey, JobTransitionKey, PartyWord } from '../../src/market/rules/lifecycle.js';
+import type { JobPhase, JobState } from '../../src/market/rules/states.js';
+
+const PHASES: Readonly<Record<JobState, JobPhase>> = {
+  draft: 'unpublished',
+  open: 'bidding',
+  awarded: 'award',
+  in_progress: 'work',
+  in_review: 'work',
+  completed: 'end',
+  disputed: 'work',
+  escalated: 'work',
+  decision_reached: 'work',
+  appealed: 'work',
+  cancelled: 'end',
+};
+
+export const STATES = Object.keys(PHASES) as readonly JobState[];
+
+/** Where a dispute or an appeal waits to be settled. */
+export const STATES_IN_DISPUTE: readonly JobState[] = ['disputed', 'escalated', 'decision_reached', 'appealed'];
+
+export function statesIn(...phases: JobPhase[]): readonly JobState[] {
+  return STATES.filter((state) => phases.includes(PHASES[state]));
+}
+
+export function isAwarded(state: JobState): boolean {
+  return !isIn('unpublished', state) && !isIn('bidding', state);
+}
+
+export function isIn(phase: JobPhase, state: JobState): boolean {
+  return PHASES[state] === phase;
+}
+
+/** The interface's table, and decision 6. */
+export const OPERATIONS_ON_JOBS = {
+  publish: row('publishJob', 'publish', 'owner', ['draft'], 'open', 'job.published'),
+  award: row('awardJob', 'award', 'owner', ['open'], 'awarded', 'job.awarded'),
+  checkIn: row('checkInJob', 'checkin', 'awardee', ['awarded'], 'in_progress', 'job.checked_in'),
+  submitForReview: row(
+    'submitJobForReview',
+    'submit-for-review',
+    'awardee',
+    ['in_progress'],
+    'in_review',
+    'job.submitted_for_review',
+  ),
+  approve: row('approveJob', 'approve', 'owner', ['in_review'], 'completed', 'job.approved'),
+  dispute: row('disputeJob', 'dispute', 'owner', ['in_review'], 'disputed', 'job.disputed'),
+  escalate: row('escalateJob', 'escalate', 'parties', ['disputed'], 'escalated', 'job.escalated'),
+  resolveDispute: row(
+    'resolveDispute',
+    'resolve-dispute',
+    'parties',
+    ['disputed'],
+    'completed',
+    'job.dispute_resolved',
+  ),
+  acceptResolution: row(
+    'acceptResolution',
+    'accept-resolution',
+    'parties',
+    ['disputed'],
+    'completed',
+    'job.resolution_accepted',
+  ),
+  reachDecision: row(
+    'reachDecision',
+    'reach-decision',
+    'admin',
+    ['escalated'],
+    'decision_reached',
+    'job.decision_reached',
+  ),
+  acceptDecision: row(
+    'acceptDecision',
+    'accept-decision',
+    'awardee',
+    ['decision_reached'],
+    'completed',
+    'job.decision_accepted',
+  ),
+  fileAppeal: row('fileAppeal', 'file-appeal', 'awardee', ['decision_reached'], 'appealed', 'job.appeal_filed'),
+  finalizeAppeal: row('finalizeAppeal', 'finalize-appeal', 'admin', ['appealed'], 'completed', 'job.appeal_finalized'),
+  complete: row(
+    'completeJob',
+    'complete',
+    'admin',
+    statesIn('unpublished', 'bidding', 'award', 'work'),
+    'completed',
+    'job.completed',
+  ),
+  cancel: row('cancelJob', 'cancel', 'owner', ['open', 'awarded', 'in_progress'], 'cancelled', 'job.cancelled'),
+  update: row('updateJob', '', 'owner', ['draft', 'open', 'awarded', 'in_progress'], 'stays', 'job.updated'),
+  review: row('reviewJob', 'review', 'owner', ['completed'], 'stays', 'job.reviewed'),
+  delete: row('deleteJob', '', 'owner', ['draft'], 'gone', 'job.deleted'),
+  submitBid: row('submitBid', 'bids', 'contractor', ['open'], 'stays', 'bid.submitted'),
+} satisfies Record<JobActionKey, SpecifiedRow>;
+
+export const JOB_ACTION_KEYS = Object.keys(OPERATIONS_ON_JOBS) as JobActionKey[];
+
+export interface SpecifiedRow {
+  readonly operation: string;
+  readonly path: string;
+  readonly by: PartyWord;
+  readonly from: readonly JobState[];
+  readonly to: JobState | 'stays' | 'gone';
+  readonly event: string;
+}
+
+function row<Operation extends string, To extends SpecifiedRow['to']>(
+  operation: Operation,
+  path: string,
+  by: PartyWord,
+  from: readonly JobState[],
+  to: To,
+  event: string,
+): SpecifiedRow & { readonly operation: Operation; readonly to: To } {
+  return { operation, path, by, from, to, event };
+}
+
+/** The text inputs of a transition, as GraphQL spells them. Bids, ratings, and proposals aren't text inputs. */
+export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: string[]; readonly optional?: string[] }>> =
+  {
+    publish: {},
+    award: {},
+    checkIn: { optional: ['notes'] },
+    submitForReview: { optional: ['completionNotes'] },
+    approve: { optional: ['review'] },
+    dispute: { required: ['reason'], optional: ['details'] },
+    escalate: { required: ['escalationReason'] },
+    resolveDispute: { required: ['resolution'], optional: ['agreedBy'] },
+    acceptResolution: {},
+    reachDecision: { required: ['decision', 'ruling'], optional: ['resolutionTerms'] },
+    acceptDecision: {},
+    fileAppeal: { required: ['appealReason'], optional: ['supportingEvidence'] },
+    finalizeAppeal: { required: ['finalDecision', 'ruling'] },
+    complete: { required: ['reason'] },
+    cancel: { optional: ['reason'] },
+  };
+
+export const JOB_TRANSITION_KEYS = Object.keys(TEXTS) as JobTransitionKey[];
+
+/** As REST spells a name. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** As `availableActions` spells it. */
+export function actionName(key: JobActionKey): string {
+  return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+}
+
+/** Which fields of a job an edit may change; in no other state any. */
+export const EDITABLE: { readonly [State in JobState]?: 'all' | readonly JobField[] } = {
+  draft: 'all',
+  open: [
+    'title',
+    'description',
+    'budgetMin',
+    'budgetMax',
+    'urgency',
+    'desiredStartDate',
+    'desiredCompletionDate',
+    'requirements',
+  ],
+  awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
+  in_progress: ['desiredCompletionDate', 'requirements'],
+};
+
+/** In which states a call succeeds; completing a completed job does, and changes nothing. */
+export function statesAllowing(key: JobActionKey): readonly JobState[] {
+  const { from } = OPERATIONS_ON_JOBS[key];
+  return key === 'complete' ? [...from, 'completed'] : from;
+}
+
+/** The operations that lead to a state. */
+export type Transition = Extract<(typeof OPERATIONS_ON_JOBS)[JobActionKey], { readonly to: JobState }>['operation'];
+
+/** What leads from which state to which, by the names of events; a first proposal settles nothing yet. */
+export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | null, to: JobState | null])[] = [
+  ['job.created', null, 'draft'],
+  ['job.resolution_proposed', 'disputed', 'disputed'],
+  ...Object.values(OPERATIONS_ON_JOBS)
+    .filter(({ event }) => event.startsWith('job.'))
+    .flatMap(({ event, from, to }) => from.map((state) => [event, state, reached(to, state)] as const)),
+];
+
+function reached(to: SpecifiedRow['to'], from: JobState): JobState | null {
+  if (to === 'gone') return null;
+  return to === 'stays' ? from : to;
+}
