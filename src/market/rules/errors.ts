@@ -1,11 +1,18 @@
 /**
  * Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads.
  */
-import { EDITS, ERRORS } from './limits.js';
+import {
+  PLATFORM_REFUSALS,
+  Refusal,
+  UNAUTHENTICATED_MESSAGES,
+  type RefusalFacts,
+  type RefusalRow,
+} from '../../platform/errors.js';
+import { EDITS } from './limits.js';
 
 export const REFUSALS = {
-  VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
-  MALFORMED_REQUEST: [400, 'The request could not be read.'],
+  VALIDATION_FAILED: PLATFORM_REFUSALS.VALIDATION_FAILED,
+  MALFORMED_REQUEST: PLATFORM_REFUSALS.MALFORMED_REQUEST,
   MISSING_FIELDS: [400, 'Some fields must be filled in first.'],
   INVALID_TRANSITION: [400, 'The job is not in a state that allows this.'],
   FIELD_NOT_EDITABLE: [400, 'Some of these fields cannot be changed in the present state.'],
@@ -24,24 +31,23 @@ export const REFUSALS = {
   EMAIL_TAKEN: [400, 'An account with this email exists already.'],
   UNKNOWN_REFERRAL_CODE: [400, 'There is no account with this referral code.'],
   INVALID_LINK: [400, 'This link does not work; ask for a new one.'],
-  UNAUTHENTICATED: [401, 'A valid access token is required.'],
+  UNAUTHENTICATED: PLATFORM_REFUSALS.UNAUTHENTICATED,
   INVALID_CREDENTIALS: [401, 'The email or the password is wrong.'],
   INVALID_REFRESH_TOKEN: [401, 'The refresh token is not valid; log in again.'],
-  FORBIDDEN: [403, 'You may not do this.'],
-  NOT_FOUND: [404, 'There is no such thing.'],
-  METHOD_NOT_ALLOWED: [405, 'This address does not take this method.'],
-  PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
-  UNSUPPORTED_MEDIA_TYPE: [415, 'The body must be JSON, sent with Content-Type: application/json.'],
-  RATE_LIMITED: [429, 'Too many requests; wait a moment.'],
-  IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
-  IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
+  FORBIDDEN: PLATFORM_REFUSALS.FORBIDDEN,
+  NOT_FOUND: PLATFORM_REFUSALS.NOT_FOUND,
+  METHOD_NOT_ALLOWED: PLATFORM_REFUSALS.METHOD_NOT_ALLOWED,
+  PAYLOAD_TOO_LARGE: PLATFORM_REFUSALS.PAYLOAD_TOO_LARGE,
+  UNSUPPORTED_MEDIA_TYPE: PLATFORM_REFUSALS.UNSUPPORTED_MEDIA_TYPE,
+  RATE_LIMITED: PLATFORM_REFUSALS.RATE_LIMITED,
+  IDEMPOTENCY_KEY_REUSED: PLATFORM_REFUSALS.IDEMPOTENCY_KEY_REUSED,
+  IDEMPOTENCY_KEY_IN_USE: PLATFORM_REFUSALS.IDEMPOTENCY_KEY_IN_USE,
   STALE_VERSION: [412, 'The job has changed since you read it; read it again.'],
-  /** At `/graphql` alone. Clients know it by these very words, and by HTTP 200. */
-  PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
-  OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
+  PERSISTED_QUERY_NOT_FOUND: PLATFORM_REFUSALS.PERSISTED_QUERY_NOT_FOUND,
+  OVERLOADED: PLATFORM_REFUSALS.OVERLOADED,
   NOT_CONFIGURED: [501, 'This server is not set up for it.'],
-  INTERNAL: [500, 'Something went wrong on our side.'],
-} as const satisfies Record<string, readonly [status: number, sentence: string]>;
+  INTERNAL: PLATFORM_REFUSALS.INTERNAL,
+} as const satisfies Record<string, RefusalRow>;
 
 export type ErrorCode = keyof typeof REFUSALS;
 
@@ -60,83 +66,9 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 /** All but what is answered at `/graphql` alone. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
-/** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
-export interface RefusalFacts {
-  /** The sentence for this very case, where it can say more than the general one. */
-  message?: string;
-  /**
-   * Field name (in the operation's own camelCase) → what is wrong with it. Beyond 50 they are counted in
-   * `fieldsLeftOut`.
-   */
-  fields?: Record<string, string>;
-  /** The submitted fields that would change and may not. */
-  blockedFields?: readonly string[];
-  details?: Record<string, unknown>;
-}
-
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-  readonly status: number;
-  readonly fields: Record<string, string> | undefined;
-  readonly blockedFields: readonly string[];
-  readonly details: Record<string, unknown>;
-
-  constructor(
-    readonly code: ErrorCode,
-    facts: RefusalFacts = {},
-  ) {
-    const message = cut(facts.message ?? REFUSALS[code][1]);
-    // It tells its caller all there is to know. To collect a stack takes longer than all else, and floods are refused.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    super(message);
-    Error.stackTraceLimit = stackTraceLimit;
-    this.status = REFUSALS[code][0];
-    const fields = Object.entries(facts.fields ?? {});
-    const shortFields = fields
-      .slice(0, perAnswerMax)
-      .map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
-    this.fields = facts.fields && Object.fromEntries(shortFields);
-    this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
-    const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);
-    this.details = fieldsLeftOut > 0 ? { ...facts.details, fieldsLeftOut } : (facts.details ?? {});
-  }
-}
-
-/** Why there is no answer for anybody now. */
-export const OVERLOAD_CAUSES = [
-  'database_away',
-  'database_read_only',
-  'database_slow',
-  'database_full',
-  'beyond_capacity',
-] as const;
-export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
-
-/** An OVERLOADED that is the database's doing. */
-export class Overload extends Refusal {
-  constructor(
-    readonly because: OverloadCause,
-    message: string,
-    cause: unknown,
-    /** The code by which PostgreSQL names its failure; undefined where none has come from there. */
-    readonly sqlstate?: string,
-  ) {
-    super('OVERLOADED', { message, details: { retryAfter: 1 } });
-    this.cause = cause;
-  }
-}
-
-const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
-
-/** Any part of an error's text may come from the caller, at any length: it is cut, but never inside a character. */
-export function cut(text: string, charactersMax: number = textCharactersMax): string {
-  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
-}
-
 /** `throw refuse('UNKNOWN_BID')` rolls the transaction back by itself. */
 export function refuse(code: RefusalCode, facts?: RefusalFacts): Refusal {
-  return new Refusal(code, facts);
+  return new Refusal(code, REFUSALS[code], facts);
 }
 
 /** Every 401 says why, so that a client knows whether to refresh, to log in again, or to correct its header. */
@@ -146,7 +78,7 @@ export function unauthorized<Code extends UnauthorizedCode>(
   message: string = (UNAUTHORIZED_MESSAGES[code] as Readonly<Record<string, string>>)[reason] ?? REFUSALS[code][1],
   details: Record<string, unknown> = {},
 ): Refusal {
-  return new Refusal(code, { message, details: { reason, ...details } });
+  return new Refusal(code, REFUSALS[code], { message, details: { reason, ...details } });
 }
 
 /** Why a call is answered 401, for a program to read in `reason`. */
@@ -167,13 +99,7 @@ export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
 
 /** The reasons of each code, and the sentence for a person. */
 export const UNAUTHORIZED_MESSAGES = {
-  UNAUTHENTICATED: {
-    missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',
-    malformed: 'The Authorization header holds no token of this service; send `Authorization: Bearer <token>`.',
-    invalid: 'The token is not valid; log in again.',
-    expired: 'The access token has expired; exchange the refresh token for a new one.',
-    session_ended: 'The session has ended; log in again.',
-  },
+  UNAUTHENTICATED: UNAUTHENTICATED_MESSAGES,
   INVALID_CREDENTIALS: {
     wrong_credentials: REFUSALS.INVALID_CREDENTIALS[1],
     suspended: 'This account is suspended. Contact support if you think this is a mistake.',

@@ -4,7 +4,8 @@
  * `availableActions`. Besides, `editing.ts` says what an edit may not change.
  */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
-import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
+import { refuse, type RefusalCode } from './errors.js';
+import type { RefusalFacts } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type EventId, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';

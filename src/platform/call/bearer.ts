@@ -1,5 +1,5 @@
 /** Who calls, by the bearer token of the Authorization header: an access token of a session, or an API key. */
-import type { UNAUTHORIZED_MESSAGES } from '../../market/rules/errors.js';
+import type { UnauthenticatedReason } from '../errors.js';
 import type { ApiKeyAccess } from '../../market/rules/entities/api-key.js';
 import type { ApiKeyId } from '../../market/rules/ids.js';
 import type { Viewer } from '../../market/rules/viewer.js';
@@ -12,7 +12,7 @@ import type { Services } from '../../market/operations/services.js';
 
 /** Why there is no viewer, and a message where the usual one, about a session, does not fit. */
 export interface NoViewer {
-  readonly reason: keyof (typeof UNAUTHORIZED_MESSAGES)['UNAUTHENTICATED'];
+  readonly reason: UnauthenticatedReason;
   readonly message?: string;
   /** What an operator must know and a client need not: the clocks of two instances differ. */
   readonly loggedAs?: 'issued_in_future';

@@ -1,7 +1,7 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
 import type { RequestRecord } from '../telemetry/record.js';
 import { budgetWindowSeconds, type BudgetName } from '../../market/rules/limits.js';
-import { refuse, unauthorized } from '../../market/rules/errors.js';
+import { refuse, unauthenticated } from '../errors.js';
 import type { SessionId } from '../../market/rules/ids.js';
 import type { Viewer } from '../../market/rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
@@ -128,7 +128,7 @@ export class Caller {
     this.request.record.reason ??= loggedAs;
     const budget = BUDGETS_OF_BAD_TOKENS[reason];
     if (budget) await this.draw(budget, addressIdentity(this.request.address));
-    throw unauthorized('UNAUTHENTICATED', reason, message);
+    throw unauthenticated(reason, message);
   }
 
   /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */

@@ -3,7 +3,7 @@
  * transaction begins with the first operation that would write, and is rolled back when the request has been answered.
  * All reads in between are in that transaction.
  */
-import { Overload, refuse } from '../../market/rules/errors.js';
+import { Overload, refuse } from '../errors.js';
 import { waitForLocksAtMost, type Db } from '../db/database.js';
 import { asRefusal, isBehindFailure } from '../db/database-errors.js';
 import { recordedSince } from '../../market/store/dry-run-effects.js';

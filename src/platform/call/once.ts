@@ -3,7 +3,7 @@
  * retries with the same key and input gets that answer, whether the first answer was lost or the server crashed in
  * between.
  */
-import { refuse } from '../../market/rules/errors.js';
+import { refuse } from '../errors.js';
 import type { UserId } from '../../market/rules/ids.js';
 import type { Db } from '../db/database.js';
 import { IDEMPOTENCY_KEY } from '../../market/rules/limits.js';

@@ -3,7 +3,7 @@
  * the operation's own rules.
  */
 import type { z } from 'zod';
-import { refuse, Refusal, type ErrorCode } from '../../market/rules/errors.js';
+import { Refusal, refuse } from '../errors.js';
 import type { Role, Viewer, ViewerWith } from '../../market/rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { JobInclude } from '../../market/store/jobs/job-parts.js';
@@ -49,7 +49,7 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Preparati
   readonly allows: A;
   readonly budget: OperationBudget;
   /** The codes of its own rules, beside those that follow from its input and from the lifecycle. */
-  readonly refusals?: readonly ErrorCode[];
+  readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
   /** True for operations that open or end a session: they ignore `Idempotency-Key` and `Dry-Run`. */
   readonly ignoresKeyAndDryRun?: boolean;
@@ -107,7 +107,7 @@ export async function perform<Input, Output, A extends Allowed>(
   const { record } = caller.request;
   record.addOperation(operation.name);
   const began = performance.now();
-  const recordEnd = (code: ErrorCode | 'OK') =>
+  const recordEnd = (code: string) =>
     caller.services.metrics.recordOperation(operation.name, record.api, code, (performance.now() - began) / 1000);
   try {
     const answer = await checkAndRun(operation, input, caller, include);

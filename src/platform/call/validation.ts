@@ -4,7 +4,7 @@ import { BID } from '../../market/rules/entities/bid.js';
 import { JOB } from '../../market/rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
 import type { Field } from '../fields/entity.js';
-import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { type Refusal, refuse } from '../errors.js';
 import { kindOf } from '../fields/shape-kinds.js';
 
 /** Fields of a resource that the service sets; clients may send them back unchanged. */

@@ -1,5 +1,5 @@
 /** Turns errors of the database into refusals for callers. Messages of Postgres appear only in the log. */
-import { Overload, Refusal, REFUSALS, type OverloadCause } from '../../market/rules/errors.js';
+import { Overload, Refusal, type OverloadCause, PLATFORM_REFUSALS } from '../errors.js';
 
 /** Codes of the driver and of the system are longer, or have an underscore. */
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
@@ -48,7 +48,7 @@ const SENTENCES: Readonly<Record<OverloadCause, string>> = {
   database_read_only: 'The database takes no changes at the moment; try again shortly.',
   database_slow: 'The database took too long for this; try again shortly.',
   database_full: 'The database has no room or no connection left; try again shortly.',
-  beyond_capacity: REFUSALS.OVERLOADED[1],
+  beyond_capacity: PLATFORM_REFUSALS.OVERLOADED[1],
 };
 
 export function mayBeRetried(error: unknown): boolean {

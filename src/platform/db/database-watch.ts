@@ -5,7 +5,7 @@
  * are called once when there is a problem, and once when it is over.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
-import { Overload } from '../../market/rules/errors.js';
+import { Overload } from '../errors.js';
 import { DATABASE_WATCH } from '../service-limits.js';
 
 type Reconnect = () => Promise<void>;

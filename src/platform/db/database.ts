@@ -8,7 +8,7 @@ import { SHARES } from '../../market/rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import type { ShareTable } from '../shares/share-limits.js';
-import { Overload, Refusal } from '../../market/rules/errors.js';
+import { Overload, Refusal } from '../errors.js';
 import { rowsOf } from './answer-rows.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';

@@ -1,6 +1,6 @@
 /** A server is ready if its database answers, and has a schema that this build can serve. */
 import { sql } from 'drizzle-orm';
-import { Overload } from '../../market/rules/errors.js';
+import { Overload } from '../errors.js';
 import { codeOf } from './database-errors.js';
 import type { Db } from './database.js';
 import { newestMigration, oldestSchema } from './migrate.js';

@@ -10,7 +10,7 @@ import type { Caller } from '../call/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { Services } from '../../market/operations/services.js';
 import { turnOf } from '../shares/shares.js';
-import { refuse, Refusal } from '../../market/rules/errors.js';
+import { Refusal, refuse } from '../errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import { acceptedType } from './content-type.js';
 import { contextOf, type Context } from './context.js';

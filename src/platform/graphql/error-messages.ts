@@ -2,7 +2,7 @@
  * Removes the values that GraphQL quotes in its own errors. The answer to a log-in that lacks a field would otherwise
  * contain its password, and many clients log answers.
  */
-import { cut } from '../../market/rules/errors.js';
+import { cut } from '../errors.js';
 import { ERRORS } from '../../market/rules/limits.js';
 
 /** `reason` says why a variable's value was refused; GraphQL appends it to the value. */

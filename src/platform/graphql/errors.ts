@@ -2,13 +2,13 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
-import { REFUSALS, Refusal, type ErrorCode } from '../../market/rules/errors.js';
+import { Refusal, PLATFORM_REFUSALS, type PlatformCode } from '../errors.js';
 import { ERRORS } from '../../market/rules/limits.js';
 import { ERROR_BEYOND_LIMIT, FORMATTED_ERROR_BEYOND_LIMIT } from './failures.js';
 import { withoutValues } from './error-messages.js';
 
 /** The code of the API's own list for each error of GraphQL itself. */
-const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
+const OWN_CODES: Readonly<Record<string, PlatformCode>> = {
   GRAPHQL_PARSE_FAILED: 'MALFORMED_REQUEST',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
   BAD_USER_INPUT: 'VALIDATION_FAILED',
@@ -30,7 +30,7 @@ export function formatError(log: Logger) {
       return {
         message: withoutValues(formattedError.message, reasonIn(cause)),
         ...place,
-        extensions: { code: own, status: REFUSALS[own][0], ...(fields !== undefined && { fields }) },
+        extensions: { code: own, status: PLATFORM_REFUSALS[own][0], ...(fields !== undefined && { fields }) },
       };
     if (cause instanceof GraphQLError && cause.originalError === undefined && isAboutValues(cause)) {
       return {
@@ -40,7 +40,7 @@ export function formatError(log: Logger) {
       };
     }
     log.error({ err: cause, path }, 'a resolver failed');
-    return { message: REFUSALS.INTERNAL[1], ...place, extensions: { code: 'INTERNAL', status: 500 } };
+    return { message: PLATFORM_REFUSALS.INTERNAL[1], ...place, extensions: { code: 'INTERNAL', status: 500 } };
   };
 }
 
@@ -54,10 +54,12 @@ function reasonIn(error: unknown): string | undefined {
 }
 
 /** Errors for which Apollo sets a status but no code: a mutation by GET, and a GET with another Content-Type. */
-function codeOfStatus(error: unknown): ErrorCode | undefined {
+function codeOfStatus(error: unknown): PlatformCode | undefined {
   const http: unknown = error instanceof GraphQLError ? error.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
-  return (['METHOD_NOT_ALLOWED', 'UNSUPPORTED_MEDIA_TYPE'] as const).find((code) => REFUSALS[code][0] === status);
+  return (['METHOD_NOT_ALLOWED', 'UNSUPPORTED_MEDIA_TYPE'] as const).find(
+    (code) => PLATFORM_REFUSALS[code][0] === status,
+  );
 }
 
 /** graphql-js coerces a literal argument only while executing; its error is about the caller's value. */

@@ -5,7 +5,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { CallerRequest } from '../call/caller.js';
-import { REFUSALS } from '../../market/rules/errors.js';
+import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
 import type { Limits } from './limits/limits.js';
@@ -109,7 +109,7 @@ export function asPlugin(
           if (body.kind !== 'single') return;
           const retryAfter = after(contextValue, check, body.singleResult);
           if (retryAfter === undefined) return;
-          http.status = REFUSALS.OVERLOADED[0];
+          http.status = PLATFORM_REFUSALS.OVERLOADED[0];
           http.headers.set('retry-after', String(retryAfter));
         },
       };

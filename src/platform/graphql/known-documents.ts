@@ -6,7 +6,7 @@
  */
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { REFUSALS } from '../../market/rules/errors.js';
+import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
 import type { RunOperation } from './executor/executor.js';
 import type { ValidOperation, FormatError, OperationHooks, Result } from './hooks.js';
@@ -73,7 +73,7 @@ export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocume
       const result: Result = { data, ...(errors && { errors: errors.map((error) => format(error.toJSON(), error)) }) };
       const retryAfter = hooks.after(context, checks, result);
       return {
-        status: retryAfter === undefined ? 200 : REFUSALS.OVERLOADED[0],
+        status: retryAfter === undefined ? 200 : PLATFORM_REFUSALS.OVERLOADED[0],
         headers: retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]],
         contentType,
         text: `${JSON.stringify({ errors: result.errors, data, extensions: result.extensions })}\n`,

@@ -1,7 +1,7 @@
 /** Answers a refusal before GraphQL: in the same format, with the HTTP status of the refusal. */
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { setRefusalHeaders } from '../http/refusal-headers.js';
-import type { Refusal } from '../../market/rules/errors.js';
+import type { Refusal } from '../errors.js';
 import { acceptedType } from './content-type.js';
 import { extensionsOf } from './errors.js';
 

@@ -1,6 +1,6 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
-import { refuse } from '../../market/rules/errors.js';
+import { refuse } from '../errors.js';
 import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../../market/rules/limits.js';
 import { shapeOfJson } from './json-shape.js';
 

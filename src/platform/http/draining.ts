@@ -7,7 +7,7 @@
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { type Refusal, refuse } from '../errors.js';
 import { DRAINING, type Timeouts } from '../service-limits.js';
 
 export interface DrainingParts {

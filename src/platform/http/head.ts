@@ -3,7 +3,7 @@
  * proxy in front of the server may have read it the other way.
  */
 import type { IncomingMessage } from 'node:http';
-import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../../market/rules/limits.js';
 
 /** Where a request repeats one of them, Node silently keeps the first. */

@@ -1,5 +1,5 @@
 /** The headers of a refusal, whatever its body: what was counted, who may ask, when to retry, what is allowed. */
-import type { Refusal } from '../../market/rules/errors.js';
+import type { Refusal } from '../errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Exchange } from './exchange.js';
 

@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { type Refusal, refuse } from '../errors.js';
 import { answersUnderWay } from './connections.js';
 import { newRequestId } from './request-id.js';
 

@@ -5,7 +5,7 @@
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { refuse } from '../../market/rules/errors.js';
+import { refuse } from '../errors.js';
 import { hasSentTooManyAhead } from './connections.js';
 import type { CorsSettings } from './policy.js';
 

@@ -4,7 +4,7 @@
  * address with fewer waiting calls than another replaces that address' newest call; where no other address has more,
  * the server is beyond capacity.
  */
-import type { Refusal } from '../../market/rules/errors.js';
+import type { Refusal } from '../errors.js';
 import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
 
 export interface FairQueueSettings extends ShareSettings {

@@ -3,7 +3,7 @@
  * caller who asks for more than their own limit is refused with 429, and with 503 where the limit of all callers
  * together is reached.
  */
-import { refuse, type Refusal } from '../../market/rules/errors.js';
+import { type Refusal, refuse } from '../errors.js';
 import type { ShareName } from '../../market/rules/limits.js';
 import type { ShareLimits } from './share-limits.js';
 

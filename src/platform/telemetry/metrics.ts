@@ -1,7 +1,7 @@
 /** The metrics for Prometheus. Labels are routes, codes and shares, never ids or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
-import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from '../../market/rules/errors.js';
+import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
 import { BUDGETS, MAIL_BUDGETS, SHARES, type BudgetName, type MailBudget } from '../../market/rules/limits.js';
 import type { MailOutcome } from '../../market/rules/people/mails.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from '../graphql/streams/stream-ends.js';
@@ -27,7 +27,7 @@ export interface Metrics extends ShareEvents {
   /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
   /** An operation ended, by itself or as a part of a request. */
-  recordOperation(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
+  recordOperation(operation: string, api: Api | undefined, code: string, seconds: number): void;
   /** A request ended: what it answered is counted, and its time where no operation was reached. */
   recordAnswer(record: RequestRecord, seconds: number): void;
   recordStreamStart(channel: StreamChannel): void;

@@ -1,13 +1,5 @@
 /** The facts of one request that its log line and the metrics show. */
-import {
-  isErrorCode,
-  Overload,
-  Refusal,
-  UNAUTHORIZED_REASONS,
-  type ErrorCode,
-  type OverloadCause,
-  type UnauthorizedReason,
-} from '../../market/rules/errors.js';
+import { Overload, Refusal, type OverloadCause } from '../errors.js';
 import type { ApiKeyId, UserId } from '../../market/rules/ids.js';
 
 export type Api = 'graphql' | 'rest';
@@ -30,7 +22,7 @@ export class RequestRecord {
   /** The API key in place of a session, once it is known to be one. */
   apiKey: ApiKeyId | undefined;
   /** Why it was answered 401. */
-  reason: UnauthorizedReason | 'issued_in_future' | undefined;
+  reason: string | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
   /** The ID of the trace that the caller started (W3C Trace Context). */
@@ -44,7 +36,7 @@ export class RequestRecord {
   /** As GraphQL spells them. */
   readonly operations = new Set<string>();
   /** Of every error that was answered. */
-  readonly codes = new Set<ErrorCode>();
+  readonly codes = new Set<string>();
 
   addOperation(operation: string): void {
     if (this.operations.size < OPERATIONS_MAX) this.operations.add(operation);
@@ -52,20 +44,20 @@ export class RequestRecord {
 
   addRefusal(refusal: Refusal): void {
     this.codes.add(refusal.code);
-    this.#explain(refusal.details);
+    this.#explain(refusal.status, refusal.details);
     this.noteOverload(refusal);
   }
 
   /** The codes of errors as they are sent. */
-  addErrors(errors: readonly { readonly extensions?: Explanation & { readonly code?: unknown } }[]): void {
+  addErrors(errors: readonly { readonly extensions?: SentExtensions }[]): void {
     for (const { extensions = {} } of errors) {
-      if (isErrorCode(extensions.code)) this.codes.add(extensions.code);
-      this.#explain(extensions);
+      if (typeof extensions.code === 'string') this.codes.add(extensions.code);
+      this.#explain(extensions.status, extensions);
     }
   }
 
-  #explain({ reason, limit }: Explanation): void {
-    if (isUnauthorizedReason(reason)) this.reason ??= reason;
+  #explain(status: unknown, { reason, limit }: Explanation): void {
+    if (status === 401 && typeof reason === 'string') this.reason ??= reason;
     if (typeof limit === 'string') this.limit ??= limit;
   }
 
@@ -80,6 +72,11 @@ export class RequestRecord {
 interface Explanation {
   readonly reason?: unknown;
   readonly limit?: unknown;
+}
+
+interface SentExtensions extends Explanation {
+  readonly code?: unknown;
+  readonly status?: unknown;
 }
 
 /** The operation of a request, as far as it is known. */
@@ -119,8 +116,4 @@ export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'w
 /** Where the database is not the cause, it is a full share or queue. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.because : 'beyond_capacity';
-}
-
-function isUnauthorizedReason(reason: unknown): reason is UnauthorizedReason {
-  return typeof reason === 'string' && Object.hasOwn(UNAUTHORIZED_REASONS, reason);
 }

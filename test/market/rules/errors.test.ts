@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
-  cut,
   ERROR_CODES,
   isErrorCode,
-  Overload,
-  OVERLOAD_CAUSES,
-  Refusal,
   REFUSALS,
   refuse,
   REST_ERROR_CODES,
@@ -15,6 +11,7 @@ import {
   REASONS,
   reasonsOf,
 } from '../../../src/market/rules/errors.js';
+import { cut, Overload, OVERLOAD_CAUSES, Refusal } from '../../../src/platform/errors.js';
 import type { ErrorCode } from '../../../src/market/rules/errors.js';
 
 /** The closed list, with its statuses: copied by hand from the specification and decisions 4 and 9. */
@@ -60,7 +57,7 @@ test('the list is closed: these codes and no others', () => {
 
 describe.each(STATUSES)('%d', (status, codes) => {
   test.each(codes)('%s', (code) => {
-    expect(new Refusal(code).status).toBe(status);
+    expect(new Refusal(code, REFUSALS[code]).status).toBe(status);
   });
 });
 
@@ -80,7 +77,7 @@ test.each<[value: unknown, is: boolean]>([
 });
 
 test.each(REST_ERROR_CODES)('%s is said to a person in a sentence of its own', (code) => {
-  const { message } = new Refusal(code);
+  const { message } = new Refusal(code, REFUSALS[code]);
   expect(message).toMatch(/^[A-Z].{15,}\.$/);
   expect(ERROR_CODES.filter((other) => REFUSALS[other][1] === message)).toEqual([code]);
 });

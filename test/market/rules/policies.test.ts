@@ -1,7 +1,7 @@
 /** What a caller is told whom a policy refuses: the code, the sentence, the fields and the facts, word for word. */
 import { describe, expect, test } from 'vitest';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
-import { Refusal, type RefusalFacts } from '../../../src/market/rules/errors.js';
+import { Refusal, type RefusalFacts } from '../../../src/platform/errors.js';
 import type { JobActionKey } from '../../../src/market/rules/lifecycle.js';
 import { assertAllowed, bidDenial, codesOfDenials, editDenial, jobDenial } from '../../../src/market/rules/policies.js';
 import type { Denial, JobFacts } from '../../../src/market/rules/policies.js';

@@ -1,7 +1,7 @@
 import fc from '../../setup/property.js';
 import { describe, expect, it } from 'vitest';
 import { cursorOf, pageRequest, type PositionShape } from '../../../src/platform/call/paging.js';
-import { Refusal } from '../../../src/market/rules/errors.js';
+import { Refusal } from '../../../src/platform/errors.js';
 
 const SHAPE: PositionShape = ['flag', 'number', 'time', 'text'];
 const position = fc.tuple(

@@ -16,7 +16,8 @@ import { formatError } from '../../../src/platform/graphql/errors.js';
 import { limitErrors, Failures, locateFailures } from '../../../src/platform/graphql/failures.js';
 import { createExecutor } from '../../../src/platform/graphql/executor/executor.js';
 import { createLog } from '../../../src/platform/telemetry/log.js';
-import { cut, refuse } from '../../../src/market/rules/errors.js';
+import { refuse } from '../../../src/market/rules/errors.js';
+import { cut } from '../../../src/platform/errors.js';
 
 const schema = buildSchema(
   'type Query { items: [Item] } type Item { soon: String now: String must: String! nothing: String! nobody: String! }',

@@ -1,6 +1,7 @@
 /** Writes mails with their cause, and takes the links in them. */
 import { z } from 'zod';
-import { refuse, type LinkProblem, type Refusal } from '../../rules/errors.js';
+import { refuse, type LinkProblem } from '../../rules/errors.js';
+import type { Refusal } from '../../../platform/errors.js';
 import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mails.js';
 import type { UserId } from '../../rules/ids.js';
 import { TEXT, type MailBudget } from '../../rules/limits.js';

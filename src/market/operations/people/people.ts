@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { redact } from '../../rules/reading/audiences.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { refuse, unauthorized, type Refusal } from '../../rules/errors.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import type { Refusal } from '../../../platform/errors.js';
 import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import { relationsToPerson } from '../../rules/reading/readers.js';
 import type { Viewer } from '../../rules/viewer.js';

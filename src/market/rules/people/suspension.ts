@@ -5,7 +5,8 @@
  * bid reads them all the same, by identifier. Their live bids wait, and cannot be awarded. What is done already goes
  * on: jobs under way, disputes, and what was written.
  */
-import { refuse, unauthorized, type Refusal } from '../errors.js';
+import { refuse, unauthorized } from '../errors.js';
+import type { Refusal } from '../../../platform/errors.js';
 import type { UserId } from '../ids.js';
 import type { Role } from '../viewer.js';
 

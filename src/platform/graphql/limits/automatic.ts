@@ -4,7 +4,7 @@
  * once it has run. From then on its hash is enough. The message and the code are what those clients look for.
  */
 import { z } from 'zod';
-import { refuse } from '../../../market/rules/errors.js';
+import { refuse } from '../../errors.js';
 import { sha256, type DocumentCache } from './document-cache.js';
 import type { GraphqlRequest } from './persisted.js';
 

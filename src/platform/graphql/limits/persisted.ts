@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { cut, refuse } from '../../../market/rules/errors.js';
+import { cut, refuse } from '../../errors.js';
 import { sha256 } from './document-cache.js';
 
 /** A request, from its query string or its body. */

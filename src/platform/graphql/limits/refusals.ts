@@ -1,6 +1,6 @@
 /** The refusals of limits: which limit, how much was found, how much is allowed, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
-import { Refusal, refuse, type RefusalCode } from '../../../market/rules/errors.js';
+import { Refusal, refuse, type PlatformCode } from '../../errors.js';
 import { GRAPHQL_LIMITS } from '../../../market/rules/limits.js';
 
 export type Limit = keyof typeof GRAPHQL_LIMITS;
@@ -9,7 +9,7 @@ const COST_IN_WORDS =
   'An object costs 1, a text 3 for each 1,000 characters that it may have, and a list its `first` (20 by default) ' +
   'times its nodes: ask for fewer at a time, or without the long texts.';
 
-const WORDS: Readonly<Record<Limit, readonly [code: RefusalCode, unit: string, instead: string]>> = {
+const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, instead: string]>> = {
   tokens: ['MALFORMED_REQUEST', 'tokens', 'Send values as variables, and a long query in parts.'],
   lines: ['VALIDATION_FAILED', 'lines', 'Leave out comments and empty lines.'],
   nameCharacters: [

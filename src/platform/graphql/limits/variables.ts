@@ -19,7 +19,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../call/validation.js';
-import { cut } from '../../../market/rules/errors.js';
+import { cut } from '../../errors.js';
 import { ERRORS } from '../../../market/rules/limits.js';
 import { aboutVariable } from '../error-messages.js';
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
 import { STREAM } from '../../../market/rules/limits.js';
 import type { EventStream } from '../../live/live.js';
-import { Refusal, type ErrorCode } from '../../../market/rules/errors.js';
+import { Refusal } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';
 import type { JobEvent } from '../../../market/store/events/events.js';
 
@@ -22,7 +22,7 @@ export interface StreamParts {
 }
 
 /** Either the server or the caller's share is at capacity. */
-const RETRYABLE_CODES: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
+const RETRYABLE_CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED'];
 
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 

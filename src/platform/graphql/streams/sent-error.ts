@@ -1,6 +1,6 @@
 /** An error that is formatted already, in the class that graphql-ws and graphql-sse expect. */
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { REFUSALS } from '../../../market/rules/errors.js';
+import { PLATFORM_REFUSALS } from '../../errors.js';
 
 export class SentError extends GraphQLError {
   constructor(readonly formattedError: GraphQLFormattedError) {
@@ -11,6 +11,6 @@ export class SentError extends GraphQLError {
 /** An error of other code reveals nothing about itself. */
 export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
   if (error instanceof SentError) return error.formattedError;
-  const [status, message] = REFUSALS.INTERNAL;
+  const [status, message] = PLATFORM_REFUSALS.INTERNAL;
   return { message, extensions: { code: 'INTERNAL', status } };
 }

@@ -11,7 +11,7 @@ import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { serverStops } from '../../http/draining.js';
 import type { Caller } from '../../call/caller.js';
-import { refuse, REFUSALS, unauthorized } from '../../../market/rules/errors.js';
+import { refuse, PLATFORM_REFUSALS, unauthenticated } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';
 import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
 import { turnOf } from '../../shares/shares.js';
@@ -83,7 +83,7 @@ async function sendRefusedSubscription(
   const retryAfter = retryAfterIfOverloaded({ errors });
   if (retryAfter === undefined) return connection.send(refusedAnswers(errors));
   exchange.response.setHeader('Retry-After', String(retryAfter));
-  exchange.sendJson(REFUSALS.OVERLOADED[0], { errors });
+  exchange.sendJson(PLATFORM_REFUSALS.OVERLOADED[0], { errors });
 }
 
 async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncGenerator<FormattedExecutionResult> {
@@ -134,7 +134,7 @@ class EventResponse implements Connection {
 
   #break(stream: AnswerStream, end: StreamEnd): void {
     if (end === 'session_ended') {
-      const refusal = unauthorized('UNAUTHENTICATED', 'session_ended');
+      const refusal = unauthenticated('session_ended');
       return stream.end(end, { errors: [formatRefusal(refusal, this.caller)] });
     }
     if (end === 'slow') return void this.response.destroy();

@@ -6,7 +6,7 @@ import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } fr
 import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../call/caller.js';
 import type { EventsToCome } from '../../../market/operations/events/events.js';
-import { Refusal } from '../../../market/rules/errors.js';
+import { Refusal, refuse } from '../../errors.js';
 import type { StreamChannel, StreamEnd } from './stream-ends.js';
 import type { GiveBack } from '../../shares/share.js';
 import { extensionsOf } from '../errors.js';
@@ -111,7 +111,7 @@ class OpeningStream implements Opening {
       onAnswer: () => services.metrics.recordStreamEvent(channel),
       onFailure: (error) => {
         services.log.error({ err: error, requestId: request.requestId }, 'a stream failed');
-        return { errors: [formatRefusal(new Refusal('INTERNAL'), this.caller)] };
+        return { errors: [formatRefusal(refuse('INTERNAL'), this.caller)] };
       },
       onEnd: (end, answers) => {
         this.#giveBack?.();

@@ -7,7 +7,7 @@ import { WebSocketServer, type ServerOptions } from 'ws';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import type { Services } from '../../../market/operations/services.js';
-import { refuse, type Refusal } from '../../../market/rules/errors.js';
+import { type Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../../market/rules/limits.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { AnswerStream } from './answers.js';

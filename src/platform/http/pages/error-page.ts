@@ -1,6 +1,6 @@
 /** A refusal as a page, for who opens an address of this server in a browser. Programs get JSON. */
 import { STATUS_CODES } from 'node:http';
-import type { Refusal } from '../../../market/rules/errors.js';
+import type { Refusal } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
 import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from './look.js';
 import { allowStyles } from '../policy.js';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { refuse } from '../../../market/rules/errors.js';
+import { refuse } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
 import { allowPageScripts } from '../policy.js';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from '../../../setup/property.js';
-import { Refusal, type ErrorCode } from '../../../../src/market/rules/errors.js';
+import type { ErrorCode } from '../../../../src/market/rules/errors.js';
+import { Refusal } from '../../../../src/platform/errors.js';
 import {
   checkEdit,
   CODES_OF_LIMITS,
@@ -54,7 +55,7 @@ function checked(job: JobBeforeEdit, patch: JobPatch): JobEdit | Refusal {
 }
 
 function codeOf(outcome: JobEdit | Refusal): ErrorCode | 'accepted' {
-  return outcome instanceof Refusal ? outcome.code : 'accepted';
+  return outcome instanceof Refusal ? (outcome.code as ErrorCode) : 'accepted';
 }
 
 describe('which fields may change, state by state', () => {

@@ -1,0 +1,123 @@
+/** Refusals: errors that tell their caller all there is to know. A market adds its own codes to those of the platform. */
+import { ERRORS } from '../market/rules/limits.js';
+
+export type RefusalRow = readonly [status: number, sentence: string];
+
+/** What any market would refuse. */
+export const PLATFORM_REFUSALS = {
+  VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
+  MALFORMED_REQUEST: [400, 'The request could not be read.'],
+  UNAUTHENTICATED: [401, 'A valid access token is required.'],
+  FORBIDDEN: [403, 'You may not do this.'],
+  NOT_FOUND: [404, 'There is no such thing.'],
+  METHOD_NOT_ALLOWED: [405, 'This address does not take this method.'],
+  PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'The body must be JSON, sent with Content-Type: application/json.'],
+  RATE_LIMITED: [429, 'Too many requests; wait a moment.'],
+  IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
+  IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
+  /** At `/graphql` alone. Clients know it by these very words, and by HTTP 200. */
+  PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
+  OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
+  INTERNAL: [500, 'Something went wrong on our side.'],
+} as const satisfies Record<string, RefusalRow>;
+
+export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
+
+/** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
+export interface RefusalFacts {
+  /** The sentence for this very case, where it can say more than the general one. */
+  message?: string;
+  /**
+   * Field name (in the operation's own camelCase) → what is wrong with it. Beyond 50 they are counted in
+   * `fieldsLeftOut`.
+   */
+  fields?: Record<string, string>;
+  /** The submitted fields that would change and may not. */
+  blockedFields?: readonly string[];
+  details?: Record<string, unknown>;
+}
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly fields: Record<string, string> | undefined;
+  readonly blockedFields: readonly string[];
+  readonly details: Record<string, unknown>;
+
+  constructor(
+    readonly code: string,
+    [status, sentence]: RefusalRow,
+    facts: RefusalFacts = {},
+  ) {
+    const message = cut(facts.message ?? sentence);
+    // It tells its caller all there is to know. To collect a stack takes longer than all else, and floods are refused.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+    this.status = status;
+    const fields = Object.entries(facts.fields ?? {});
+    const shortFields = fields
+      .slice(0, perAnswerMax)
+      .map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
+    this.fields = facts.fields && Object.fromEntries(shortFields);
+    this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
+    const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);
+    this.details = fieldsLeftOut > 0 ? { ...facts.details, fieldsLeftOut } : (facts.details ?? {});
+  }
+}
+
+/** Why there is no answer for anybody now. */
+export const OVERLOAD_CAUSES = [
+  'database_away',
+  'database_read_only',
+  'database_slow',
+  'database_full',
+  'beyond_capacity',
+] as const;
+export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
+
+/** An OVERLOADED that is the database's doing. */
+export class Overload extends Refusal {
+  constructor(
+    readonly because: OverloadCause,
+    message: string,
+    cause: unknown,
+    /** The code by which PostgreSQL names its failure; undefined where none has come from there. */
+    readonly sqlstate?: string,
+  ) {
+    super('OVERLOADED', PLATFORM_REFUSALS.OVERLOADED, { message, details: { retryAfter: 1 } });
+    this.cause = cause;
+  }
+}
+
+const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
+
+/** Any part of an error's text may come from the caller, at any length: it is cut, but never inside a character. */
+export function cut(text: string, charactersMax: number = textCharactersMax): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
+}
+
+/** `throw refuse('OVERLOADED')` rolls the transaction back by itself. */
+export function refuse(code: PlatformCode, facts?: RefusalFacts): Refusal {
+  return new Refusal(code, PLATFORM_REFUSALS[code], facts);
+}
+
+/** Why a call has no viewer, and the sentence for a person: so that a client knows whether to refresh, or to log in. */
+export const UNAUTHENTICATED_MESSAGES = {
+  missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',
+  malformed: 'The Authorization header holds no token of this service; send `Authorization: Bearer <token>`.',
+  invalid: 'The token is not valid; log in again.',
+  expired: 'The access token has expired; exchange the refresh token for a new one.',
+  session_ended: 'The session has ended; log in again.',
+} as const;
+
+export type UnauthenticatedReason = keyof typeof UNAUTHENTICATED_MESSAGES;
+
+export function unauthenticated(
+  reason: UnauthenticatedReason,
+  message: string = UNAUTHENTICATED_MESSAGES[reason],
+): Refusal {
+  return new Refusal('UNAUTHENTICATED', PLATFORM_REFUSALS.UNAUTHENTICATED, { message, details: { reason } });
+}
