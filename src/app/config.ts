@@ -4,13 +4,8 @@ import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import type { DemoPeople } from '../pages/front-page.js';
-import {
-  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
-  BUDGETS,
-  budgetWindowSeconds,
-  SHARES,
-  type BudgetName,
-} from '../market/rules/limits.js';
+import { BUDGETS, budgetWindowSeconds, type BudgetName } from '../market/rules/limits.js';
+import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, SHARES } from '../platform/limits.js';
 import { sharesOf, type ShareTable } from '../platform/shares/share-limits.js';
 
 const wholeNumber = (min: number, max: number) =>

@@ -36,7 +36,8 @@ import { openDescription } from '../rest/openapi/openapi.js';
 import { openReference } from '../rest/reference.js';
 import { addressIdentity, believedAddress } from '../platform/security/address.js';
 import { RequestUnderWay } from '../platform/shares/shares.js';
-import { HEAD, TEXT } from '../market/rules/limits.js';
+import { TEXT } from '../market/rules/limits.js';
+import { HEAD } from '../platform/limits.js';
 import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
 
 export interface RunningServer {

@@ -12,7 +12,7 @@ import { seesTokensOf } from '../market/operations/tokens/tokens.js';
 import type { Dispute } from '../market/rules/jobs/disputes.js';
 import type { BidId, ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../market/rules/ids.js';
 import type { BidState } from '../market/rules/states.js';
-import { GRAPHQL_LIMITS } from '../market/rules/limits.js';
+import { GRAPHQL_LIMITS } from '../platform/limits.js';
 import type { Viewer } from '../market/rules/viewer.js';
 import type { DeliveryStatus } from '../market/rules/webhooks.js';
 import type { BidWithBidder } from '../market/store/bids/bids-with-bidders.js';

@@ -1,5 +1,5 @@
 /** Refusals: errors that tell their caller all there is to know. A market adds its own codes to those of the platform. */
-import { ERRORS } from '../market/rules/limits.js';
+import { ERRORS } from './limits.js';
 
 export type RefusalRow = readonly [status: number, sentence: string];
 

@@ -21,7 +21,7 @@ import {
   LIFECYCLE_ACTION,
 } from '../market/rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
-import { ERRORS, PAGE } from '../market/rules/limits.js';
+import { ERRORS, PAGE } from '../platform/limits.js';
 import { choice, idOf, position, whole, moment } from '../platform/fields/values.js';
 import { exampleOf } from '../platform/openapi/answer-schema.js';
 

@@ -3,7 +3,7 @@
  * each takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS, GRAPHQL_LIMITS } from '../../src/market/rules/limits.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../../src/platform/limits.js';
 import { contractor, homeowner, type Person } from '../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { FAILING_EVERYWHERE, named, times, UPDATE, WRONG_VARIABLES } from '../platform/graphql/heavy-documents.js';

@@ -21,7 +21,7 @@ import { TEXT_CHARACTERS } from '../../src/platform/graphql/limits/texts.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/market/operations/index.js';
 import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
-import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/market/rules/limits.js';
+import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/platform/limits.js';
 
 const schema = createSchema();
 const objects = Object.values(schema.getTypeMap())

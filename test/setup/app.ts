@@ -15,7 +15,7 @@ import { openServices, type ServiceTimeouts } from '../../src/app/services.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import type { Services } from '../../src/market/operations/services.js';
 import { createAccessTokens } from '../../src/platform/security/access-token.js';
-import type { ShareName } from '../../src/market/rules/limits.js';
+import type { ShareName } from '../../src/platform/limits.js';
 import { startServer } from '../../src/app/server.js';
 import { directly, type Connection, type DatabaseHooks } from '../../src/platform/db/database.js';
 import { taskKinds } from '../../src/app/task-kinds.js';

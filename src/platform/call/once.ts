@@ -6,7 +6,7 @@
 import { refuse } from '../errors.js';
 import type { UserId } from '../../market/rules/ids.js';
 import type { Db } from '../db/database.js';
-import { IDEMPOTENCY_KEY } from '../../market/rules/limits.js';
+import { IDEMPOTENCY_KEY } from '../limits.js';
 import { insertRecord, lockKey, selectRecord } from '../../market/store/idempotency.js';
 import { invalidField } from './validation.js';
 

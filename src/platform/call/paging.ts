@@ -1,6 +1,6 @@
 /** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
 import { z } from 'zod';
-import { PAGE, TEXT } from '../../market/rules/limits.js';
+import { FIELD_TEXT, PAGE } from '../limits.js';
 import { MONEY_MAX } from '../fields/values.js';
 import type { JobInclude } from '../../market/store/jobs/job-parts.js';
 import type { KeyValue, Position } from '../db/pages/keyset.js';
@@ -105,7 +105,7 @@ function readCursorOf(shape: PositionShape): ReadCursor {
 }
 
 function parseCursor(cursor: string): unknown[] | undefined {
-  if (cursor.length > TEXT.cursor || !/^[\w-]+$/.test(cursor)) return undefined;
+  if (cursor.length > FIELD_TEXT.cursor || !/^[\w-]+$/.test(cursor)) return undefined;
   try {
     const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(values) ? values : undefined;

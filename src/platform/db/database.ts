@@ -4,7 +4,7 @@
  */
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
-import { SHARES } from '../../market/rules/limits.js';
+import { SHARES } from '../limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import type { ShareTable } from '../shares/share-limits.js';

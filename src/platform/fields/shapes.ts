@@ -1,8 +1,8 @@
 /** The building blocks of inputs that are not fields of entities. */
 import { z } from 'zod';
+import { FIELD_TEXT } from '../limits.js';
 import { kindOfId, isId, type Id, type IdKind } from '../../market/rules/ids.js';
 import { nullableText } from './values.js';
-import { TEXT } from '../../market/rules/limits.js';
 
 /** Text that may be left out or cleared; blank counts as cleared. */
 export function optionalText(max: number) {
@@ -21,7 +21,7 @@ const isOutOfRange = (moment: number) => moment < FIRST_MOMENT || moment > LAST_
 /** A point in time in a body. */
 export const momentInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
-  .max(TEXT.moment)
+  .max(FIELD_TEXT.moment)
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))
   .meta({ moment: true });

@@ -3,9 +3,9 @@
  * What they refuse, they say in words that follow the field's name.
  */
 import { z } from 'zod';
+import { FIELD_TEXT } from '../limits.js';
 import { isRealDate } from './dates.js';
 import { ID_PREFIXES, isId, type Id, type IdKind } from '../../market/rules/ids.js';
-import { TEXT } from '../../market/rules/limits.js';
 
 /** What zod's metadata holds besides a description; they are left out of JSON Schema. */
 declare module 'zod' {
@@ -35,7 +35,7 @@ declare module 'zod' {
 const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
 /** Shorter strings are names or other single lines. */
-const isProse = (max: number) => max >= TEXT.note;
+const isProse = (max: number) => max >= FIELD_TEXT.note;
 
 /** Trimmed text of at most `max` characters, counted as a reader counts them. */
 export function text(max: number) {
@@ -71,11 +71,11 @@ export const email = z
   .string()
   .trim()
   .toLowerCase()
-  .max(TEXT.email, `must be at most ${TEXT.email} characters`)
+  .max(FIELD_TEXT.email, `must be at most ${FIELD_TEXT.email} characters`)
   .pipe(z.email('must be an email address'))
-  .meta({ format: 'email', maxLength: TEXT.email });
+  .meta({ format: 'email', maxLength: FIELD_TEXT.email });
 
-export const nullableWebAddress = text(TEXT.url)
+export const nullableWebAddress = text(FIELD_TEXT.url)
   .refine((value) => value === '' || isWebAddress(value), 'must be a web address that starts with http:// or https://')
   .transform((value) => (value === '' ? null : value))
   .nullable()

@@ -2,7 +2,7 @@
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
-import { BODY_BYTES_MAX } from '../../market/rules/limits.js';
+import { BODY_BYTES_MAX } from '../limits.js';
 import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';

@@ -3,7 +3,7 @@
  * contain its password, and many clients log answers.
  */
 import { cut } from '../errors.js';
-import { ERRORS } from '../../market/rules/limits.js';
+import { ERRORS } from '../limits.js';
 
 /** `reason` says why a variable's value was refused; GraphQL appends it to the value. */
 export function withoutValues(message: string, reason = ''): string {

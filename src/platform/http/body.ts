@@ -1,7 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../errors.js';
-import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../../market/rules/limits.js';
+import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../limits.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -5,7 +5,7 @@
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { REQUESTS_AHEAD_MAX } from '../../market/rules/limits.js';
+import { REQUESTS_AHEAD_MAX } from '../limits.js';
 import type { GiveBack } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../telemetry/record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Taken } from '../security/rate-limit.js';
-import { LONG_READ } from '../../market/rules/limits.js';
+import { LONG_READ } from '../limits.js';
 import type { Holder } from '../shares/share.js';
 import { turnOf, type Shares } from '../shares/shares.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../errors.js';
-import { HEAD } from '../../market/rules/limits.js';
+import { HEAD } from '../limits.js';
 
 /** Where a request repeats one of them, Node silently keeps the first. */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);

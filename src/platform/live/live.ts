@@ -6,7 +6,7 @@
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
-import { STREAM } from '../../market/rules/limits.js';
+import { STREAM } from '../limits.js';
 import { LIVE, NUMBERING, POOLS } from '../service-limits.js';
 import { isId, type JobId, type SessionId } from '../../market/rules/ids.js';
 import type { Viewer } from '../../market/rules/viewer.js';

@@ -2,7 +2,7 @@
  * Finds the end of the sessions behind open streams: at once where the log-out is notified, or at the next look, which
  * checks all sessions of this instance in one statement.
  */
-import { STREAM } from '../../market/rules/limits.js';
+import { STREAM } from '../limits.js';
 import type { SessionId } from '../../market/rules/ids.js';
 import type { Db } from '../db/database.js';
 import { findEndedSessions } from '../../market/store/sessions/ended-sessions.js';

@@ -3,7 +3,7 @@
  * for the fan-out to offer new ones. When its client reads too slowly it goes back to reading for itself, so that its
  * buffer has a bound and no event is lost.
  */
-import { STREAM } from '../../market/rules/limits.js';
+import { STREAM } from '../limits.js';
 import type { JobId } from '../../market/rules/ids.js';
 import { readEvent } from '../../market/rules/reading/timeline.js';
 import type { Viewer } from '../../market/rules/viewer.js';

@@ -1,7 +1,7 @@
 /** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
 import { isRepeatable } from '../call/operation.js';
 import type { IdKind } from '../../market/rules/ids.js';
-import { IDEMPOTENCY_KEY } from '../../market/rules/limits.js';
+import { IDEMPOTENCY_KEY } from '../limits.js';
 import { exampleId, idPattern } from '../fields/values.js';
 import { metaOf } from '../fields/shape-kinds.js';
 import { parametersOf } from '../../rest/addresses.js';

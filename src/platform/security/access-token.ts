@@ -7,7 +7,7 @@ import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { isId, type SessionId, type UserId } from '../../market/rules/ids.js';
 import { ROLES, type Role } from '../../market/rules/viewer.js';
-import { ACCESS_TOKEN } from '../../market/rules/limits.js';
+import { ACCESS_TOKEN } from '../limits.js';
 
 export interface AccessTokenSettings {
   readonly secret: string;

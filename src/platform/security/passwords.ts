@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { SHARES } from '../../market/rules/limits.js';
+import { SHARES } from '../limits.js';
 import { HASHING } from '../service-limits.js';
 import type { ShareLimits } from '../shares/share-limits.js';
 import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';

@@ -1,5 +1,5 @@
 /** The table of shares as the environment configures it. */
-import { SHARES, type ShareName } from '../../market/rules/limits.js';
+import { SHARES, type ShareName } from '../limits.js';
 
 /** How much of something scarce may be held at once; beyond it a call is refused, or a connection closed. */
 export interface ShareLimits {

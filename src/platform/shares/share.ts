@@ -4,7 +4,7 @@
  * together is reached.
  */
 import { type Refusal, refuse } from '../errors.js';
-import type { ShareName } from '../../market/rules/limits.js';
+import type { ShareName } from '../limits.js';
 import type { ShareLimits } from './share-limits.js';
 
 /**

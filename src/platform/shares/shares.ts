@@ -1,6 +1,6 @@
 /** All shares, made once at start from the table in `market/rules/limits.ts` and the configuration. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LONG_READ, STREAM, type ShareName } from '../../market/rules/limits.js';
+import { LONG_READ, STREAM, type ShareName } from '../limits.js';
 import type { ShareTable } from './share-limits.js';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
 import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';

@@ -2,7 +2,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
-import { BUDGETS, MAIL_BUDGETS, SHARES, type BudgetName, type MailBudget } from '../../market/rules/limits.js';
+import { BUDGETS, MAIL_BUDGETS, type BudgetName, type MailBudget } from '../../market/rules/limits.js';
+import { SHARES } from '../limits.js';
 import type { MailOutcome } from '../../market/rules/people/mails.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from '../graphql/streams/stream-ends.js';
 import { BOUNDS, type ShareEvents } from '../shares/share.js';

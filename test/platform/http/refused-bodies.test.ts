@@ -1,6 +1,6 @@
 /** A body that is refused: its sender gets the answer, however much of it they still send. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DISCARDED_BODY } from '../../../src/market/rules/limits.js';
+import { DISCARDED_BODY } from '../../../src/platform/limits.js';
 import { head, openConnection, refusalIn } from '../../attacks/raw-connection.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner, type Person } from '../../story/cast.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
-import { PAGE } from '../../rules/limits.js';
+import { PAGE } from '../../../platform/limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { holdsOf, listBidsOf, listBidsOnJob, selectBids, type Bid, type Hold } from '../../store/bids/bids.js';

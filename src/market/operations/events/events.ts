@@ -1,7 +1,7 @@
 /** The events of all of a viewer's jobs: as a list that can be read on from a position, and as subscriptions. */
 import { z } from 'zod';
 import type { EventStream } from '../../../platform/live/live.js';
-import { PAGE } from '../../rules/limits.js';
+import { PAGE } from '../../../platform/limits.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { PROPOSAL_EVENT, proposalFrom } from '../../rules/jobs/disputes.js';
 import type { Proposal } from '../../rules/entities/dispute.js';

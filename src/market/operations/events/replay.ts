@@ -1,6 +1,6 @@
 /** What a stream reads for itself: a page of the viewer's own events behind a position. */
 import type { JobId } from '../../rules/ids.js';
-import { PAGE } from '../../rules/limits.js';
+import { PAGE } from '../../../platform/limits.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { eventFor } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';

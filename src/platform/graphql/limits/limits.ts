@@ -12,7 +12,7 @@ import type {
   GraphQLSchema,
   OperationDefinitionNode,
 } from 'graphql';
-import { ERRORS, GRAPHQL_LIMITS } from '../../../market/rules/limits.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../../limits.js';
 import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../../service-limits.js';
 import type { LimitCheck, Context } from '../context.js';
 import { measureOperation, UNCONDITIONAL, type Measure } from './measure.js';

@@ -25,7 +25,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { OPERATIONS } from '../../../market/operations/index.js';
-import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../../market/rules/limits.js';
+import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../limits.js';
 import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
 import { TEXT_CHARACTERS } from './texts.js';

@@ -1,7 +1,7 @@
 /** The refusals of limits: which limit, how much was found, how much is allowed, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
-import { GRAPHQL_LIMITS } from '../../../market/rules/limits.js';
+import { GRAPHQL_LIMITS } from '../../limits.js';
 
 export type Limit = keyof typeof GRAPHQL_LIMITS;
 

@@ -3,6 +3,7 @@
  * short: an identifier, a time, a name that the service chose. A test checks every text of the schema.
  */
 import type { z } from 'zod';
+import { FIELD_TEXT } from '../../limits.js';
 import { kindOf, metaOf } from '../../fields/shape-kinds.js';
 import { ADMIN_ACTION } from '../../../market/rules/entities/admin-action.js';
 import { API_KEY } from '../../../market/rules/entities/api-key.js';
@@ -16,7 +17,6 @@ import { REVIEW } from '../../../market/rules/entities/review.js';
 import { TOKEN_TRANSFER } from '../../../market/rules/entities/tokens.js';
 import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../../market/rules/entities/webhook.js';
 import type { Entity } from '../../fields/entity.js';
-import { TEXT } from '../../../market/rules/limits.js';
 
 const WITH_TEXTS: readonly Entity[] = [
   USER,
@@ -51,7 +51,7 @@ export const TEXT_CHARACTERS: Readonly<Record<string, Readonly<Record<string, nu
 
 function charactersIn(type: z.core.$ZodType): number {
   const kind = kindOf(type);
-  if (kind.is === 'list') return TEXT.listItems * charactersIn(kind.entry);
+  if (kind.is === 'list') return FIELD_TEXT.listItems * charactersIn(kind.entry);
   const { maxLength, charactersMax } = metaOf(type);
   return charactersMax ?? maxLength ?? 0;
 }

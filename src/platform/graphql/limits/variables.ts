@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../call/validation.js';
 import { cut } from '../../errors.js';
-import { ERRORS } from '../../../market/rules/limits.js';
+import { ERRORS } from '../../limits.js';
 import { aboutVariable } from '../error-messages.js';
 
 /** One error fewer than an answer may have, and then one about the others. */

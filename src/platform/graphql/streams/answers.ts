@@ -1,7 +1,7 @@
 /** The answers of one subscription, from its opening to its end: the result of its document for each event. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
-import { STREAM } from '../../../market/rules/limits.js';
+import { STREAM } from '../../limits.js';
 import type { EventStream } from '../../live/live.js';
 import { Refusal } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';

@@ -15,7 +15,7 @@ import { Caller } from '../../call/caller.js';
 import type { Services } from '../../../market/operations/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
-import { STREAM, WEB_SOCKET } from '../../../market/rules/limits.js';
+import { STREAM, WEB_SOCKET } from '../../limits.js';
 import { STREAM_ENDS, type StreamEnd } from './stream-ends.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { RequestUnderWay, turnOf } from '../../shares/shares.js';

@@ -8,7 +8,7 @@ import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import type { Services } from '../../../market/operations/services.js';
 import { type Refusal, refuse } from '../../errors.js';
-import { STREAM, WEB_SOCKET } from '../../../market/rules/limits.js';
+import { STREAM, WEB_SOCKET } from '../../limits.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { AnswerStream } from './answers.js';
 import './refused-frames.js';
