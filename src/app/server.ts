@@ -9,6 +9,7 @@ import { openGraphqlApi } from '../platform/graphql/api.js';
 import { openOffPage } from '../pages/playground/off-page.js';
 import { openPlayground } from '../pages/playground/playground.js';
 import { operationsOfSteps } from '../pages/playground/steps.js';
+import { graphOf } from '../graphql/graph.js';
 import { createSchema } from '../graphql/schema.js';
 import { sendRefusal } from '../platform/graphql/send-refusal.js';
 import { answersUnderWay, boundConnections } from '../platform/http/connections.js';
@@ -93,7 +94,7 @@ export async function startServer(
     redisUrl: config.REDIS_URL,
     sendPage: graphqlPage.send,
   };
-  const graphql = await openGraphqlApi(schema, services, graphqlSettings, { timeouts, unread: unreadAnswers });
+  const graphql = await openGraphqlApi(graphOf(schema), services, graphqlSettings, { timeouts, unread: unreadAnswers });
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));

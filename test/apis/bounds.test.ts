@@ -218,7 +218,7 @@ it('a mutation whose answer would cost too much is refused before it runs', asyn
 
 describe('REST', () => {
   it('has no list whose largest page would be beyond 20 MB', async () => {
-    const { TEXT_CHARACTERS } = await import('../../src/platform/graphql/limits/texts.js');
+    const { TEXT_CHARACTERS } = await import('../../src/graphql/texts.js');
     const { isList } = await import('../../src/platform/openapi/route.js');
     const { ROUTES } = await import('../../src/rest/routes.js');
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];

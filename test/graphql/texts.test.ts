@@ -17,7 +17,8 @@ import {
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { measureOperation } from '../../src/platform/graphql/limits/measure.js';
-import { TEXT_CHARACTERS } from '../../src/platform/graphql/limits/texts.js';
+import { TEXT_CHARACTERS } from '../../src/graphql/texts.js';
+import { graphOf } from '../../src/graphql/graph.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/market/operations/index.js';
 import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
@@ -156,7 +157,7 @@ const isConnection = (type: GraphQLObjectType) => type.name.endsWith('Connection
 
 function costOfDocument(document: string): number {
   const parsed = parse(document);
-  return measureOperation(schema, parsed, parsed.definitions[0] as OperationDefinitionNode).cost({});
+  return measureOperation(graphOf(schema), parsed, parsed.definitions[0] as OperationDefinitionNode).cost({});
 }
 
 /** All that stands in an object itself, and below it so many levels of the objects in it. */

@@ -15,7 +15,7 @@ import { listUsers, userFilter } from '../../market/operations/people/users.js';
 import { listTransfers } from '../../market/operations/tokens/tokens.js';
 import { siblingOf } from '../../market/rules/ids.js';
 import { perform, performWithin } from '../../platform/call/operation.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { ContractorOrderEnum } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
 import { Contractor, ContractorConnection, UserConnection } from '../types/account.js';

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graph
 import { adminActionFilter, listAdminActions } from '../../market/operations/admins/admin-actions.js';
 import { perform } from '../../platform/call/operation.js';
 import type { AdminAction as Action } from '../../market/store/accounts/admin-actions.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { inputOf } from '../inputs.js';
 import { User } from '../types/account.js';
 import { AdminAction, AdminActionConnection } from '../types/admin-actions.js';

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../market/operations/sessions/api-keys.js';
 import { perform, performWithin } from '../../platform/call/operation.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { ApiKeyConnection } from '../types/api-keys.js';
 import { Connection, PageArgs } from '../types/connection.js';

@@ -7,7 +7,7 @@ import { submitBid } from '../../market/operations/bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../../market/operations/bids/transition.js';
 import { perform, performWithin } from '../../platform/call/operation.js';
 import { cursorOf } from '../../platform/call/paging.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { BidStatus } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
 import { Contractor } from '../types/account.js';

@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import type { JobEvent as JobEventRow } from '../../market/store/events/events.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { User } from '../types/account.js';
 import { Bid } from '../types/bids.js';
 import { Job, JobEvent } from '../types/jobs.js';

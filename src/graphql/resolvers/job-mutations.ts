@@ -23,7 +23,7 @@ import { newestFirst } from '../../market/operations/jobs/read.js';
 import type { ReadableJob } from '../../market/operations/jobs/readable.js';
 import { perform } from '../../platform/call/operation.js';
 import { cursorOf } from '../../platform/call/paging.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import {
   AcceptDecisionPayload,

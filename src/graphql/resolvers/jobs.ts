@@ -23,7 +23,7 @@ import { DISPUTE, type Dispute as DisputeRow } from '../../market/rules/entities
 import type { JobOrder } from '../../market/rules/jobs/orders.js';
 import type { BidState } from '../../market/rules/states.js';
 import type { Page } from '../../platform/db/pages/page.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../look-ahead.js';

@@ -6,7 +6,7 @@ import { WORK_NEWEST_FIRST } from '../../market/operations/people/contractor-wor
 import { REVIEWS_NEWEST_FIRST } from '../../market/operations/people/reviews.js';
 import { nestedPage } from '../../platform/call/paging.js';
 import { TRANSFERS_NEWEST_FIRST } from '../../market/operations/tokens/tokens.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Contractor, ContractorConnection, Homeowner, ReviewConnection, User } from '../types/account.js';
 import { Connection, PageArgs, type Edge } from '../types/connection.js';
 import { BidConnection } from '../types/bids.js';

@@ -12,7 +12,7 @@ import {
   sendPasswordReset,
 } from '../../market/operations/accounts/password-reset.js';
 import { perform } from '../../platform/call/operation.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import {
   ChangeEmailPayload,

@@ -1,7 +1,7 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
 import { readCatalog, readLifecycle } from '../../market/operations/reference.js';
 import { perform } from '../../platform/call/operation.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Catalog, Lifecycle } from '../types/reference.js';
 import { queryOptions } from './field-options.js';
 

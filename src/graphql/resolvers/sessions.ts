@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
 import { endOtherSessions, endSession, listSessions } from '../../market/operations/sessions/active-sessions.js';
 import { perform, performWithin } from '../../platform/call/operation.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { EndOtherSessionsPayload, EndSessionPayload } from '../types/payloads.js';
 import { ActiveSessionConnection } from '../types/sessions.js';

@@ -2,7 +2,7 @@ import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
 import { NOT_AMONG_OWN_EVENTS, streamJobEvents, streamMyEvents } from '../../market/operations/events/events.js';
 import type { EventsToCome } from '../../market/operations/events/events.js';
 import { type Operation, perform } from '../../platform/call/operation.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { JobEvent } from '../types/jobs.js';
 
 const AFTER = {

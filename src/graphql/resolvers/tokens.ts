@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from '
 import { adjustTokens, auditTokens, findTransfers, transferFilter } from '../../market/operations/tokens/tokens.js';
 import { perform } from '../../platform/call/operation.js';
 import type { TokenTransfer as Transfer } from '../../market/store/ledger/ledger.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { AdjustTokensPayload } from '../types/payloads.js';

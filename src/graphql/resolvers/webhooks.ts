@@ -13,7 +13,7 @@ import { nestedPage } from '../../platform/call/paging.js';
 import type { NewWebhook } from '../../market/operations/webhooks/endpoints.js';
 import type { DeliveryStatus } from '../../market/rules/webhooks.js';
 import type { WebhookEndpoint as Endpoint } from '../../market/store/webhooks/webhooks.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { WebhookDeliveryStatus } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';

@@ -9,7 +9,7 @@ import { performWithin } from '../../platform/call/operation.js';
 import { NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../market/rules/entities/session.js';
 import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
-import type { Context } from '../../platform/graphql/context.js';
+import type { Context } from '../context.js';
 import { Contractor, Session, User } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';

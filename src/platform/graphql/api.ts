@@ -1,6 +1,6 @@
 /** The GraphQL API: hands HTTP requests to Apollo Server and sends its answers. It contains no rule of the market. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
-import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
 import { BODY_BYTES_MAX } from '../limits.js';
 import { parseJson } from '../http/body.js';
@@ -13,12 +13,13 @@ import { turnOf } from '../shares/shares.js';
 import { Refusal, refuse } from '../errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import { acceptedType } from './content-type.js';
-import { contextOf, type Context } from './context.js';
+import { contextOf, type Context, type LoadersFor } from './context.js';
 import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
-import { asPlugin, createHooks } from './hooks.js';
+import { asPlugin, createHooks, type Operations } from './hooks.js';
 import { createKnownDocuments, type HttpAnswer } from './known-documents.js';
 import { createLimits } from './limits/limits.js';
+import type { Measured } from './limits/measure.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
@@ -29,6 +30,12 @@ import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
+
+/** What the API is told of the market. */
+export interface Graph extends Measured {
+  readonly operations: Operations;
+  readonly loadersFor: LoadersFor;
+}
 
 export interface GraphqlSettings {
   introspection: boolean;
@@ -56,12 +63,13 @@ export interface GraphqlApi {
 export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
-  schema: GraphQLSchema,
+  graph: Graph,
   services: Services,
   settings: GraphqlSettings,
   streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {
-  const limits = createLimits(schema, settings);
+  const { schema, operations, loadersFor } = graph;
+  const limits = createLimits(graph, settings);
   const { persistedDocumentsFile: file, redisUrl } = settings;
   const findPersisted = file === undefined ? undefined : openPersistedDocuments(file);
   const documentCache = createDocumentCache(findPersisted ? undefined : redisUrl);
@@ -69,7 +77,7 @@ export async function openGraphqlApi(
     findPersisted ? { request: findPersisted(request), isNamed: true } : findAutomatic(request, documentCache);
   const format = limits.wrapFormat(formatError(services.log));
   const run = createExecutor(schema);
-  const hooks = createHooks(limits, format);
+  const hooks = createHooks(limits, format, operations);
   const knownDocuments = createKnownDocuments({ run, hooks, format });
   const plugin = asPlugin(hooks, knownDocuments.keep, limits);
   const server = new ApolloServer<Context>({
@@ -114,7 +122,7 @@ export async function openGraphqlApi(
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), document, mediaType);
+    const execute = () => answer(exchange, contextOf(caller, loadersFor, isDryRunWanted), document, mediaType);
     const { status, headers, contentType, text } = await (isDryRunWanted ? caller.withDryRunEnd(execute) : execute());
     if (status < 400) await document.keep?.();
     const { response } = exchange;
@@ -136,7 +144,7 @@ export async function openGraphqlApi(
     body: unknown,
     opening: Opening,
   ): Promise<readonly GraphQLFormattedError[]> {
-    const contextValue = contextOf(caller, false, opening);
+    const contextValue = contextOf(caller, loadersFor, false, opening);
     try {
       await turnOf(services.shares.longReads, caller.holder);
       const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });

@@ -1,8 +1,7 @@
-/** The context of every resolver: the caller, and the loaders that read nested objects in batches. */
+/** The context of every resolver: the caller, and what the market reads nested objects by. */
 import type { GraphQLError } from 'graphql';
 import type { Caller } from '../call/caller.js';
 import { Failures } from './failures.js';
-import { Loaders } from '../../graphql/loaders.js';
 import type { Opening } from './streams/opening.js';
 
 /** What the limits determined about an operation before it runs. */
@@ -13,9 +12,14 @@ export interface LimitCheck {
   readonly refusals: readonly GraphQLError[];
 }
 
+/** Makes what one request, or one event of a stream, reads nested objects by. */
+export type LoadersFor = (this: void, caller: Caller) => unknown;
+
 export interface Context {
   readonly caller: Caller;
-  readonly loaders: Loaders;
+  /** The market knows what they are; here they are only passed on. */
+  readonly loaders: unknown;
+  readonly loadersFor: LoadersFor;
   readonly failures: Failures;
   /** Whether the request's headers ask for a dry run. */
   readonly wantsDryRun: boolean;
@@ -28,10 +32,11 @@ export interface Context {
   limitCheck: LimitCheck | undefined;
 }
 
-export function contextOf(caller: Caller, wantsDryRun = false, opening?: Opening): Context {
+export function contextOf(caller: Caller, loadersFor: LoadersFor, wantsDryRun = false, opening?: Opening): Context {
   return {
     caller,
-    loaders: new Loaders(caller),
+    loaders: loadersFor(caller),
+    loadersFor,
     failures: new Failures(),
     wantsDryRun,
     opening,

@@ -3,14 +3,15 @@
  * calls them as a plugin, and `known-documents.ts` directly.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
-import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
 import type { CallerRequest } from '../call/caller.js';
 import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
 import type { Limits } from './limits/limits.js';
 import { retryAfterIfOverloaded } from './overloaded.js';
-import { applyHeaders } from './request-headers.js';
+import type { Operation } from '../call/operation.js';
+import { invalidField } from '../call/validation.js';
 
 export interface ValidOperation {
   readonly document: DocumentNode;
@@ -39,13 +40,16 @@ export interface OperationHooks {
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
-export function createHooks(limits: Limits, format: FormatError): OperationHooks {
+/** The operations of the market, by name. */
+export type Operations = ReadonlyMap<string, Operation<unknown, unknown>>;
+
+export function createHooks(limits: Limits, format: FormatError, operations: Operations): OperationHooks {
   return {
     before: ({ document, hash, operation, variables, context }) => {
       context.caller.request.record.document = { name: operation.name?.value, hash };
       const measure = limits.measure(document, operation);
       if (measure.refusals.length > 0) return { refusals: measure.refusals };
-      applyHeaders(context, measure.mutations);
+      applyHeaders(context, measure.mutations, operations);
       const isStream = context.opening !== undefined;
       return (context.limitCheck ??= limits.check({ operation, measure, variables, isStream }));
     },
@@ -120,4 +124,32 @@ export function asPlugin(
 /** Apollo accepts only one error here; the others are added to its answer later. */
 function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
   if (first) throw first;
+}
+
+/**
+ * Refuses combinations of mutations that these headers do not allow, and makes the request a dry run if it asks for
+ * one.
+ */
+function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
+  // A key belongs to one answer.
+  if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
+    throw badHeader('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
+  }
+  if (!wantsDryRun) return;
+  const alone = mutations.filter((name) => mustBeAlone(operations.get(name)));
+  if (alone.length > 0 && mutations.length > 1) {
+    throw badHeader('Dry-Run', `does not go with ${alone[0]} among other mutations; send it in a request of its own`);
+  }
+  if (!alone.some((name) => operations.get(name)?.ignoresKeyAndDryRun)) caller.beginDryRun();
+}
+
+/** An operation that a dry run cannot undo may not be part of a transaction that is rolled back, nor may slow work. */
+function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
+  return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
+}
+
+function badHeader(header: string, problem: string): GraphQLError {
+  const refusal = invalidField(header, problem);
+  const extensions = { http: { status: refusal.status } };
+  return new GraphQLError(refusal.message, { originalError: refusal, extensions });
 }

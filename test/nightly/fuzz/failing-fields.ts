@@ -3,7 +3,7 @@
  * list is refused of its first entry already. Each way in which a resolver can fail is there.
  */
 import { isNonNullType, isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
-import type { Context } from '../../../src/platform/graphql/context.js';
+import type { Context } from '../../../src/graphql/context.js';
 import { refuse } from '../../../src/market/rules/errors.js';
 
 export const SOME_FAIL = 'some-fields-fail';

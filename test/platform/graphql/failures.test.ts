@@ -11,7 +11,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../../src/platform/graphql/context.js';
+import type { Context } from '../../../src/graphql/context.js';
 import { formatError } from '../../../src/platform/graphql/errors.js';
 import { limitErrors, Failures, locateFailures } from '../../../src/platform/graphql/failures.js';
 import { createExecutor } from '../../../src/platform/graphql/executor/executor.js';

@@ -15,7 +15,9 @@ export async function openSource(schema: GraphQLSchema, request: SubscriptionReq
   const args = { schema, document, operationName, variableValues: variables };
   const source = await createSourceEventStream({ ...args, contextValue: context });
   if (!(Symbol.asyncIterator in source)) return source;
-  const { caller } = context;
-  context.opening?.answerWith((event) => execute({ ...args, rootValue: event, contextValue: contextOf(caller) }));
+  const { caller, loadersFor } = context;
+  context.opening?.answerWith((event) =>
+    execute({ ...args, rootValue: event, contextValue: contextOf(caller, loadersFor) }),
+  );
   return { data: null };
 }

@@ -5,17 +5,11 @@
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
-import type {
-  DocumentNode,
-  GraphQLError,
-  GraphQLFormattedError,
-  GraphQLSchema,
-  OperationDefinitionNode,
-} from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import { ERRORS, GRAPHQL_LIMITS } from '../../limits.js';
 import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../../service-limits.js';
 import type { LimitCheck, Context } from '../context.js';
-import { measureOperation, UNCONDITIONAL, type Measure } from './measure.js';
+import { measureOperation, UNCONDITIONAL, type Measure, type Measured } from './measure.js';
 import { limitErrorsIn, refusalError, refusalIn } from './refusals.js';
 import { wrongVariables } from './variables.js';
 
@@ -49,7 +43,7 @@ export interface LimitSettings {
   suggestions: boolean;
 }
 
-export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
+export function createLimits(measured: Measured, { suggestions }: LimitSettings): Limits {
   const measures = new WeakMap<OperationDefinitionNode, Measure>();
   return {
     options: {
@@ -63,7 +57,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       }),
     },
     measure: (document, operation) => {
-      const measure = measures.get(operation) ?? measureOperation(schema, document, operation);
+      const measure = measures.get(operation) ?? measureOperation(measured, document, operation);
       measures.set(operation, measure);
       return measure;
     },
@@ -75,7 +69,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       const cost = { requested, max, remaining: Math.max(max - requested, 0) };
       const tooCostly = limitErrorsIn({ cost: requested }, operation);
       if (tooCostly.length > 0) return { cost, refusals: tooCostly };
-      return { cost, refusals: wrongVariables(schema, operation, variables, { suggestions }) };
+      return { cost, refusals: wrongVariables(measured.schema, operation, variables, { suggestions }) };
     },
     assertFewLines: (source) => {
       const [error] = limitErrorsIn({ lines: (source.match(/\r\n|[\n\r]/g)?.length ?? 0) + 1 });

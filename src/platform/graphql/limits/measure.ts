@@ -24,11 +24,10 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { OPERATIONS } from '../../../market/operations/index.js';
 import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../limits.js';
 import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
-import { TEXT_CHARACTERS } from './texts.js';
+import type { TextCharacters } from './texts.js';
 
 export interface Measure {
   /** Why nothing of the document may run. */
@@ -59,11 +58,13 @@ interface Level {
 
 const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
-const ENTRIES = new Set(
-  Object.values(OPERATIONS)
-    .filter(({ budget }) => budget === 'logInPerAddress' || budget === 'signUp')
-    .map(({ name }) => name),
-);
+/** What the limits are told of the market. */
+export interface Measured {
+  readonly schema: GraphQLSchema;
+  readonly texts: TextCharacters;
+  /** The mutations that open a session: a hundred aliases of one would be a hundred guesses. */
+  readonly entries: ReadonlySet<string>;
+}
 
 /** What is counted over the whole document. */
 interface DocumentCounts {
@@ -77,7 +78,7 @@ interface DocumentCounts {
  * cycles, and few selections, counting a fragment at each use.
  */
 export function measureOperation(
-  schema: GraphQLSchema,
+  measured: Measured,
   document: DocumentNode,
   requested: OperationDefinitionNode,
 ): Measure {
@@ -88,8 +89,10 @@ export function measureOperation(
     else if (one.kind === Kind.OPERATION_DEFINITION && one !== requested) others.push(one);
   const names = namesIn(document).map(({ value }) => value.length);
   const counts = { directives: new Set<DirectiveNode>(), nameCharacters: Math.max(0, ...names) };
-  const measure = walk(requested, schema, fragments, counts);
-  const errors = [measure, ...others.map((one) => walk(one, schema, fragments, counts))].flatMap((one) => one.refusals);
+  const measure = walk(requested, measured, fragments, counts);
+  const errors = [measure, ...others.map((one) => walk(one, measured, fragments, counts))].flatMap(
+    (one) => one.refusals,
+  );
   const { nameCharacters, directives } = counts;
   const ofDocument = limitErrorsIn({ nameCharacters, directives: directives.size }, document);
   return { ...measure, refusals: ofDocument.length > 0 ? ofDocument : errors };
@@ -97,7 +100,7 @@ export function measureOperation(
 
 function walk(
   operation: OperationDefinitionNode,
-  schema: GraphQLSchema,
+  { schema, texts, entries: allEntries }: Measured,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   ofDocument: DocumentCounts,
 ): Measure {
@@ -107,7 +110,7 @@ function walk(
   const fields = mergeFields([{ selectionSet: operation.selectionSet, parent, conditions: [] }], root);
   const costs = fields.flatMap((selections) => measureField(selections, root));
   const mutations = operation.operation === 'mutation' ? fields.flatMap(callIn) : [];
-  const entries = mutations.filter((name) => ENTRIES.has(name)).length;
+  const entries = mutations.filter((name) => allEntries.has(name)).length;
   const refusals = [
     ...limitErrorsIn({ ...counts, rootMutations: mutations.length, entries }, operation),
     ...(operation.operation === 'subscription' ? conditionErrorsIn(fields) : []),
@@ -161,7 +164,7 @@ function walk(
     if (!definition) return costOfValue(renamed, selections);
     const type = getNamedType(definition.type);
     if (!isCompositeType(type)) {
-      const characters = TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0;
+      const characters = texts[parent.name]?.[definition.name] ?? 0;
       return costOfValue(characters * COST_BYTES.textCharacter + renamed, selections);
     }
     const parts = merged.flatMap(({ field: { selectionSet }, conditions }) =>

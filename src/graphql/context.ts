@@ -1,0 +1,7 @@
+/** The context of the resolvers, with the loaders that read nested objects in batches. */
+import type { Context as PlatformContext } from '../platform/graphql/context.js';
+import type { Loaders } from './loaders.js';
+
+export interface Context extends PlatformContext {
+  readonly loaders: Loaders;
+}

@@ -1,0 +1,22 @@
+/** What GraphQL is told of this market. */
+import type { GraphQLSchema } from 'graphql';
+import { OPERATIONS } from '../market/operations/index.js';
+import type { Graph } from '../platform/graphql/api.js';
+import { Loaders } from './loaders.js';
+import { TEXT_CHARACTERS } from './texts.js';
+
+const ENTRIES = new Set(
+  Object.values(OPERATIONS)
+    .filter(({ budget }) => budget === 'logInPerAddress' || budget === 'signUp')
+    .map(({ name }) => name),
+);
+
+export function graphOf(schema: GraphQLSchema): Graph {
+  return {
+    schema,
+    operations: new Map(Object.entries(OPERATIONS)),
+    entries: ENTRIES,
+    texts: TEXT_CHARACTERS,
+    loadersFor: (caller) => new Loaders(caller),
+  };
+}
