@@ -8,7 +8,7 @@ import { SESSION } from '../platform/limits.js';
 import { API_KEY_USES, POOLS } from '../platform/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from '../platform/live/live.js';
-import { mailSettings } from '../market/mail/settings.js';
+import { mailSettings } from './mail-settings.js';
 import { createMetrics } from '../platform/telemetry/metrics.js';
 import type { Services } from '../market/operations/services.js';
 import { createKeyUses } from '../market/operations/sessions/key-uses.js';

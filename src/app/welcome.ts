@@ -1,7 +1,7 @@
 /** The lines at start: what it is doing and a welcome at a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
-import { mailboxLink } from '../market/mail/settings.js';
+import { mailboxLink } from './mail-settings.js';
 
 /** What a start is doing, so that nobody looks at an empty terminal meanwhile. */
 export function tellStep(step: string, config: Config, log: Logger): void {

@@ -13,7 +13,7 @@ import { isSecret } from '../platform/security/secrets.js';
 import { selectNewestMails, type Mail } from '../market/store/accounts/mails.js';
 import type { Db } from '../platform/db/database.js';
 import { compose, type ComposedMail } from '../market/mail/compose.js';
-import type { MailSettings } from '../market/mail/settings.js';
+import type { MailSettings } from '../market/mail/send.js';
 
 const PATH = '/mailbox';
 const COOKIE = 'mailbox';

@@ -2,8 +2,9 @@
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { MAIL } from '../rules/limits.js';
 import { isLoopback } from '../../platform/security/address.js';
+import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
-import type { ComposedMail } from './compose.js';
+import type { ComposedMail, LinkAddresses } from './compose.js';
 
 export type SendOutcome = 'sent' | 'stopped' | SendFailure;
 
@@ -27,6 +28,15 @@ export interface Sender {
   readonly send: SendMail;
   /** Connects and logs in without sending anything. Returns the failure, if any. */
   check(): Promise<SendFailure | undefined>;
+}
+
+export interface MailSettings extends Sender {
+  /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
+  readonly isOn: boolean;
+  /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
+  readonly mailboxSecret: string | undefined;
+  readonly tokens: LinkTokens;
+  readonly addresses: LinkAddresses;
 }
 
 export function createSender({ url, from: { address, name } }: MailServer): Sender {

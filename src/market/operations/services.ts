@@ -1,7 +1,7 @@
 /** The services that operations use: made once at start, and passed to every call. */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
-import type { MailSettings } from '../mail/settings.js';
+import type { MailSettings } from '../mail/send.js';
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { AccessTokens } from '../../platform/security/access-token.js';

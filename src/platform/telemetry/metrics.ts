@@ -4,7 +4,6 @@ import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
 import { BUDGETS, MAIL_BUDGETS, type BudgetName, type MailBudget } from '../../market/rules/limits.js';
 import { SHARES } from '../limits.js';
-import type { MailOutcome } from '../../market/rules/people/mails.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from '../graphql/streams/stream-ends.js';
 import { BOUNDS, type ShareEvents } from '../shares/share.js';
 
@@ -14,7 +13,7 @@ export interface Metrics extends ShareEvents {
   /** Counts a request to a webhook while it is under way. */
   webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
   /** Sending a mail ended; `failed` where it is to be tried again. */
-  recordMail(outcome: MailOutcome | 'failed', seconds: number): void;
+  recordMail(outcome: string, seconds: number): void;
   /** An email was dropped by a rate limit. */
   recordDroppedMail(limit: MailBudget): void;
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */

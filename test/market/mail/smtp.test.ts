@@ -1,7 +1,7 @@
 /** Mails on their way to a real mail server: what it gets, and what becomes of a mail that it does not take. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
-import { mailSettings } from '../../../src/market/mail/settings.js';
+import { mailSettings } from '../../../src/app/mail-settings.js';
 import { taskKinds } from '../../../src/app/task-kinds.js';
 import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner } from '../../story/cast.js';

@@ -1,19 +1,9 @@
-/** How mail goes out here, by the configuration. */
-import type { Config } from '../../app/config.js';
-import { isLoopback } from '../../platform/security/address.js';
-import { createLinkTokens, type LinkTokens } from '../../platform/security/link-tokens.js';
-import { keptSecret } from '../../platform/security/secrets.js';
-import type { LinkAddresses } from './compose.js';
-import { createSender, keepForMailbox, type Sender } from './send.js';
-
-export interface MailSettings extends Sender {
-  /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
-  readonly isOn: boolean;
-  /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
-  readonly mailboxSecret: string | undefined;
-  readonly tokens: LinkTokens;
-  readonly addresses: LinkAddresses;
-}
+/** How this server sends mail, from its configuration. */
+import type { Config } from './config.js';
+import { isLoopback } from '../platform/security/address.js';
+import { createLinkTokens } from '../platform/security/link-tokens.js';
+import { keptSecret } from '../platform/security/secrets.js';
+import { createSender, keepForMailbox, type MailSettings } from '../market/mail/send.js';
 
 export function mailSettings(config: Config, secret: string): MailSettings {
   const { SMTP_URL: url, MAIL_FROM: from } = config;
