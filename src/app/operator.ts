@@ -7,7 +7,7 @@ import { refuse } from '../market/rules/errors.js';
 import { isSecret } from '../platform/security/secrets.js';
 import { FULL, UNREACHABLE, unreadinessOf } from '../platform/db/readiness.js';
 import { BUSY_AFTER_REFUSAL_MS } from '../platform/service-limits.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../platform/version.js';
 
 export interface OperatorAddresses {
   handles(path: string): boolean;

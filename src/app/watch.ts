@@ -9,7 +9,7 @@ import {
 } from '../market/store/figures.js';
 import type { DatabaseProblem } from '../platform/db/database-watch.js';
 import { FIGURES } from '../platform/service-limits.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../platform/version.js';
 
 export function watchServices(services: Services, hasRedis: boolean): void {
   watchShares(services, hasRedis);

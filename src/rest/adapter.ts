@@ -11,7 +11,8 @@ import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../platform/li
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import { chooseRoute, finderOf, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
-import { hasBody, readInput, type Input } from './input.js';
+import { readInput, type Input } from './input.js';
+import { hasBody } from '../platform/openapi/route.js';
 import { ROUTES } from './routes.js';
 import { toWire } from '../platform/openapi/wire.js';
 

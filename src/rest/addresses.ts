@@ -1,6 +1,6 @@
 /** Finds the route of a path and a method. Every path is served with the prefix `/v1` and without it. */
 import { refuse } from '../market/rules/errors.js';
-import type { Route } from '../platform/openapi/route.js';
+import { parametersOf, PATH_PARAMETER, type Route } from '../platform/openapi/route.js';
 
 /** The routes of one address, and the values of its path parameters. */
 export interface AddressMatch {
@@ -14,8 +14,6 @@ export interface RouteMatch {
 }
 
 export type Finder = (path: string) => AddressMatch | undefined;
-
-const PARAMETER = /\{(\w+)\}/g;
 
 /** There are few paths: those without parameters are looked up, the others are tried one after another. */
 export function finderOf(routes: readonly Route[]): Finder {
@@ -43,14 +41,10 @@ const ANYTHING = '([^/]+)';
 export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
   const byAddress = new Map<string, Route[]>();
   for (const route of routes) {
-    const address = route.path.replaceAll(PARAMETER, ANYTHING);
+    const address = route.path.replaceAll(PATH_PARAMETER, ANYTHING);
     byAddress.set(address, [...(byAddress.get(address) ?? []), route]);
   }
   return byAddress;
-}
-
-export function parametersOf({ path }: Route): string[] {
-  return [...path.matchAll(PARAMETER)].map(([, name]) => String(name));
 }
 
 /** HEAD is handled as GET. */

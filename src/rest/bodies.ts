@@ -1,4 +1,5 @@
 /** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
+import type { Variants } from '../platform/openapi/route.js';
 import { z } from 'zod';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
 import { JOB, JOB_DISTANCE, JOB_WARNINGS } from '../market/rules/entities/job.js';
@@ -62,14 +63,6 @@ export const LISTED_CONTRACTOR = entity('ListedContractor', 'A contractor in a l
   ...CONTRACTOR.fields,
   distance: CONTRACTOR_DISTANCE,
 });
-
-/** One of several entities. */
-export interface Variants {
-  readonly name: string;
-  readonly description: string;
-  readonly variants: readonly Entity[];
-  readonly schema: z.ZodType;
-}
 
 /** A part, with the values of its example that differ, in REST's spelling. */
 function part<E extends Entity>(component: E, differences: object = {}) {

@@ -3,38 +3,14 @@
  */
 import { parseJson } from '../platform/http/body.js';
 import type { Exchange } from '../platform/http/exchange.js';
-import { kindOf, metaOf, type ShapeKind } from '../platform/fields/shape-kinds.js';
+import { kindOf, type ShapeKind } from '../platform/fields/shape-kinds.js';
 import { invalidInput } from '../platform/call/validation.js';
 import { refuse } from '../market/rules/errors.js';
 import type { RouteMatch } from './addresses.js';
-import type { Route } from '../platform/openapi/route.js';
+import { isParameter, shapeOf, type Route, type Shape } from '../platform/openapi/route.js';
 import { fieldName, fromWire, unknownName, wireName } from '../platform/openapi/wire.js';
 
 export type Input = Record<string, unknown>;
-
-type Schema = Parameters<typeof kindOf>[0];
-type Shape = ReadonlyMap<string, Schema>;
-
-const shapes = new WeakMap<Route['operation'], Shape>();
-
-/** The schemas of an operation's input fields, by name. */
-export function shapeOf({ operation }: Route): Shape {
-  const cachedShape = shapes.get(operation);
-  if (cachedShape) return cachedShape;
-  const kind = kindOf(operation.input);
-  const shape = new Map<string, Schema>(kind.is === 'object' ? Object.entries(kind.schema.shape) : []);
-  shapes.set(operation, shape);
-  return shape;
-}
-
-export function hasBody({ method }: Route): boolean {
-  return method === 'POST' || method === 'PUT';
-}
-
-/** Whether the field comes from the path or a header, and so is not in the body. */
-export function isParameter(schema: Schema): boolean {
-  return metaOf(schema).parameter === true;
-}
 
 export function readInput({ route, parameters }: RouteMatch, exchange: Exchange, body: Buffer | undefined): Input {
   const shape = shapeOf(route);
@@ -89,7 +65,7 @@ function readQuery(route: Route, shape: Shape, search: string, problems: Map<str
   for (const [name, value] of new URLSearchParams(search)) {
     const field = fieldName(name);
     const schema = route.query?.includes(field) ? shape.get(field) : undefined;
-    if (!schema) problems.set(unknownName(name), NO_PARAMETER + (known ??= parametersOf(route)));
+    if (!schema) problems.set(unknownName(name), NO_PARAMETER + (known ??= queryParametersOf(route)));
     else addTo(query, field, kindOf(schema), value, route.several?.[field]);
   }
   return Object.fromEntries(query);
@@ -97,7 +73,7 @@ function readQuery(route: Route, shape: Shape, search: string, problems: Map<str
 
 const NO_PARAMETER = 'is not a query parameter of this operation, which accepts ';
 
-function parametersOf({ query = [] }: Route): string {
+function queryParametersOf({ query = [] }: Route): string {
   return query.length > 0 ? query.map(wireName).join(', ') : 'none';
 }
 

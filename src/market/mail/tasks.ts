@@ -10,8 +10,7 @@ import type { Db } from '../../platform/db/database.js';
 import { endMail, selectMailToSend, type Mail } from '../store/accounts/mails.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import { compose } from './compose.js';
-import type { SendFailure } from './send.js';
-import type { MailSettings } from './settings.js';
+import type { MailSettings, SendFailure } from './send.js';
 
 interface MailTaskParts {
   readonly mail: MailSettings;

@@ -4,10 +4,8 @@ import type { IdKind } from '../../market/rules/ids.js';
 import { IDEMPOTENCY_KEY } from '../limits.js';
 import { exampleId, idPattern } from '../fields/values.js';
 import { metaOf } from '../fields/shape-kinds.js';
-import { parametersOf } from '../../rest/addresses.js';
-import { hasBody, isParameter, shapeOf } from '../../rest/input.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
-import { canRunDry, isConditional, type Route } from './route.js';
+import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
 /** The documented path: the resource itself is `{id}`, and the parameter of one below it is named by its kind. */

@@ -4,7 +4,7 @@ import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
 import type { Page } from '../db/pages/page.js';
 import type { Caller } from '../call/caller.js';
-import { SHOWN_JOB, type Variants } from '../../rest/bodies.js';
+import { kindOf, metaOf } from '../fields/shape-kinds.js';
 import { wireWriter } from './wire.js';
 
 /** The parts of a shown body that a route needs. */
@@ -13,6 +13,14 @@ export interface LocationBody {
   readonly job_id?: string;
   readonly api_key?: { readonly id: string };
   readonly webhook?: { readonly id: string };
+}
+
+/** One of several entities. */
+export interface Variants {
+  readonly name: string;
+  readonly description: string;
+  readonly variants: readonly Entity[];
+  readonly schema: z.ZodType;
 }
 
 export interface Route {
@@ -79,12 +87,42 @@ export function rowOf({ path, shows }: Route): Entity {
   return shows;
 }
 
-/** Whether the call supports If-None-Match. */
+/** Whether the call supports If-None-Match: it reads one thing that has a version. */
 export function isConditional(route: Route): boolean {
-  return route.method === 'GET' && route.shows === SHOWN_JOB && !isList(route);
+  return route.method === 'GET' && 'fields' in route.shows && 'version' in route.shows.fields && !isList(route);
 }
 
 /** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
+}
+
+export const PATH_PARAMETER = /\{(\w+)\}/g;
+
+export function parametersOf({ path }: Route): string[] {
+  return [...path.matchAll(PATH_PARAMETER)].map(([, name]) => String(name));
+}
+
+export type Schema = Parameters<typeof kindOf>[0];
+export type Shape = ReadonlyMap<string, Schema>;
+
+const shapes = new WeakMap<Route['operation'], Shape>();
+
+/** The schemas of an operation's input fields, by name. */
+export function shapeOf({ operation }: Route): Shape {
+  const cachedShape = shapes.get(operation);
+  if (cachedShape) return cachedShape;
+  const kind = kindOf(operation.input);
+  const shape = new Map<string, Schema>(kind.is === 'object' ? Object.entries(kind.schema.shape) : []);
+  shapes.set(operation, shape);
+  return shape;
+}
+
+export function hasBody({ method }: Route): boolean {
+  return method === 'POST' || method === 'PUT';
+}
+
+/** Whether the field comes from the path or a header, and so is not in the body. */
+export function isParameter(schema: Schema): boolean {
+  return metaOf(schema).parameter === true;
 }

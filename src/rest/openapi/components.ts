@@ -44,13 +44,12 @@ import {
   SESSION,
   UNDONE_EMAIL_CHANGE,
   SHOWN_JOB,
-  type Variants,
 } from '../bodies.js';
 import { answerSchema } from '../../platform/openapi/answer-schema.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 import { EVENT_MESSAGE, TEST_MESSAGE } from './webhooks.js';
 import { bodySchema, requestName } from '../../platform/openapi/requests.js';
-import { isList, rowOf, type Route } from '../../platform/openapi/route.js';
+import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
 
 export const COMPONENTS: readonly (Entity | Variants)[] = [

@@ -11,9 +11,9 @@ import { REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../../market/rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../../market/rules/states.js';
 import { exampleId } from '../../platform/fields/values.js';
-import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails, type Variants } from '../bodies.js';
+import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails } from '../bodies.js';
 import { exampleInput, exampleOf } from '../../platform/openapi/answer-schema.js';
-import { isList, rowOf, type Route } from '../../platform/openapi/route.js';
+import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';
 import { toWire } from '../../platform/openapi/wire.js';
 
 type Operations = typeof OPERATIONS;

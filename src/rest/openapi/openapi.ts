@@ -7,7 +7,7 @@ import { DISPUTE_TRANSITIONS } from '../../market/rules/jobs/disputes.js';
 import { sentenceOf } from '../../market/rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 import { BID_TRANSITION_LIST } from '../../market/rules/bids.js';
-import { VERSION } from '../../app/version.js';
+import { VERSION } from '../../platform/version.js';
 import { requestExample } from './examples.js';
 import { withNamedEnums } from '../../platform/openapi/named-enums.js';
 import {
@@ -18,8 +18,7 @@ import {
   requestName,
 } from '../../platform/openapi/requests.js';
 import { responseParts, responsesOf } from './responses.js';
-import { hasBody } from '../input.js';
-import type { Route } from '../../platform/openapi/route.js';
+import { type Route, hasBody } from '../../platform/openapi/route.js';
 import { WEBHOOKS_SENT } from './webhooks.js';
 import { ROUTES } from '../routes.js';
 import { summaryOf } from './summaries.js';

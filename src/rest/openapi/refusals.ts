@@ -1,8 +1,7 @@
 /** Lists the refusals of each address: those of its operation, and those of what a body can be. */
 import { refusalCodesOf } from '../../market/operations/refusals.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
-import { hasBody, shapeOf } from '../input.js';
-import type { Route } from '../../platform/openapi/route.js';
+import { type Route, hasBody, shapeOf } from '../../platform/openapi/route.js';
 
 /** The codes of each status, in the order of the list of codes. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {

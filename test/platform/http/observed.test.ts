@@ -11,7 +11,7 @@ import { givenJob, gather } from '../../story/journey.js';
 import { metricsOf } from '../../setup/metrics.js';
 import { until } from '../security/until.js';
 import { STATES, STATES_IN_DISPUTE, statesIn } from '../../story/specified.js';
-import { VERSION } from '../../../src/app/version.js';
+import { VERSION } from '../../../src/platform/version.js';
 
 let app: TestApp;
 let hanna: Person;
