@@ -12,6 +12,8 @@ import { mailSettings } from './mail-settings.js';
 import { createMetrics } from '../platform/telemetry/metrics.js';
 import type { Services } from '../market/operations/services.js';
 import { createKeyUses } from '../market/operations/sessions/key-uses.js';
+import { ID_PREFIXES } from '../market/rules/ids.js';
+import { isBearer } from '../market/rules/viewer.js';
 import { createAccessTokens } from '../platform/security/access-token.js';
 import { createPasswords } from '../platform/security/passwords.js';
 import { createAddressRules } from '../platform/security/public-addresses.js';
@@ -127,8 +129,13 @@ export async function openServices(
       issuer: config.JWT_ISSUER,
       audience: config.JWT_AUDIENCE,
       ttlSeconds: SESSION.accessTokenSeconds,
+      isBearer,
     }),
-    refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    refreshTokens: createRefreshTokens({
+      prefix: ID_PREFIXES.refreshToken,
+      secret,
+      previousSecret: config.JWT_PREVIOUS_SECRET,
+    }),
     keyUses,
     seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),

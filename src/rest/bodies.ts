@@ -23,7 +23,8 @@ import {
 } from '../market/rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
 import { ERRORS, PAGE } from '../platform/limits.js';
-import { choice, idOf, position, whole, moment } from '../platform/fields/values.js';
+import { choice, position, whole, moment } from '../platform/fields/values.js';
+import { idOf } from '../market/rules/id-fields.js';
 import { exampleOf } from '../platform/openapi/answer-schema.js';
 
 /** Users may read all fields of their own accounts. */

@@ -1,4 +1,5 @@
 /** The work measured, as requests: what is asked, by whom, of which rows. */
+import { isBearer } from '../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../src/platform/security/access-token.js';
 import type { Role } from '../../src/market/rules/viewer.js';
 import type { Market, SeededState } from '../../src/market/store/seed/seed.js';
@@ -267,6 +268,7 @@ export const WORKS: readonly Work[] = [
 ];
 
 const tokens = createAccessTokens({
+  isBearer,
   secret: JWT_SECRET,
   issuer: 'job-marketplace',
   audience: 'job-marketplace',

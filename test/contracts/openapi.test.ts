@@ -13,7 +13,8 @@ import { JOB } from '../../src/market/rules/entities/job.js';
 import { entity, type RowOf } from '../../src/platform/fields/entity.js';
 import type { BidId } from '../../src/market/rules/ids.js';
 import { JOB_STATES } from '../../src/market/rules/states.js';
-import { idOf, nullableText, requiredText } from '../../src/platform/fields/values.js';
+import { nullableText, requiredText } from '../../src/platform/fields/values.js';
+import { idOf } from '../../src/market/rules/id-fields.js';
 import { document, FORMATS, resolve, validatorAt } from '../story/documented.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 

@@ -14,6 +14,7 @@ import { prepareSchema } from '../../src/app/prepare-schema.js';
 import { openServices, type ServiceTimeouts } from '../../src/app/services.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import type { Services } from '../../src/market/operations/services.js';
+import { isBearer } from '../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../src/platform/security/access-token.js';
 import type { ShareName } from '../../src/platform/limits.js';
 import { startServer } from '../../src/app/server.js';
@@ -198,7 +199,7 @@ export async function openTestApp(
 }
 
 function lastingTokens({ JWT_ISSUER: issuer, JWT_AUDIENCE: audience }: Config) {
-  return createAccessTokens({ secret: JWT_SECRET, issuer, audience, ttlSeconds: 24 * 60 * 60 });
+  return createAccessTokens({ isBearer, secret: JWT_SECRET, issuer, audience, ttlSeconds: 24 * 60 * 60 });
 }
 
 interface Sent extends RequestOptions {

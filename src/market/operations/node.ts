@@ -1,7 +1,7 @@
 /** Reads any object by its identifier alone, with the same checks as the query for that kind of object. */
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
-import { isId, siblingOf } from '../rules/ids.js';
+import { isId, kindOfId, siblingOf } from '../rules/ids.js';
 import { readSession } from './sessions/active-sessions.js';
 import { readAdminAction } from './admins/admin-actions.js';
 import { readApiKey } from './sessions/api-keys.js';
@@ -12,7 +12,6 @@ import { findHold, readBid } from './bids/read.js';
 import { findEvent, findProposal } from './events/events.js';
 import { readJob } from './jobs/read.js';
 import { operation, requireSession } from '../../platform/call/operation.js';
-import { anyIdInPath } from '../../platform/fields/shapes.js';
 import { readTransfer } from './tokens/tokens.js';
 import { findDelivery } from './webhooks/deliveries.js';
 import { readableEndpoint } from './webhooks/endpoints.js';
@@ -22,7 +21,12 @@ export const readNode = operation({
   description: 'Reads anything by its identifier alone, whatever its type.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject({ id: anyIdInPath.describe('The identifier, with its prefix.') }),
+  input: z.strictObject({
+    id: z
+      .string()
+      .transform((value) => (kindOfId(value) ? value : ''))
+      .describe('The identifier, with its prefix.'),
+  }),
   async run(call, { id }): Promise<object> {
     const { db, viewer, caller } = call;
     if (isId('job', id)) return readJob.run(call, { id });

@@ -39,7 +39,13 @@ function ofItsKind(operation: AnyOperation): ErrorCode[] {
 }
 
 /** What is somebody's own: others learn that it is there, and may not see it. */
-const PRIVATE_KINDS: ReadonlySet<IdKind> = new Set(['job', 'bid', 'transfer', 'webhookEndpoint', 'webhookDelivery']);
+const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
+  'job',
+  'bid',
+  'transfer',
+  'webhookEndpoint',
+  'webhookDelivery',
+]);
 
 /** The codes for an action on a job or a bid in a state that does not allow it, or whose further conditions fail. */
 function ofState({ name }: AnyOperation): readonly ErrorCode[] {

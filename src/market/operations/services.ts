@@ -4,6 +4,8 @@ import type { Live } from '../../platform/live/live.js';
 import type { MailSettings } from '../mail/send.js';
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { BudgetName } from '../rules/limits.js';
+import type { ID_PREFIXES } from '../rules/ids.js';
+import type { Bearer } from '../rules/viewer.js';
 import type { AccessTokens } from '../../platform/security/access-token.js';
 import type { Passwords } from '../../platform/security/passwords.js';
 import type { RefreshTokens } from '../../platform/security/refresh-token.js';
@@ -25,8 +27,8 @@ export interface Services {
   readonly shares: Shares;
   readonly metrics: Metrics;
   readonly passwords: Passwords;
-  readonly accessTokens: AccessTokens;
-  readonly refreshTokens: RefreshTokens;
+  readonly accessTokens: AccessTokens<Bearer>;
+  readonly refreshTokens: RefreshTokens<(typeof ID_PREFIXES)['refreshToken']>;
   readonly keyUses: KeyUses;
   readonly rateLimits: RateLimits;
   /** How many calls a minute each budget allows here. */

@@ -1,7 +1,5 @@
-/**
- * Identifiers: a prefix that names the kind, and a KSUID. Kinds cannot be swapped, neither in types nor at run time.
- */
-import ksuid from 'ksuid';
+/** The prefixes of identifiers. Kinds can't be swapped, neither in types nor at run time. */
+import * as ids from '../../platform/ids.js';
 
 export const ID_PREFIXES = {
   user: 'usr',
@@ -25,7 +23,7 @@ export const ID_PREFIXES = {
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
-export type Id<K extends IdKind> = `${(typeof ID_PREFIXES)[K]}_${string}`;
+export type Id<K extends IdKind> = ids.PrefixedId<(typeof ID_PREFIXES)[K]>;
 
 export type UserId = Id<'user'>;
 export type HomeownerId = Id<'homeowner'>;
@@ -44,9 +42,8 @@ export type MailId = Id<'mail'>;
 export type ProposalId = Id<'proposal'>;
 export type AdminActionId = Id<'adminAction'>;
 
-/** The identifier of this moment, of which the second counts, and of these 16 bytes. */
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {
-  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
+  return ids.idFrom(ID_PREFIXES[kind], milliseconds, bytes);
 }
 
 /** The identifier of what stands beside something else, as a viewer beside a user: no two objects share one. */
@@ -56,19 +53,11 @@ export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
 
 /** No identifier of this kind that is made from this time on lies before it. */
 export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
-  return idFrom(kind, time, Buffer.alloc(ID_RANDOM_BYTES));
+  return idFrom(kind, time, Buffer.alloc(ids.ID_RANDOM_BYTES));
 }
 
-export const ID_RANDOM_BYTES = 16;
-
-/** The largest 20-byte value in base 62; a longer-looking string of 27 characters is no KSUID. */
-const LARGEST_KSUID = 'aWgEPTl1tmebfsQzFP4bxwgy80V';
-
 export function isId<K extends IdKind>(kind: K, value: unknown): value is Id<K> {
-  if (typeof value !== 'string') return false;
-  const prefix = `${ID_PREFIXES[kind]}_`;
-  const rest = value.slice(prefix.length);
-  return value.startsWith(prefix) && /^[0-9A-Za-z]{27}$/.test(rest) && rest <= LARGEST_KSUID;
+  return ids.hasPrefix(ID_PREFIXES[kind], value);
 }
 
 const KIND_OF_PREFIX = new Map(Object.entries(ID_PREFIXES).map(([kind, prefix]) => [prefix as string, kind as IdKind]));

@@ -1,5 +1,5 @@
 /** Who is asking. A viewer is made by the session check alone; the APIs never build one. */
-import type { ContractorId, HomeownerId, SessionId, UserId } from './ids.js';
+import { isId, type ContractorId, type HomeownerId, type SessionId, type UserId } from './ids.js';
 
 export const ROLES = ['homeowner', 'contractor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
@@ -29,3 +29,10 @@ interface ViewerByRole {
 export type ViewerWith<R extends Role> = ViewerByRole[R];
 
 export type Viewer = ViewerWith<Role>;
+
+/** The part of a viewer that an access token names. */
+export type Bearer = Pick<Viewer, 'userId' | 'sessionId' | 'role'>;
+
+export function isBearer(claims: Readonly<Record<keyof Bearer, unknown>>): claims is Bearer {
+  return isId('user', claims.userId) && isId('session', claims.sessionId) && ROLES.some((role) => role === claims.role);
+}

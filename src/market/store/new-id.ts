@@ -1,6 +1,7 @@
 /** New identifiers: the prefix of their kind, the time, and random characters. */
 import { randomFillSync } from 'node:crypto';
-import { ID_RANDOM_BYTES, idFrom, type Id, type IdKind } from '../rules/ids.js';
+import { ID_RANDOM_BYTES } from '../../platform/ids.js';
+import { idFrom, type Id, type IdKind } from '../rules/ids.js';
 
 /** Made synchronously: the asynchronous form waits for Node's thread pool, which other work may fill. */
 export function newId<K extends IdKind>(kind: K): Id<K> {

@@ -2,7 +2,7 @@
 import type { UnauthenticatedReason } from '../errors.js';
 import type { ApiKeyAccess } from '../../market/rules/entities/api-key.js';
 import type { ApiKeyId } from '../../market/rules/ids.js';
-import type { Viewer } from '../../market/rules/viewer.js';
+import type { Bearer, Viewer } from '../../market/rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
 import { findKeyHolder } from '../../market/store/sessions/api-keys.js';
@@ -19,7 +19,7 @@ export interface NoViewer {
 }
 
 export type Credentials =
-  | { readonly kind: 'session'; readonly claims: Claims }
+  | { readonly kind: 'session'; readonly claims: Claims<Bearer> }
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
 

@@ -3,9 +3,14 @@
  * them, `redact` hides what is not for a reader, inputs check what people write, and the table is compared by type.
  */
 import { z } from 'zod';
-import { ID_PREFIXES, type IdKind } from '../../market/rules/ids.js';
-import type { Readers } from '../../market/rules/reading/readers.js';
-import { idOf } from './values.js';
+
+/** Who reads a field that isn't for everyone who sees the row. */
+export interface Readers {
+  /** A viewer with one of these relations to the row reads the field; others read null. */
+  readonly relations: readonly string[];
+  /** The same for people, after "null for all but". */
+  readonly words: string;
+}
 
 export interface Field {
   /** The value as it is stored, which is also how an input checks it where people write it. */
@@ -112,11 +117,6 @@ export function descriptionOf({ description, readBy }: Field): string {
 /** The same for those who write the field. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
   return inputDescription ?? (readBy ? `${description.replace(/\.$/, '')}; private.` : description);
-}
-
-/** The identifier that an entity begins with. */
-export function identifier<K extends IdKind>(kind: K) {
-  return { type: idOf(kind), description: `The identifier, which begins with \`${ID_PREFIXES[kind]}_\`.` };
 }
 
 type UnredactedFields<F extends Fields> = {

@@ -2,11 +2,10 @@
  * Unwraps a schema to its basic kind, for the APIs and the contracts, which print schemas and parse values from text.
  */
 import { z } from 'zod';
-import type { IdKind } from '../../market/rules/ids.js';
 
 export type ShapeKind =
   | { is: 'text' | 'whole number' | 'number' | 'flag' | 'date' | 'moment' | 'anything' }
-  | { is: 'identifier'; of: IdKind }
+  | { is: 'identifier'; prefix: string }
   | { is: 'choice'; name: string | undefined; values: readonly string[] }
   | { is: 'list'; of: ShapeKind; entry: z.core.$ZodType }
   | { is: 'object'; schema: z.ZodObject };
@@ -22,8 +21,8 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
   if (inner instanceof z.ZodArray) return { is: 'list', of: kindOf(inner.element), entry: inner.element };
   if (inner instanceof z.ZodObject) return { is: 'object', schema: inner };
   if (inner instanceof z.ZodDate) return { is: 'moment' };
-  const { kind, charactersMax } = metaOf(schema);
-  if (inner instanceof z.ZodCustom && kind !== undefined) return { is: 'identifier', of: kind };
+  const { idPrefix, charactersMax } = metaOf(schema);
+  if (inner instanceof z.ZodCustom && idPrefix !== undefined) return { is: 'identifier', prefix: idPrefix };
   if (charactersMax !== undefined) return { is: 'anything' };
   return { is: 'text' };
 }

@@ -1,7 +1,6 @@
 /** The building blocks of inputs that are not fields of entities. */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../limits.js';
-import { kindOfId, isId, type Id, type IdKind } from '../../market/rules/ids.js';
 import { nullableText } from './values.js';
 
 /** Text that may be left out or cleared; blank counts as cleared. */
@@ -25,20 +24,6 @@ export const momentInBody = z.iso
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))
   .meta({ moment: true });
-
-/**
- * An identifier in a path. A malformed one becomes the empty identifier, which no row has, so that the answer is
- * NOT_FOUND and no validation error.
- */
-export function idInPath<K extends IdKind>(kind: K) {
-  return z
-    .string()
-    .transform((value) => (isId(kind, value) ? value : ('' as Id<K>)))
-    .meta({ kind, parameter: true });
-}
-
-/** Like `idInPath`, for the identifier of any kind of object. */
-export const anyIdInPath = z.string().transform((value) => (kindOfId(value) ? value : ''));
 
 /**
  * Adds a rule about two fields. It is checked even where other fields are invalid, so that one refusal has all

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { FIELD_TEXT } from '../limits.js';
 import { isRealDate } from './dates.js';
-import { ID_PREFIXES, isId, type Id, type IdKind } from '../../market/rules/ids.js';
+import { hasPrefix, type PrefixedId } from '../ids.js';
 
 /** What zod's metadata holds besides a description; they are left out of JSON Schema. */
 declare module 'zod' {
@@ -14,8 +14,9 @@ declare module 'zod' {
     maxLength?: number;
     /** The GraphQL enum of a choice. */
     enumName?: string;
-    /** What an identifier names. */
-    kind?: IdKind;
+    /** What an identifier names, and what it begins with. */
+    kind?: string;
+    idPrefix?: string;
     /** A calendar day, as text. */
     day?: boolean;
     /** A point in time, as text. */
@@ -86,22 +87,24 @@ function isWebAddress(value: string): boolean {
 }
 
 /** An identifier, as a body or an answer holds it: a malformed one is a malformed input. */
-export function idOf<K extends IdKind>(kind: K) {
+export function prefixedId<P extends string>(prefix: P, kind: string) {
   return z
-    .custom<Id<K>>((value) => isId(kind, value), {
+    .custom<PrefixedId<P>>((value) => hasPrefix(prefix, value), {
       // Where it is missing, the message is that of every other field.
       error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
     })
-    .meta({ type: 'string', kind });
+    .meta({ type: 'string', kind, idPrefix: prefix });
 }
 
-export function idPattern(kind: IdKind): string {
-  return `^${ID_PREFIXES[kind]}_[0-9A-Za-z]{27}$`;
-}
-
-/** As documents show it. */
-export function exampleId<K extends IdKind>(kind: K): Id<K> {
-  return `${ID_PREFIXES[kind]}_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`;
+/**
+ * An identifier in a path. A malformed one becomes the empty identifier, which no row has, so that the answer is
+ * NOT_FOUND and no validation error.
+ */
+export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
+  return z
+    .string()
+    .transform((value) => (hasPrefix(prefix, value) ? value : ('' as PrefixedId<P>)))
+    .meta({ kind, idPrefix: prefix, parameter: true });
 }
 
 export const MONEY_MAX = 9_999_999_999.99;

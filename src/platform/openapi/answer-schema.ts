@@ -10,7 +10,8 @@ import {
   type StoredRow,
   type WrittenField,
 } from '../fields/entity.js';
-import { exampleId, INT32_MAX, MONEY_MAX } from '../fields/values.js';
+import { exampleId } from '../ids.js';
+import { INT32_MAX, MONEY_MAX } from '../fields/values.js';
 import { toDocumentSchema, withNull, type JsonSchema } from './json-schema.js';
 import { wireName } from './wire.js';
 
@@ -98,7 +99,7 @@ export function exampleInput<E extends Entity>(entity: E): Partial<Pick<StoredRo
 function exampleOfType(kind: ShapeKind, type: z.core.$ZodType): unknown {
   switch (kind.is) {
     case 'identifier':
-      return exampleId(kind.of);
+      return exampleId(kind.prefix);
     case 'moment':
       return '2026-03-02T09:30:00.000Z';
     case 'object':

@@ -1,8 +1,7 @@
 /** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own printing leaves out. */
 import { z } from 'zod';
 import type { Operation } from '../call/operation.js';
-import type { IdKind } from '../../market/rules/ids.js';
-import { idPattern } from '../fields/values.js';
+import { idPattern } from '../ids.js';
 import { wireName } from './wire.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -55,10 +54,12 @@ const OWN_METADATA = new Set([
   'implied',
   'day',
   'kind',
+  'idPrefix',
   'charactersMax',
   'answerMinimum',
   'moment',
   'kind',
+  'idPrefix',
   'description',
   RULES,
 ]);
@@ -70,7 +71,7 @@ export function toDocumentSchema(schema: JsonSchema): JsonSchema {
     const { anyOf: _both, ...outer } = schema;
     return withNull(toDocumentSchema({ ...nullable, ...outer, ...withRules(nullable, outer) }));
   }
-  const { properties, items, kind, required } = schema;
+  const { properties, items, idPrefix, required } = schema;
   const description = [
     schema.description ?? (schema.readOnly ? 'May be sent back as it was read.' : undefined),
     ...rulesOf(schema),
@@ -79,7 +80,7 @@ export function toDocumentSchema(schema: JsonSchema): JsonSchema {
     .join(' ');
   return {
     ...Object.fromEntries(Object.entries(schema).filter(([name]) => !OWN_METADATA.has(name))),
-    ...(typeof kind === 'string' && { pattern: idPattern(kind as IdKind) }),
+    ...(typeof idPrefix === 'string' && { pattern: idPattern(idPrefix) }),
     ...(description !== '' && { description }),
     ...(isObject(items) && { items: toDocumentSchema(items) }),
     ...(isObject(properties) && {

@@ -1,8 +1,7 @@
 /** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
 import { isRepeatable } from '../call/operation.js';
-import type { IdKind } from '../../market/rules/ids.js';
 import { IDEMPOTENCY_KEY } from '../limits.js';
-import { exampleId, idPattern } from '../fields/values.js';
+import { exampleId, idPattern } from '../ids.js';
 import { metaOf } from '../fields/shape-kinds.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
 import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
@@ -14,12 +13,12 @@ export function documentedPath(route: Route): string {
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
 }
 
-function parameterNames(route: Route): { field: string; name: string; kind: IdKind }[] {
+function parameterNames(route: Route): { field: string; name: string; prefix: string }[] {
   const shape = shapeOf(route);
   return parametersOf(route).map((field, at) => {
     const schema = shape.get(field);
-    const kind = (schema && metaOf(schema).kind) as IdKind;
-    return { field, kind, name: at === 0 ? 'id' : `${kind}_id` };
+    const { kind = '', idPrefix: prefix = '' } = schema ? metaOf(schema) : {};
+    return { field, prefix, name: at === 0 ? 'id' : `${kind}_id` };
   });
 }
 
@@ -56,13 +55,13 @@ function headerParameter(name: string, schema: JsonSchema, description: string) 
 
 export function parameters(route: Route): JsonSchema[] {
   const fields = fieldsOf(route);
-  const inPath = parameterNames(route).map(({ field, name, kind }) => ({
+  const inPath = parameterNames(route).map(({ field, name, prefix }) => ({
     name,
     in: 'path',
     required: true,
     description: fields.get(field)?.description,
-    schema: { type: 'string', pattern: idPattern(kind) },
-    example: exampleId(kind),
+    schema: { type: 'string', pattern: idPattern(prefix) },
+    example: exampleId(prefix),
   }));
   const inQuery = (route.query ?? []).map((field) => {
     const { description, ...schema } = fields.get(field) ?? {};

@@ -3,17 +3,16 @@
  * though only the token's hash is stored: by any instance, also while JWT_SECRET is being replaced.
  */
 import { createHash, createHmac } from 'node:crypto';
-import type { MailId } from '../../market/rules/ids.js';
 
 export interface LinkTokens {
-  tokenOf(mail: MailId): string;
+  tokenOf(mail: string): string;
   /** The token of a mail that was written under this secret or the previous one. */
-  tokenWithHash(mail: MailId, hash: string): string | undefined;
+  tokenWithHash(mail: string, hash: string): string | undefined;
 }
 
 export function createLinkTokens(secret: string, previousSecret?: string): LinkTokens {
   const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret];
-  const token = (from: string, mail: MailId) =>
+  const token = (from: string, mail: string) =>
     createHmac('sha256', `links in mails ${from}`).update(mail).digest('base64url');
   return {
     tokenOf: (mail) => token(secret, mail),

@@ -4,25 +4,31 @@
  * lost the answer to a refresh, or refreshed in two tabs at once, gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
-import { ID_RANDOM_BYTES, idFrom, type Id } from '../../market/rules/ids.js';
+import { ID_RANDOM_BYTES, idFrom, type PrefixedId } from '../ids.js';
 
-export interface RefreshTokenSettings {
+export interface RefreshTokenSettings<P extends string> {
+  /** What every refresh token begins with. */
+  readonly prefix: P;
   readonly secret: string;
   /** An instance whose secret is or was this one may have made the successor. */
   readonly previousSecret?: string | undefined;
 }
 
-export interface RefreshTokens {
+export interface RefreshTokens<P extends string = string> {
   /** The first is the one to give out now. For an earlier use, the one that is stored was given out. */
-  successorsOf(usedToken: string, firstUsedAt: Date): readonly [Id<'refreshToken'>, ...Id<'refreshToken'>[]];
+  successorsOf(usedToken: string, firstUsedAt: Date): readonly [PrefixedId<P>, ...PrefixedId<P>[]];
 }
 
-export function createRefreshTokens({ secret, previousSecret }: RefreshTokenSettings): RefreshTokens {
+export function createRefreshTokens<P extends string>({
+  prefix,
+  secret,
+  previousSecret,
+}: RefreshTokenSettings<P>): RefreshTokens<P> {
   const current = keyFrom(secret);
   const others = previousSecret === undefined ? [] : [keyFrom(previousSecret)];
   const successor = (key: Buffer, usedToken: string, firstUsedAt: Date) => {
     const bytes = createHmac('sha256', key).update(usedToken).digest().subarray(0, ID_RANDOM_BYTES);
-    return idFrom('refreshToken', firstUsedAt.getTime(), bytes);
+    return idFrom(prefix, firstUsedAt.getTime(), bytes);
   };
   return {
     successorsOf: (usedToken, firstUsedAt) => [

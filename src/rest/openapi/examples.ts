@@ -10,7 +10,7 @@ import type { Entity } from '../../platform/fields/entity.js';
 import { REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../../market/rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../../market/rules/states.js';
-import { exampleId } from '../../platform/fields/values.js';
+import { exampleId } from '../../market/rules/id-fields.js';
 import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails } from '../bodies.js';
 import { exampleInput, exampleOf } from '../../platform/openapi/answer-schema.js';
 import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';

@@ -4,7 +4,7 @@
  * last.
  */
 import { ID_PREFIXES } from '../../market/rules/ids.js';
-import { exampleId } from '../../platform/fields/values.js';
+import { exampleId } from '../../market/rules/id-fields.js';
 
 /** The text of the API's description. */
 export const SAMPLES_DESCRIPTION = [

@@ -7,6 +7,7 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
+import { isBearer } from '../../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../../src/platform/security/access-token.js';
 import { startServer, type RunningServer } from '../../../src/app/server.js';
 import { ADMIN, JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
@@ -69,6 +70,7 @@ async function serveWithShortTokens({ services }: TestApp): Promise<RunningServe
     CORS_ORIGINS: site.url,
   });
   const accessTokens = createAccessTokens({
+    isBearer,
     secret: JWT_SECRET,
     issuer: config.JWT_ISSUER,
     audience: config.JWT_AUDIENCE,

@@ -4,13 +4,13 @@ import {
   descriptionOf,
   entity,
   entityOf,
-  identifier,
   inputDescriptionOf,
   requiredFields,
   settledFields,
   unredactedEntity,
   writtenFields,
 } from '../../../src/platform/fields/entity.js';
+import { identifier } from '../../../src/market/rules/id-fields.js';
 
 const FRIEND = entity('Friend', 'Somebody from St. Albans.', {
   id: identifier('user'),

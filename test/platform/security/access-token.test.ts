@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
 import jwt, { type Algorithm } from 'jsonwebtoken';
 import { describe, expect, it } from 'vitest';
+import { isBearer } from '../../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../../src/platform/security/access-token.js';
 import { newId } from '../../../src/market/store/new-id.js';
 
@@ -11,6 +12,7 @@ const TTL_SECONDS = 900;
 
 let nowSeconds = START_SECONDS;
 const settings = {
+  isBearer,
   secret: SECRET,
   previousSecret: PREVIOUS,
   issuer: 'market',

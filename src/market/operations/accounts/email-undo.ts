@@ -13,7 +13,7 @@ import { selectUseAfterChange, setEmailUndo } from '../../store/accounts/email-u
 import { expireEmailChanges, expireLaterUndos, expireLinks } from '../../store/accounts/mails.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation, type Call } from '../../../platform/call/operation.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { asEmailTaken, ownAddress } from './email.js';
 import { endAllSessions } from '../sessions/ended-sessions.js';
 import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail } from './mails.js';

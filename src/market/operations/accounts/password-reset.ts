@@ -8,7 +8,7 @@ import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireLinks } from '../../store/accounts/mails.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation } from '../../../platform/call/operation.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endAllSessions } from '../sessions/ended-sessions.js';
 import {

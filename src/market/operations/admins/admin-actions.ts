@@ -11,7 +11,8 @@ import {
 } from '../../store/accounts/admin-actions.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath, optionalText } from '../../../platform/fields/shapes.js';
+import { optionalText } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 
 const WHY = 'The reason. It’s stored in the log of admin actions.';
 export const requiredReason = requiredText(TEXT.note).describe(WHY);

@@ -15,7 +15,7 @@ import { asArray } from '../../../platform/db/statement.js';
 import { findJob } from '../jobs/job.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 
 /** The position of a bid among those on its job. */
 export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;

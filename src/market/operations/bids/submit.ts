@@ -12,7 +12,7 @@ import { updateJob } from '../../store/jobs/jobs.js';
 import { newId } from '../../store/new-id.js';
 import { lockVisibleJob } from '../jobs/job.js';
 import { operation } from '../../../platform/call/operation.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
 
 const fields = writtenInputs(BID);

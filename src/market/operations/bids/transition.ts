@@ -12,7 +12,7 @@ import { pipelined, type Transaction } from '../../../platform/db/database.js';
 import { logEvents } from '../../store/events/events.js';
 import { lockJobOfBid, updateJob } from '../../store/jobs/jobs.js';
 import { operation } from '../../../platform/call/operation.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 
 export const viewBid = bidTransition('view');
 export const shortlistBid = bidTransition('shortlist');

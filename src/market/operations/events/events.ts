@@ -16,7 +16,7 @@ import type { JobEvent } from '../../store/events/events.js';
 import { mapPage, type Page } from '../../../platform/db/pages/page.js';
 import { operation } from '../../../platform/call/operation.js';
 import { connectionPage, pageShape } from '../../../platform/call/paging.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { assertPositionExists } from './event-positions.js';
 import { findJob } from '../jobs/job.js';
 

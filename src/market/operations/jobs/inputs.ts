@@ -4,7 +4,8 @@ import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../
 import { JOB } from '../../rules/entities/job.js';
 import type { JobId } from '../../rules/ids.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/jobs/publishing.js';
-import { withRule, idInPath } from '../../../platform/fields/shapes.js';
+import { withRule } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
 
 /** The parameters of an operation on one job: in REST the path and a header, in GraphQL arguments of their own. */

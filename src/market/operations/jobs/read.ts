@@ -9,7 +9,8 @@ import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/t
 import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/jobs/orders.js';
 import { JOB_STATES } from '../../rules/states.js';
 import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
-import { choice, idOf } from '../../../platform/fields/values.js';
+import { choice } from '../../../platform/fields/values.js';
+import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events/events.js';
@@ -24,7 +25,7 @@ import { idsOf } from '../../store/visibility.js';
 import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from '../places/near.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
-import { withRule, idInPath, momentInBody, optionalText } from '../../../platform/fields/shapes.js';
+import { withRule, momentInBody, optionalText } from '../../../platform/fields/shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 

@@ -11,7 +11,7 @@ import { mapPage, type Page, type SamePageRequest } from '../../../platform/db/p
 import { readableJob, type ReadableJob } from '../jobs/readable.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 
 /** The contents of a cursor of either list. */
 export const WORK_NEWEST_FIRST = ['time', 'text'] as const;

@@ -14,7 +14,8 @@ import { areasAround, assertCanBeNearest, contradictionsInPlace, nearInputs, pla
 import { optionalReason, requiredReason } from '../admins/admin-actions.js';
 import { operation, type Call } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../../../platform/call/paging.js';
-import { idInPath, optionalText, withRule } from '../../../platform/fields/shapes.js';
+import { optionalText, withRule } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { findPerson } from './directory.js';
 import type { ReadableContractor } from '../../store/people/people.js';
 import { readableContractor } from './people.js';

@@ -8,7 +8,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { listReviews as reviewsNewestFirst, selectReview, type Review } from '../../store/people/reviews.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 
 /** The contents of a cursor of reviews. */
 export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;

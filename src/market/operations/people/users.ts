@@ -11,7 +11,8 @@ import { choice } from '../../../platform/fields/values.js';
 import { listUsers as usersNewestFirst } from '../../store/people/user-lists.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath, optionalText } from '../../../platform/fields/shapes.js';
+import { optionalText } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { findPerson } from './directory.js';
 import type { ReadableHomeowner, ReadableUser } from '../../store/people/people.js';
 

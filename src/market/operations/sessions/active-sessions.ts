@@ -7,7 +7,8 @@ import type { Db } from '../../../platform/db/database.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath, nothing } from '../../../platform/fields/shapes.js';
+import { nothing } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { endOtherLogIns, endSession as end } from './ended-sessions.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;

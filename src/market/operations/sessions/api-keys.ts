@@ -20,7 +20,8 @@ import {
 import type { Db } from '../../../platform/db/database.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath, momentInBody } from '../../../platform/fields/shapes.js';
+import { momentInBody } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { endSession } from './ended-sessions.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
 

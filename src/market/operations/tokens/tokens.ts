@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { ADJUSTMENT_MAX, TEXT } from '../../rules/limits.js';
-import { idOf, INT32_MAX, requiredText } from '../../../platform/fields/values.js';
+import { INT32_MAX, requiredText } from '../../../platform/fields/values.js';
+import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
   countLedger,
@@ -23,7 +24,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath, nothing } from '../../../platform/fields/shapes.js';
+import { nothing } from '../../../platform/fields/shapes.js';
 import { invalidField } from '../../../platform/call/validation.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;

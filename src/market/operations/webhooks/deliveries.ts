@@ -17,7 +17,7 @@ import {
 } from '../../store/webhooks/webhook-deliveries.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';
 
 /** The contents of a cursor of deliveries. */

@@ -29,7 +29,7 @@ import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../../../platform/call/operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { readOnly } from '../../../platform/fields/read-only-input.js';
-import { idInPath } from '../../../platform/fields/shapes.js';
+import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;

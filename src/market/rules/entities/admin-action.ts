@@ -1,8 +1,9 @@
 /** What admins did to others, for admins. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
-import { idOf, moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+import { moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 
 export const ADMIN_ACTION = entity(
   'AdminAction',

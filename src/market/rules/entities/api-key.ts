@@ -1,6 +1,7 @@
 /** Keys for programs, as their owner sees them. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
+import { identifier } from '../id-fields.js';
 import { TEXT } from '../limits.js';
 import { choice, moment, requiredText } from '../../../platform/fields/values.js';
 

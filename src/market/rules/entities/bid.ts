@@ -1,18 +1,11 @@
 /** Bids, and the tokens that some of them stake. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { BID_DURATION_DAYS_MAX, TEXT } from '../limits.js';
 import { BID_STATES } from '../states.js';
 import { GUARANTEED_VIEW_STAKE, HOLD_STATES } from '../tokens.js';
-import {
-  choice,
-  idOf,
-  moment,
-  moneyAboveZero,
-  nullableDay,
-  nullableText,
-  whole,
-} from '../../../platform/fields/values.js';
+import { choice, moment, moneyAboveZero, nullableDay, nullableText, whole } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 
 export const BID = entity(
   'Bid',

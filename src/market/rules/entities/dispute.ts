@@ -1,7 +1,8 @@
 /** A dispute, chapter by chapter, as its parties and admins read it. */
-import { entity, identifier, type ShownRow } from '../../../platform/fields/entity.js';
+import { entity, type ShownRow } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
-import { choice, idOf, moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+import { choice, moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 
 export const DISPUTE_ENDINGS = ['agreement', 'decision_accepted', 'final_decision', 'completed_by_admin'] as const;
 

@@ -1,13 +1,12 @@
 /** What happened to a job, as those who see the job read it. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../states.js';
 import {
   anything,
   choice,
-  idOf,
   moment,
   nullableText,
   position,
@@ -15,6 +14,7 @@ import {
   text,
   whole,
 } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
 /** A decision has three texts, and no other event has more. */

@@ -1,13 +1,12 @@
 /** A job: what its homeowner writes, and what the service sets. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../states.js';
 import { URGENCIES } from '../jobs/publishing.js';
 import { OWNER_AND_ADMINS, PARTIES_AND_ADMINS } from '../reading/readers.js';
 import {
   choice,
-  idOf,
   moment,
   money,
   nullableDay,
@@ -16,6 +15,7 @@ import {
   requiredText,
   whole,
 } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 
 /** Of a job in a list, and no field of the job: another list asks for another place. */
 export const JOB_DISTANCE = {

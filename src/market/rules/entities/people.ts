@@ -1,13 +1,12 @@
 /** People: the account that logs in, and the profile that its role gives it. */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../people/email-undo.js';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
 import { ADMINS, CREDENTIALS, OWN, PERSONAL } from '../reading/readers.js';
 import {
   choice,
   email,
-  idOf,
   moment,
   nullableText,
   nullableWebAddress,
@@ -15,6 +14,7 @@ import {
   untrimmedText,
   whole,
 } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
 export const USER = entity('User', 'A person with an account.', {

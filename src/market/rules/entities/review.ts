@@ -1,5 +1,6 @@
 /** What a homeowner said of finished work, for anyone who looks for a contractor. */
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
+import { identifier } from '../id-fields.js';
 import { TEXT } from '../limits.js';
 import { moment, nullableText, rating, requiredText } from '../../../platform/fields/values.js';
 

@@ -1,8 +1,9 @@
 /** Log-ins, and what somebody who is logged in sees first. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
-import { email, exampleId, idPattern, moment, text, whole } from '../../../platform/fields/values.js';
+import { email, moment, text, whole } from '../../../platform/fields/values.js';
+import { idPattern, exampleId, identifier } from '../id-fields.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';

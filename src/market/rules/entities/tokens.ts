@@ -1,10 +1,11 @@
 /** Prepaid tokens: a balance, the transfers that make it up, and the audit that compares the two. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { isId, type UserId } from '../ids.js';
 import { TEXT } from '../limits.js';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../tokens.js';
-import { choice, exampleId, idOf, moment, nullableText, whole } from '../../../platform/fields/values.js';
+import { choice, moment, nullableText, whole } from '../../../platform/fields/values.js';
+import { idOf, exampleId, identifier } from '../id-fields.js';
 
 export const TOKEN_BALANCE = entity(
   'TokenBalance',

@@ -1,9 +1,10 @@
 /** Webhook endpoints, what was sent to them, and each attempt to do so, as their owner sees them. */
 import { z } from 'zod';
-import { entity, identifier } from '../../../platform/fields/entity.js';
+import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT, WEBHOOKS } from '../limits.js';
-import { choice, idOf, moment, requiredText, text, whole } from '../../../platform/fields/values.js';
+import { choice, moment, requiredText, text, whole } from '../../../platform/fields/values.js';
+import { idOf, identifier } from '../id-fields.js';
 import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';
 
 export const WEBHOOK_ENDPOINT = entity(

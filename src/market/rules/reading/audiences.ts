@@ -70,7 +70,7 @@ const PRIVATE_FIELDS: Readonly<Record<RedactedEntity, readonly string[]>> = {
   job: privateFields(JOB, []),
 };
 
-function privateFields({ fields }: { fields: Fields }, relations: readonly Relation[]): string[] {
+function privateFields({ fields }: { fields: Fields }, relations: readonly string[]): string[] {
   return Object.entries(fields)
     .filter(([, { readBy }]) => readBy && !readBy.relations.some((relation) => relations.includes(relation)))
     .map(([name]) => name);

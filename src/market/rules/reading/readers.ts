@@ -1,4 +1,5 @@
 /** Who a field is for, where it is not for everyone who sees the row. */
+import type { Readers as FieldReaders } from '../../../platform/fields/entity.js';
 import type { Viewer } from '../viewer.js';
 
 /**
@@ -7,11 +8,8 @@ import type { Viewer } from '../viewer.js';
  */
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 
-export interface Readers {
-  /** A viewer with one of these relations reads the field; others read null. */
+interface Readers extends FieldReaders {
   readonly relations: readonly Relation[];
-  /** The same for people, after "null for all but". */
-  readonly words: string;
 }
 
 export const PARTIES_AND_ADMINS = {

@@ -3,7 +3,8 @@ import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import { ROLES } from '../../rules/viewer.js';
-import { createdAt, idColumn, moment, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const userType = pgEnum('user_type', ROLES);
 

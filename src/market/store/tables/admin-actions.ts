@@ -2,7 +2,8 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
-import { createdAt, idColumn, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const adminActions = pgTable(
   'admin_actions',

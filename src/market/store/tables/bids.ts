@@ -4,7 +4,8 @@ import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, un
 import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/states.js';
 import { HOLD_STATES } from '../../rules/tokens.js';
 import { contractors, users } from './accounts.js';
-import { createdAt, idColumn, moment, money, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, money, updatedAt } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const bidStatus = pgEnum('bid_status', BID_STATES);
 export const holdStatus = pgEnum('hold_status', HOLD_STATES);

@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
 import { users } from './accounts.js';
-import { idColumn, moment, position } from '../../../platform/db/tables/columns.js';
+import { moment, position } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 import { jobStatus } from './jobs.js';
 
 export const events = pgTable(

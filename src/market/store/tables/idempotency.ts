@@ -1,7 +1,8 @@
 /** The answers to calls with an idempotency key, kept for a day so that a retry gets the same answer. */
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
-import { createdAt, idColumn } from '../../../platform/db/tables/columns.js';
+import { createdAt } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const idempotencyRecords = pgTable(
   'idempotency_records',

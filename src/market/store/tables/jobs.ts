@@ -19,7 +19,8 @@ import { JOB_STATES, statesIn, type JobState } from '../../rules/states.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../../rules/jobs/publishing.js';
 import { homeowners } from './accounts.js';
 import { bids } from './bids.js';
-import { createdAt, idColumn, moment, money, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, money, updatedAt } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);

@@ -4,7 +4,8 @@ import { check, index, integer, pgEnum, pgTable, text, uniqueIndex } from 'drizz
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../../rules/tokens.js';
 import type { UserId } from '../../rules/ids.js';
 import { users } from './accounts.js';
-import { createdAt, idColumn } from '../../../platform/db/tables/columns.js';
+import { createdAt } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const transferReason = pgEnum('transfer_reason', TRANSFER_REASON_KEYS);
 

@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm';
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import type { MailKind, MailOutcome } from '../../rules/people/mails.js';
 import { users } from './accounts.js';
-import { createdAt, idColumn, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const mails = pgTable(
   'mails',

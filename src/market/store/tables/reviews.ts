@@ -5,7 +5,8 @@
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
 import { contractors, users } from './accounts.js';
-import { idColumn, moment } from '../../../platform/db/tables/columns.js';
+import { moment } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 import { jobs } from './jobs.js';
 
 export const reviews = pgTable(

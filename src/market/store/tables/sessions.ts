@@ -6,7 +6,8 @@ import { sql } from 'drizzle-orm';
 import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { users } from './accounts.js';
-import { createdAt, idColumn, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 export const sessions = pgTable(
   'sessions',

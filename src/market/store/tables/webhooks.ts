@@ -7,7 +7,8 @@ import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqu
 import type { EventType } from '../../rules/events.js';
 import type { DeliveredType, DeliveryStatus, WebhookPauseReason, WebhookState } from '../../rules/webhooks.js';
 import { users } from './accounts.js';
-import { createdAt, idColumn, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
 
 /** A secret that signs requests, encrypted under a key of the server. */
 export interface StoredSecret {

@@ -1,13 +1,8 @@
 /** Column types that several tables share, so that an identifier or a time is the same everywhere. */
 import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
-import type { Id, IdKind } from '../../../market/rules/ids.js';
 
 /** Compared byte by byte whatever the database's locale: cursors rely on that order. */
 export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
-
-export function idColumn<K extends IdKind>(_kind: K) {
-  return byteOrderedText().$type<Id<K>>();
-}
 
 /** With milliseconds, as clients and cursors have it. */
 export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });

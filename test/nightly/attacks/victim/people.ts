@@ -1,4 +1,5 @@
 /** Accounts of the seeded market, handed out one by one: nobody's budget is spent by an earlier row. */
+import { isBearer } from '../../../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../../../src/platform/security/access-token.js';
 import type { Role } from '../../../../src/market/rules/viewer.js';
 import type { Market } from '../../../../src/market/store/seed/seed.js';
@@ -28,6 +29,7 @@ const TOKEN_TTL_SECONDS = 900;
 
 export function createPeople(market: Market): People {
   const tokens = createAccessTokens({
+    isBearer,
     secret: JWT_SECRET,
     issuer: 'job-marketplace',
     audience: 'job-marketplace',

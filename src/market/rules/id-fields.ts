@@ -1,0 +1,25 @@
+/** Identifiers in the fields of entities and inputs. */
+import * as ids from '../../platform/ids.js';
+import { prefixedId, prefixedIdInPath } from '../../platform/fields/values.js';
+import { ID_PREFIXES, type Id, type IdKind } from './ids.js';
+
+export function idOf<K extends IdKind>(kind: K) {
+  return prefixedId(ID_PREFIXES[kind], kind);
+}
+
+export function idInPath<K extends IdKind>(kind: K) {
+  return prefixedIdInPath(ID_PREFIXES[kind], kind);
+}
+
+/** The identifier that an entity begins with. */
+export function identifier<K extends IdKind>(kind: K) {
+  return { type: idOf(kind), description: `The identifier, which begins with \`${ID_PREFIXES[kind]}_\`.` };
+}
+
+export function idPattern(kind: IdKind): string {
+  return ids.idPattern(ID_PREFIXES[kind]);
+}
+
+export function exampleId<K extends IdKind>(kind: K): Id<K> {
+  return ids.exampleId(ID_PREFIXES[kind]);
+}
