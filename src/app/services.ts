@@ -71,8 +71,12 @@ export async function openServices(
       { open_files_max: filesMax, connections_max: limits.connections.total },
       'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
     );
-  const probeTimeouts = probeTimeoutMs === undefined ? {} : { statementTimeoutMs: probeTimeoutMs };
-  const openProbe = (hooks: DatabaseHooks) => connect(connection, { ...POOLS.probe, ...probeTimeouts }, hooks);
+  const probeSettings = {
+    ...POOLS.probe,
+    ...(probeTimeoutMs !== undefined && { statementTimeoutMs: probeTimeoutMs }),
+    ...(timeouts.connectTimeoutSeconds !== undefined && { connectTimeoutSeconds: timeouts.connectTimeoutSeconds }),
+  };
+  const openProbe = (hooks: DatabaseHooks) => connect(connection, probeSettings, hooks);
   const databaseWatch = watchDatabase(openProbe, {
     answerWithinMs: probeTimeoutMs,
     onProblem: ({ because, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[because].begins),

@@ -87,6 +87,7 @@ const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   statementTimeoutMs: 250_000,
   lockTimeoutMs: 250_000,
   probeTimeoutMs: 60_000,
+  connectTimeoutSeconds: 60,
 };
 
 function withShares(table: ShareTable, changes: ShareChanges): ShareTable {

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { generateDrizzleJson } from 'drizzle-kit/api';
 import drizzleConfig from '../../drizzle.config.js';
 
-const TABLES = join(import.meta.dirname, '../../src/market/store/tables');
+const ROOT = join(import.meta.dirname, '../..');
 const META = join(import.meta.dirname, '../../schema/migrations/meta');
 
 type Snapshot = Awaited<ReturnType<typeof generateDrizzleJson>>;
 
 export async function declaredTables(previousId: string): Promise<Snapshot> {
-  const files = readdirSync(TABLES).filter((name) => name.endsWith('.ts'));
-  const modules = (await Promise.all(files.map((name) => import(join(TABLES, name))))) as Record<string, unknown>[];
+  const folders = [drizzleConfig.schema ?? []].flat().map((folder) => join(ROOT, folder));
+  const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+  const modules = (await Promise.all(files.map((file) => import(file)))) as Record<string, unknown>[];
   const tables = Object.assign({}, ...modules) as Record<string, unknown>;
   return generateDrizzleJson(tables, previousId, undefined, drizzleConfig.casing);
 }

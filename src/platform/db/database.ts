@@ -38,11 +38,11 @@ export interface DatabaseTimeouts {
   statementTimeoutMs: number;
   lockTimeoutMs: number;
   idleInTransactionTimeoutMs: number;
+  connectTimeoutSeconds: number;
 }
 
 export interface DatabaseSettings extends DatabaseTimeouts {
   poolSize: number;
-  connectTimeoutSeconds: number;
   /** The `application_name` of its connections in `pg_stat_activity`. */
   applicationName: string;
 }

