@@ -9,6 +9,10 @@ import { API_KEY_USES, POOLS } from '../platform/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from '../platform/live/live.js';
 import { mailSettings } from './mail-settings.js';
+import { createMailMetrics } from '../market/mail/metrics.js';
+import { createWebhookMetrics } from '../market/webhooks/metrics.js';
+import { BUDGETS } from '../market/rules/limits.js';
+import { STREAM_ENDS } from '../platform/graphql/streams/stream-ends.js';
 import { createMetrics } from '../platform/telemetry/metrics.js';
 import type { Services } from '../market/operations/services.js';
 import { createKeyUses } from '../market/operations/sessions/key-uses.js';
@@ -63,7 +67,9 @@ export async function openServices(
   { probeTimeoutMs, ...timeouts }: Partial<ServiceTimeouts> = {},
 ): Promise<OpenServices> {
   assertDriverIsPatched();
-  const metrics = createMetrics();
+  const metrics = createMetrics({ budgets: Object.keys(BUDGETS), streamEnds: Object.keys(STREAM_ENDS) });
+  const webhookMetrics = createWebhookMetrics(metrics);
+  const mailMetrics = createMailMetrics(metrics);
   const filesMax = openFilesMax();
   const limits = withinOpenFiles(config.shares, filesMax);
   if (limits !== config.shares)
@@ -125,6 +131,8 @@ export async function openServices(
     live,
     shares: createShares(limits, metrics),
     metrics,
+    webhookMetrics,
+    mailMetrics,
     rateLimits,
     passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),
     accessTokens: createAccessTokens({

@@ -111,7 +111,7 @@ it('moves what waits, of which nothing is lost and nothing is sent twice', async
       webhook: webhookTasks({
         webhookAddresses: createAddressRules({ allowPrivate: true }),
         sealer,
-        metrics: { recordWebhookAttempt: () => {}, webhookInFlight: (request) => request() },
+        webhookMetrics: { recordOutcome: () => {}, trackRequest: (request) => request() },
         log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
       }),
     },

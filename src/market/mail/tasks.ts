@@ -1,6 +1,5 @@
 /** The tasks of mails: each makes a mail of its row and sends it, and records what came of it. */
 import type { Logger } from 'pino';
-import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { MailId } from '../rules/ids.js';
 import { MAIL } from '../rules/limits.js';
@@ -10,17 +9,18 @@ import type { Db } from '../../platform/db/database.js';
 import { endMail, selectMailToSend, type Mail } from '../store/accounts/mails.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import { compose } from './compose.js';
+import type { MailMetrics } from './metrics.js';
 import type { MailSettings, SendFailure } from './send.js';
 
 interface MailTaskParts {
   readonly mail: MailSettings;
-  readonly metrics: Pick<Metrics, 'recordMail'>;
+  readonly mailMetrics: MailMetrics;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 type Failure = Pick<SendFailure, 'code' | 'end'>;
 
-export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: MailTaskParts): TaskKind {
+export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metrics, log }: MailTaskParts): TaskKind {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
     const id = task.id as MailId;
     const [mail] = await selectMailToSend(db, { id });
@@ -42,12 +42,12 @@ export function mailTasks({ mail: { send, tokens, addresses }, metrics, log }: M
     const end = failure.end ?? (task.attempts === MAIL.retryAfterSeconds.length ? 'given_up' : undefined);
     log.warn({ ...failure, mail: id, kind, end }, 'sending a mail failed');
     if (end) return endOfTask(id, end, durationMs);
-    metrics.recordMail('failed', durationMs / 1000);
+    metrics.recordOutcome('failed', durationMs / 1000);
     return { outcome: 'failed', isSlow: durationMs >= MAIL.slowMs };
   }
 
   function endOfTask(id: MailId, outcome: MailOutcome, durationMs: number): TaskEnd {
-    metrics.recordMail(outcome, durationMs / 1000);
+    metrics.recordOutcome(outcome, durationMs / 1000);
     return { outcome: 'done', isSlow: durationMs >= MAIL.slowMs, write: (tx) => endMail(tx, { id, outcome }) };
   }
 

@@ -1,7 +1,9 @@
 /** The services that operations use: made once at start, and passed to every call. */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
+import type { MailMetrics } from '../mail/metrics.js';
 import type { MailSettings } from '../mail/send.js';
+import type { WebhookMetrics } from '../webhooks/metrics.js';
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
@@ -41,6 +43,8 @@ export interface Services {
   readonly requireVerifiedEmail: boolean;
   /** How mail goes out. */
   readonly mail: MailSettings;
+  readonly mailMetrics: MailMetrics;
+  readonly webhookMetrics: WebhookMetrics;
   /** The rules for the addresses of webhooks. */
   readonly webhookAddresses: AddressRules;
   readonly log: Logger;

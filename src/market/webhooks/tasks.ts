@@ -1,6 +1,5 @@
 /** The tasks of webhooks: each sends a delivery to its endpoint, and records what came of it. */
 import type { Logger } from 'pino';
-import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
 import { WEBHOOKS } from '../rules/limits.js';
@@ -18,16 +17,17 @@ import {
 } from '../store/webhooks/webhook-attempts.js';
 import { pauseWebhookEndpoint } from '../store/webhooks/webhooks.js';
 import { webhookBody, webhookMessage, decryptSecrets } from './message.js';
+import type { WebhookMetrics } from './metrics.js';
 import { createPoster } from './post.js';
 
 interface WebhookTaskParts {
   readonly webhookAddresses: AddressRules;
   readonly sealer: Sealer;
-  readonly metrics: Pick<Metrics, 'recordWebhookAttempt' | 'webhookInFlight'>;
+  readonly webhookMetrics: WebhookMetrics;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-export function webhookTasks({ webhookAddresses, sealer, metrics, log }: WebhookTaskParts): TaskKind {
+export function webhookTasks({ webhookAddresses, sealer, webhookMetrics, log }: WebhookTaskParts): TaskKind {
   const post = createPoster({ addresses: webhookAddresses });
 
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
@@ -37,7 +37,7 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
     if (!delivery.isActive) return { outcome: 'not run' };
     const body = webhookBody(delivery);
     if (body === undefined) {
-      metrics.recordWebhookAttempt('skipped', 0);
+      webhookMetrics.recordOutcome('skipped', 0);
       return { outcome: 'done', write: (tx) => skipDelivery(tx, { id }) };
     }
     const secrets = decryptSecrets(delivery, sealer, Date.now());
@@ -56,14 +56,14 @@ export function webhookTasks({ webhookAddresses, sealer, metrics, log }: Webhook
     const startedAt = new Date();
     const beganMs = performance.now();
     const message = webhookMessage(delivery, body, secrets, startedAt.getTime());
-    const answer = await metrics.webhookInFlight(() => post(message, stop));
+    const answer = await webhookMetrics.trackRequest(() => post(message, stop));
     // The endpoint may or may not have received it: it is sent again.
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
     // The queue ends a task that has failed this often.
     const isLast = attempts === WEBHOOKS.retryAfterSeconds.length;
     const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
-    metrics.recordWebhookAttempt(METRIC_OF[status], durationMs / 1000);
+    webhookMetrics.recordOutcome(METRIC_OF[status], durationMs / 1000);
     return {
       outcome: status === 'delivered' ? 'done' : 'failed',
       isSlow: durationMs >= WEBHOOKS.slowMs,

@@ -2,20 +2,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
-import { BUDGETS, MAIL_BUDGETS, type BudgetName, type MailBudget } from '../../market/rules/limits.js';
 import { SHARES } from '../limits.js';
-import { STREAM_ENDS, type StreamChannel, type StreamEnd } from '../graphql/streams/stream-ends.js';
 import { BOUNDS, type ShareEvents } from '../shares/share.js';
 
 export interface Metrics extends ShareEvents {
-  /** An attempt to send an event to a webhook ended, or none was needed. */
-  recordWebhookAttempt(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
-  /** Counts a request to a webhook while it is under way. */
-  webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
-  /** Sending a mail ended; `failed` where it is to be tried again. */
-  recordMail(outcome: string, seconds: number): void;
-  /** An email was dropped by a rate limit. */
-  recordDroppedMail(limit: MailBudget): void;
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
@@ -30,16 +20,20 @@ export interface Metrics extends ShareEvents {
   recordOperation(operation: string, api: Api | undefined, code: string, seconds: number): void;
   /** A request ended: what it answered is counted, and its time where no operation was reached. */
   recordAnswer(record: RequestRecord, seconds: number): void;
-  recordStreamStart(channel: StreamChannel): void;
+  recordStreamStart(channel: string): void;
   /** An event was sent on a stream. */
-  recordStreamEvent(channel: StreamChannel): void;
-  recordStreamEnd(channel: StreamChannel, end: StreamEnd): void;
+  recordStreamEvent(channel: string): void;
+  recordStreamEnd(channel: string, end: string): void;
   statement(name: string, seconds: number): void;
   /** The database could not serve a call. */
   recordDatabaseFailure(because: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
   /** A call was refused since a budget was spent. */
-  recordRateLimit(budget: BudgetName): void;
+  recordRateLimit(budget: string): void;
+  /** A counter with one label, which shows these values from the start. Returns a function that counts. */
+  counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
+  /** A histogram of seconds with one label. Returns a function that records a duration. */
+  histogram(name: string, help: string, label: string): (value: string, seconds: number) => void;
   /** A gauge that is read at each scrape; with a label, one for each of its values. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
@@ -49,6 +43,13 @@ export interface Metrics extends ShareEvents {
   msSinceBusy(): number;
   print(): Promise<string>;
   readonly contentType: string;
+}
+
+interface MetricsOptions {
+  /** The names of the rate-limit budgets. */
+  readonly budgets: readonly string[];
+  /** The ways in which a stream ends. */
+  readonly streamEnds: readonly string[];
 }
 
 type Figures = Readonly<Record<string, number>>;
@@ -68,7 +69,7 @@ const FAILURES = [
 /** Where a request was refused before any operation was reached. */
 const NO_OPERATION = 'none';
 
-export function createMetrics(): Metrics {
+export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
@@ -139,9 +140,9 @@ export function createMetrics(): Metrics {
     labelNames: ['channel'],
     registers,
   });
-  const streamEnds = new Counter({
+  const endedStreams = new Counter({
     name: 'streams_ended_total',
-    help: `Streams that ended, by channel and by why: ${Object.keys(STREAM_ENDS).join(', ')}.`,
+    help: `Streams that ended, by channel and by why: ${streamEnds.join(', ')}.`,
     labelNames: ['channel', 'end'],
     registers,
   });
@@ -173,7 +174,7 @@ export function createMetrics(): Metrics {
     labelNames: ['limit'],
     registers,
   });
-  for (const limit of Object.keys(BUDGETS)) rateLimited.inc({ limit }, 0);
+  for (const limit of budgets) rateLimited.inc({ limit }, 0);
   const numberedEvents = new Counter({
     name: 'events_numbered_total',
     help: 'Events that this instance gave positions.',
@@ -206,36 +207,6 @@ export function createMetrics(): Metrics {
     buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
     registers,
   });
-  const webhookAttempts = new Histogram({
-    name: 'webhook_attempt_seconds',
-    help:
-      'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried ' +
-      'again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
-    labelNames: ['outcome'],
-    buckets: SECONDS,
-    registers,
-  });
-  const webhooksInFlight = new Gauge({
-    name: 'webhook_requests_in_flight',
-    help: 'Requests to webhooks that are under way.',
-    registers,
-  });
-  const mails = new Histogram({
-    name: 'mail_seconds',
-    help:
-      'How long it took to send a mail, by outcome: sent; failed, to be tried again; given_up after the last ' +
-      'attempt; refused for good by its receiver; nobody, where no mail was needed.',
-    labelNames: ['outcome'],
-    buckets: SECONDS,
-    registers,
-  });
-  const droppedMails = new Counter({
-    name: 'mails_dropped_total',
-    help: 'Emails that were dropped by a rate limit, by limit.',
-    labelNames: ['limit'],
-    registers,
-  });
-  for (const limit of MAIL_BUDGETS) droppedMails.inc({ limit }, 0);
   let busyAtMs = -Infinity;
 
   return {
@@ -258,22 +229,11 @@ export function createMetrics(): Metrics {
       if (operationNames.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
       for (const errorCode of codes) errors.inc({ api, code: errorCode });
     },
-    recordMail: (outcome, seconds) => mails.observe({ outcome }, seconds),
-    recordDroppedMail: (limit) => droppedMails.inc({ limit }),
-    recordWebhookAttempt: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
-    async webhookInFlight(request) {
-      webhooksInFlight.inc();
-      try {
-        return await request();
-      } finally {
-        webhooksInFlight.dec();
-      }
-    },
     recordStreamStart: (channel) => streams.inc({ channel }),
     recordStreamEvent: (channel) => streamAnswers.inc({ channel }),
     recordStreamEnd: (channel, end) => {
       streams.dec({ channel });
-      streamEnds.inc({ channel, end });
+      endedStreams.inc({ channel, end });
     },
     statement: (name, seconds) => statements.observe({ statement: name }, seconds),
     recordDatabaseFailure: (cause, sqlstate = 'none') => failures.inc({ cause, sqlstate }),
@@ -289,6 +249,15 @@ export function createMetrics(): Metrics {
     },
     recordHeartbeat: () => lastHeartbeat.setToCurrentTime(),
     recordBatch: (events) => batches.observe(events),
+    counter(name, help, label, values) {
+      const newCounter = new Counter({ name, help, labelNames: [label], registers });
+      for (const value of values) newCounter.inc({ [label]: value }, 0);
+      return (value) => newCounter.inc({ [label]: value });
+    },
+    histogram(name, help, label) {
+      const newHistogram = new Histogram({ name, help, labelNames: [label], buckets: SECONDS, registers });
+      return (value, seconds) => newHistogram.observe({ [label]: value }, seconds);
+    },
     gauge(name, help, read) {
       const collect = async (): Promise<void> => newGauge.set(await read());
       const newGauge: Gauge = new Gauge({ name, help, registers, collect });

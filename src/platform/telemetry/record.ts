@@ -1,6 +1,5 @@
 /** The facts of one request that its log line and the metrics show. */
 import { Overload, Refusal, type OverloadCause } from '../errors.js';
-import type { ApiKeyId, UserId } from '../../market/rules/ids.js';
 
 export type Api = 'graphql' | 'rest';
 
@@ -20,7 +19,7 @@ export class RequestRecord {
   /** The user whom a genuine token names, whether or not their session is still active. */
   claimedUser: string | undefined;
   /** The API key in place of a session, once it is known to be one. */
-  apiKey: ApiKeyId | undefined;
+  apiKey: string | undefined;
   /** Why it was answered 401. */
   reason: string | undefined;
   document: NamedDocument | undefined;
@@ -32,7 +31,7 @@ export class RequestRecord {
   /** Which limit was reached first. */
   limit: string | undefined;
   /** The user of the account that a log-in is for; the client may be anyone. */
-  account: UserId | undefined;
+  account: string | undefined;
   /** As GraphQL spells them. */
   readonly operations = new Set<string>();
   /** Of every error that was answered. */

@@ -339,7 +339,7 @@ describe('the metrics', () => {
   });
 
   it('count what was refused for want of capacity, pages included', async () => {
-    const metrics = createMetrics();
+    const metrics = createMetrics({ budgets: [], streamEnds: [] });
     const page = new RequestRecord();
     page.addRefusal(refuse('OVERLOADED'));
     metrics.recordAnswer(page, 0.001);

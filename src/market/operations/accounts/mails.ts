@@ -82,7 +82,7 @@ export async function waitForRecipient(call: Call<unknown>, { email, purpose }: 
 
 /** Tells operators why an email never arrives, because the person waiting for it can't know. */
 function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
-  services.metrics.recordDroppedMail(limit);
+  services.mailMetrics.recordDropped(limit);
   services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');
 }
 

@@ -1,0 +1,28 @@
+/** The metrics of emails. */
+import type { Metrics } from '../../platform/telemetry/metrics.js';
+import { MAIL_BUDGETS, type MailBudget } from '../rules/limits.js';
+import type { MailOutcome } from '../rules/people/mails.js';
+
+export interface MailMetrics {
+  /** An attempt to send an email ended. If it `failed`, there will be another one. */
+  recordOutcome(outcome: MailOutcome | 'failed', seconds: number): void;
+  /** An email was dropped by a rate limit. */
+  recordDropped(limit: MailBudget): void;
+}
+
+export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'>): MailMetrics {
+  return {
+    recordOutcome: metrics.histogram(
+      'mail_seconds',
+      'How long it took to send a mail, by outcome: sent; failed, to be tried again; given_up after the last ' +
+        'attempt; refused for good by its receiver; nobody, where no mail was needed.',
+      'outcome',
+    ),
+    recordDropped: metrics.counter(
+      'mails_dropped_total',
+      'Emails that were dropped by a rate limit, by limit.',
+      'limit',
+      MAIL_BUDGETS,
+    ),
+  };
+}

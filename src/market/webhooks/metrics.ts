@@ -1,0 +1,31 @@
+/** The metrics of sending events to webhooks. */
+import type { Metrics } from '../../platform/telemetry/metrics.js';
+
+export interface WebhookMetrics {
+  /** An attempt ended, or the event was skipped. */
+  recordOutcome(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
+  /** Counts a request while it's in flight. */
+  trackRequest<T>(request: () => Promise<T>): Promise<T>;
+}
+
+export function createWebhookMetrics(metrics: Pick<Metrics, 'gauge' | 'histogram'>): WebhookMetrics {
+  let requests = 0;
+  const recordOutcome = metrics.histogram(
+    'webhook_attempt_seconds',
+    'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried ' +
+      'again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
+    'outcome',
+  );
+  metrics.gauge('webhook_requests_in_flight', 'Requests to webhooks that are under way.', () => requests);
+  return {
+    recordOutcome,
+    async trackRequest(request) {
+      requests += 1;
+      try {
+        return await request();
+      } finally {
+        requests -= 1;
+      }
+    },
+  };
+}
