@@ -15,6 +15,7 @@ import { BUDGETS } from '../market/rules/limits.js';
 import { STREAM_ENDS } from '../platform/graphql/streams/stream-ends.js';
 import { createMetrics } from '../platform/telemetry/metrics.js';
 import type { Services } from '../market/operations/services.js';
+import { LIVE_QUERIES } from '../market/operations/events/live-events.js';
 import { createKeyUses } from '../market/operations/sessions/key-uses.js';
 import { ID_PREFIXES } from '../market/rules/ids.js';
 import { isBearer } from '../market/rules/viewer.js';
@@ -117,7 +118,8 @@ export async function openServices(
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
   const { onOpen, onOverload, problem } = observedHooks;
-  const live = await openLive({
+  const live: Services['live'] = await openLive({
+    queries: LIVE_QUERIES,
     connection: directly(connection),
     metrics,
     log,

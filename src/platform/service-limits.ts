@@ -88,11 +88,15 @@ export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as
 /** Events that one statement numbers, which is one short transaction, and that are counted as waiting for a number. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
-/**
- * Longer than a statement or a connection can take. If no query for events returns within this time, or no heartbeat
- * comes back, the connections are lost.
- */
-export const LIVE = { answerWithinMs: 11_000 } as const;
+export const LIVE = {
+  /**
+   * Longer than a statement or a connection can take. If no query for events returns within this time, or no heartbeat
+   * comes back, the connections are lost.
+   */
+  answerWithinMs: 11_000,
+  /** Events that one statement reads for the streams of an instance. */
+  batchEventsMax: 500,
+} as const;
 
 /** Of each part of a call. */
 export const TIMEOUTS = {

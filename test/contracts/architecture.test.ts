@@ -32,19 +32,6 @@ const STILL_IMPORT: readonly string[] = [
   'src/platform/call/paging.ts',
   'src/platform/call/validation.ts',
   'src/platform/graphql/api.ts',
-  'src/platform/graphql/streams/answers.ts',
-  'src/platform/graphql/streams/end-with-session.ts',
-  'src/platform/graphql/streams/open-socket.ts',
-  'src/platform/graphql/streams/opening.ts',
-  'src/platform/graphql/streams/subscriptions.ts',
-  'src/platform/graphql/streams/web-sockets.ts',
-  'src/platform/live/active-sessions.ts',
-  'src/platform/live/fan-out.ts',
-  'src/platform/live/live.ts',
-  'src/platform/live/session-ends.ts',
-  'src/platform/live/streams.ts',
-  'src/platform/telemetry/metrics.ts',
-  'src/platform/telemetry/record.ts',
 ];
 
 /**

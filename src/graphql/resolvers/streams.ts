@@ -43,6 +43,6 @@ function streamOf<Input>(operation: Operation<Input, EventsToCome>) {
     const { caller, opening } = context as Context;
     const { open } = await perform(operation, args, caller);
     if (!opening) throw new Error('A subscription was executed where no stream is opened.');
-    return opening.begin(open);
+    return opening.begin(() => open(caller.pool));
   };
 }

@@ -7,7 +7,8 @@ import type { WebhookMetrics } from '../webhooks/metrics.js';
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
-import type { Bearer } from '../rules/viewer.js';
+import type { Bearer, Viewer } from '../rules/viewer.js';
+import type { EventWithParties } from '../store/events/event-log.js';
 import type { AccessTokens } from '../../platform/security/access-token.js';
 import type { Passwords } from '../../platform/security/passwords.js';
 import type { RefreshTokens } from '../../platform/security/refresh-token.js';
@@ -25,7 +26,7 @@ export interface Services {
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
   /** Events as they happen. */
-  readonly live: Live;
+  readonly live: Live<EventWithParties, Viewer>;
   readonly shares: Shares;
   readonly metrics: Metrics;
   readonly passwords: Passwords;

@@ -1,42 +1,63 @@
 /**
- * Reads new events in batches, once for all streams of this instance, and offers each event to those streams that may
- * be concerned: those on its job, those of its owner, of contractors with a bid on it, and of admins.
+ * Reads new events in batches, once for all streams of this instance, and offers each event to the streams whose key it
+ * has.
  */
-import type { ContractorId, JobId } from '../../market/rules/ids.js';
-import type { Viewer } from '../../market/rules/viewer.js';
+import { LIVE } from '../service-limits.js';
 import type { Db } from '../db/database.js';
-import { BATCH_MAX, readBatch, type EventWithParties } from '../../market/store/events/event-log.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
+export interface PositionRange {
+  readonly after: bigint;
+  readonly upTo: bigint;
+}
+
+/** An event of the log, with whatever decides who reads it. */
+export interface LogEntry {
+  readonly event: { readonly position: string | null };
+}
+
 /** A stream that waits for new events. */
-export interface Subscriber {
-  readonly viewer: Viewer;
-  readonly jobId: JobId | undefined;
-  /** Those events of a batch that may be for it, in order. */
-  onBatch(entries: readonly EventWithParties[]): void;
+export interface Subscriber<Entry> {
+  /** It's offered the entries with this key. */
+  readonly key: string;
+  /** Whose own facts a batch must include; null if the reader has none. */
+  readonly readerId: string | null;
+  /** The entries of a batch that have its key, in order. */
+  onBatch(entries: readonly Entry[]): void;
   /** The stream joined while a batch without it was being read: it must read for itself from now on. */
   onGap(): void;
   end(): void;
 }
 
-export interface FanOut {
+export interface FanOut<Entry> {
   /** The streams have been given the events up to this position. */
   readonly cursor: bigint;
   /** Called when there are positions up to this one. */
   advanceTo(position: bigint): void;
   onEvents(listener: (upTo: bigint) => void): () => void;
   /** Joins from `cursor` on. Returns a function that leaves. */
-  join(subscriber: Subscriber): () => void;
+  join(subscriber: Subscriber<Entry>): () => void;
   close(): Promise<void>;
 }
 
-interface FanOutParts {
+export interface BatchQueries<Entry> {
+  /** At most `LIVE.batchEventsMax` entries in this range, in the order of their positions. */
+  readBatch(db: Db, range: PositionRange, readerIds: readonly string[]): Promise<readonly Entry[]>;
+  /** The keys of the streams that this entry may be for, each of them once. */
+  keysOf(entry: Entry): readonly string[];
+}
+
+interface FanOutOptions<Entry> {
+  readonly queries: BatchQueries<Entry>;
   readonly metrics: Pick<Metrics, 'recordBatch'>;
   onFailure(error: unknown): void;
 }
 
-export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOut {
-  const subscribers = createRegister();
+export function createFanOut<Entry extends LogEntry>(
+  db: Db,
+  { queries, metrics, onFailure }: FanOutOptions<Entry>,
+): FanOut<Entry> {
+  const subscribers = createRegister(queries.keysOf);
   const listeners = new Set<(upTo: bigint) => void>();
   let last: bigint | undefined;
   let cursor = 0n;
@@ -55,10 +76,10 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
 
   async function readNewEvents(upTo: bigint): Promise<void> {
     subscribers.beginReading();
-    const batch = await readBatch(db, { after: cursor, upTo, contractorIds: subscribers.contractorIds() });
+    const batch = await queries.readBatch(db, { after: cursor, upTo }, subscribers.readerIds());
     metrics.recordBatch(batch.length);
     const lastRead = batch.at(-1)?.event.position;
-    cursor = batch.length === BATCH_MAX && lastRead ? BigInt(lastRead) : upTo;
+    cursor = batch.length === LIVE.batchEventsMax && lastRead ? BigInt(lastRead) : upTo;
     subscribers.offer(batch);
   }
 
@@ -94,37 +115,37 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
   }
 }
 
-interface Register {
+interface Register<Entry> {
   readonly size: number;
   beginReading(): void;
-  contractorIds(): readonly ContractorId[];
-  offer(batch: readonly EventWithParties[]): void;
-  join(subscriber: Subscriber): () => void;
+  readerIds(): readonly string[];
+  offer(batch: readonly Entry[]): void;
+  join(subscriber: Subscriber<Entry>): () => void;
   end(): void;
 }
 
-/** The streams of this instance, by what may lead an event to them. */
-function createRegister(): Register {
-  const allSubscribers = new Set<Subscriber>();
-  const byKey = new Map<string, Set<Subscriber>>();
-  const contractors = new Map<ContractorId, number>();
-  let lateSubscribers = new Set<Subscriber>();
+/** The streams of this instance, by their keys. */
+function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<Entry> {
+  const allSubscribers = new Set<Subscriber<Entry>>();
+  const byKey = new Map<string, Set<Subscriber<Entry>>>();
+  const readers = new Map<string, number>();
+  let lateSubscribers = new Set<Subscriber<Entry>>();
 
-  function leave(subscriber: Subscriber): void {
+  function leave(subscriber: Subscriber<Entry>): void {
     if (!allSubscribers.delete(subscriber)) return;
     lateSubscribers.delete(subscriber);
-    const key = keyOf(subscriber);
+    const { key } = subscriber;
     const group = byKey.get(key);
     group?.delete(subscriber);
     if (group?.size === 0) byKey.delete(key);
     count(subscriber, -1);
   }
 
-  function count({ viewer: { contractorId } }: Subscriber, by: 1 | -1): void {
-    if (contractorId === null) return;
-    const remaining = (contractors.get(contractorId) ?? 0) + by;
-    if (remaining === 0) contractors.delete(contractorId);
-    else contractors.set(contractorId, remaining);
+  function count({ readerId }: Subscriber<Entry>, by: 1 | -1): void {
+    if (readerId === null) return;
+    const remaining = (readers.get(readerId) ?? 0) + by;
+    if (remaining === 0) readers.delete(readerId);
+    else readers.set(readerId, remaining);
   }
 
   return {
@@ -132,13 +153,13 @@ function createRegister(): Register {
       return allSubscribers.size;
     },
     beginReading: () => (lateSubscribers = new Set()),
-    contractorIds: () => [...contractors.keys()],
+    readerIds: () => [...readers.keys()],
     offer: (batch) => {
       for (const lateSubscriber of lateSubscribers) {
         leave(lateSubscriber);
         lateSubscriber.onGap();
       }
-      const entriesBySubscriber = new Map<Subscriber, EventWithParties[]>();
+      const entriesBySubscriber = new Map<Subscriber<Entry>, Entry[]>();
       for (const entry of batch) {
         for (const subscriber of keysOf(entry).flatMap((key) => [...(byKey.get(key) ?? [])])) {
           const entries = entriesBySubscriber.get(subscriber);
@@ -151,7 +172,7 @@ function createRegister(): Register {
     join: (subscriber) => {
       allSubscribers.add(subscriber);
       lateSubscribers.add(subscriber);
-      const key = keyOf(subscriber);
+      const { key } = subscriber;
       byKey.set(key, (byKey.get(key) ?? new Set()).add(subscriber));
       count(subscriber, 1);
       return () => leave(subscriber);
@@ -160,15 +181,4 @@ function createRegister(): Register {
       for (const subscriber of allSubscribers) subscriber.end();
     },
   };
-}
-
-const ADMINS = 'admin';
-
-/** Where an event looks for this stream. */
-function keyOf({ viewer, jobId }: Subscriber): string {
-  return jobId ?? viewer.homeownerId ?? viewer.contractorId ?? ADMINS;
-}
-
-function keysOf({ event, homeownerId, bids }: EventWithParties): readonly string[] {
-  return [event.jobId, homeownerId, ...new Set(bids.map(({ contractorId }) => contractorId)), ADMINS];
 }

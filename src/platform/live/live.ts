@@ -1,48 +1,67 @@
 /**
  * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
  * instance is notified on one listening connection, and also looks once a second, or more often while that connection
- * is silent; then it reads what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may
+ * is silent; then it reads what is new once for all of its streams (`fan-out.ts`), and gives each what its reader may
  * read (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
 import { STREAM } from '../limits.js';
 import { LIVE, NUMBERING, POOLS } from '../service-limits.js';
-import { isId, type JobId, type SessionId } from '../../market/rules/ids.js';
-import type { Viewer } from '../../market/rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../db/database.js';
 import { listenOn } from '../db/notifications.js';
-import { lookForEvents, numberEvents, POSITIONS_CHANNEL } from '../../market/store/events/positions.js';
-import { SESSIONS_CHANNEL } from '../../market/store/sessions/sessions.js';
-import { createActiveSessions, type ActiveSessions } from './active-sessions.js';
-import { createFanOut } from './fan-out.js';
+import { createFanOut, type BatchQueries, type LogEntry } from './fan-out.js';
 import { createNumbering } from './numbering.js';
+import { createActiveSessions, createRevocationFeed, isHeartbeat, type ActiveSessions } from './revocation-feed.js';
 import { watchSessions, type SessionEnds } from './session-ends.js';
-import { openSessionHearing } from './session-hearing.js';
-import { createStream, type EventStream } from './streams.js';
+import { createStream, type EventStream, type Selection } from './streams.js';
 
 export type { EventStream } from './streams.js';
 
-export interface Live {
+export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   /** Called after a commit: its events, if any, need positions. */
   wake(): void;
   /** Calls back with the last position whenever there are new ones. Returns a function that ends that. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events that this viewer reads, as they happen: of one job, or of all that is theirs. With `after`, the events
-   * behind that position come first; they are read through the caller's `db`, on the caller's share. The caller of this
-   * function checks that the viewer may see the job.
+   * The events of this selection, as they happen. With `after`, the events behind that position come first; they're
+   * read through the caller's `db`, on the caller's quota.
    */
-  open(viewer: Viewer, selection: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
+  open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
-  readonly activeSessions: ActiveSessions;
+  readonly activeSessions: ActiveSessions<Viewer>;
   /** Called where a session was ended, once that is committed; other instances hear of it through Postgres. */
-  announceSessionEnd(session: SessionId): void;
+  announceSessionEnd(session: string): void;
   close(): Promise<void>;
 }
 
-interface LiveParts {
+/** The statements that number and read events, and the channels that their transactions notify. */
+export interface LiveQueries<Entry> extends BatchQueries<Entry> {
+  /** Notified with the last position. */
+  readonly positionsChannel: string;
+  /** Notified with the ID of each revoked session, and with heartbeats. */
+  readonly sessionsChannel: string;
+  numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
+  /** Counts the events without a position, and sends the heartbeat on the channel of sessions. */
+  lookForEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
+  /** Which of these sessions have ended. */
+  findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
+}
+
+interface LogState {
+  readonly lastPosition: string;
+  /** How many events have no position yet. */
+  readonly waiting: number;
+}
+
+interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
+  readonly numbered: number;
+  readonly lagSeconds: number | null;
+}
+
+interface LiveOptions<Entry> {
+  readonly queries: LiveQueries<Entry>;
   /** Not a pooler's, which passes on no notifications. */
   readonly connection: Connection;
   readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch' | 'recordHeartbeat'>;
@@ -50,7 +69,13 @@ interface LiveParts {
   readonly hooks: DatabaseHooks;
 }
 
-export async function openLive({ connection, metrics, log, hooks }: LiveParts): Promise<Live> {
+export async function openLive<Entry extends LogEntry, Viewer>({
+  queries,
+  connection,
+  metrics,
+  log,
+  hooks,
+}: LiveOptions<Entry>): Promise<Live<Entry, Viewer>> {
   let reconnectPool: (() => Promise<void>) | undefined;
   const onOpen = (reconnect: () => Promise<void>) => {
     reconnectPool = reconnect;
@@ -64,10 +89,14 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const logFailure = (what: string) => (error: unknown) => {
     if (!hasProblem()) log.warn({ err: error }, what);
   };
-  const fanOut = createFanOut(readingDb, { metrics, onFailure: logFailure('reading events failed; retrying') });
+  const fanOut = createFanOut(readingDb, {
+    queries,
+    metrics,
+    onFailure: logFailure('reading events failed; retrying'),
+  });
   const numbering = createNumbering({
     number: async () => {
-      const [batch] = await numberEvents(numberingDb, { batch: NUMBERING.eventsAtOnce });
+      const [batch] = await queries.numberEvents(numberingDb, { batch: NUMBERING.eventsAtOnce });
       if (!batch) return false;
       if (batch.numbered > 0) metrics.recordNumbering(batch.numbered, batch.lagSeconds ?? 0);
       fanOut.advanceTo(BigInt(batch.lastPosition));
@@ -76,7 +105,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     onFailure: logFailure('numbering events failed; retrying'),
   });
 
-  const hearing = openSessionHearing();
+  const feed = createRevocationFeed();
   let isLooking = false;
   let lookedAtMs = 0;
   let answeredAtMs = performance.now();
@@ -87,7 +116,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     if (isLooking) return;
     isLooking = true;
     lookedAtMs = performance.now();
-    const answer = lookForEvents(readingDb, { heartbeat: hearing.heartbeat() });
+    const answer = queries.lookForEvents(readingDb, { heartbeat: feed.heartbeat() });
     const [state] = await answer.finally(() => (isLooking = false));
     if (!state) return;
     answeredAtMs = performance.now();
@@ -101,7 +130,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     if (!hasProblem()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
   function onHeartbeat(heartbeat: string): void {
-    if (!hearing.onHeartbeat(heartbeat)) return;
+    if (!feed.onHeartbeat(heartbeat)) return;
     metrics.recordHeartbeat();
     if (isSilent) log.info('notifications arrive again');
     isSilent = false;
@@ -115,7 +144,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   function reconnectIfSilent(): void {
     const now = performance.now();
     if (hasProblem()) answeredAtMs = heardAtMs = now;
-    if (hearing.isHearing()) heardAtMs = now;
+    if (feed.isLive()) heardAtMs = now;
     const isUnanswered = now - answeredAtMs >= LIVE.answerWithinMs;
     if (!isUnanswered && now - heardAtMs < LIVE.answerWithinMs) return;
     if (isUnanswered) void reconnectPool?.();
@@ -128,24 +157,27 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
   const looking = setInterval(() => {
     reconnectIfSilent();
     const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
-    if (isDue || !hearing.isHearing()) lookUnlessProblem();
+    if (isDue || !feed.isLive()) lookUnlessProblem();
   }, STREAM.eventsPollMs);
-  const sessions = watchSessions(readingDb, logFailure('checking ended sessions failed; retrying'));
-  const activeSessions = createActiveSessions(hearing.isHearing);
-  const announceSessionEnd = (session: SessionId) => {
+  const sessions = watchSessions(
+    (ids) => queries.findEndedSessions(readingDb, ids),
+    logFailure('checking ended sessions failed; retrying'),
+  );
+  const activeSessions = createActiveSessions<Viewer>(feed.isLive);
+  const announceSessionEnd = (session: string) => {
     activeSessions.endSession(session);
     sessions.endSession(session);
   };
   const listening = listenOn(connection, {
-    [POSITIONS_CHANNEL]: {
+    [queries.positionsChannel]: {
       onNotification: (position) => fanOut.advanceTo(BigInt(position)),
       onListening: lookUnlessProblem,
     },
-    [SESSIONS_CHANNEL]: {
-      onNotification: (payload) => (isId('session', payload) ? announceSessionEnd(payload) : onHeartbeat(payload)),
+    [queries.sessionsChannel]: {
+      onNotification: (message) => (isHeartbeat(message) ? onHeartbeat(message) : announceSessionEnd(message)),
       onListening: () => {
         activeSessions.forgetAll();
-        hearing.restart();
+        feed.restart();
         lookUnlessProblem();
         sessions.look();
       },
@@ -159,7 +191,7 @@ export async function openLive({ connection, metrics, log, hooks }: LiveParts): 
     sessions,
     activeSessions,
     announceSessionEnd,
-    open: (viewer, selection, on) => createStream(fanOut, viewer, selection, on),
+    open: (selection, after, on) => createStream(fanOut, selection, after, on),
     close: async () => {
       clearInterval(looking);
       sessions.close();

@@ -3,22 +3,19 @@
  * checks all sessions of this instance in one statement.
  */
 import { STREAM } from '../limits.js';
-import type { SessionId } from '../../market/rules/ids.js';
-import type { Db } from '../db/database.js';
-import { findEndedSessions } from '../../market/store/sessions/ended-sessions.js';
 
 export interface SessionEnds {
   /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
-  follow(session: SessionId, onEnd: () => void): () => void;
+  follow(session: string, onEnd: () => void): () => void;
   /** Called on a notification that this session has ended. */
-  endSession(session: SessionId): void;
+  endSession(session: string): void;
   /** Looks now: notifications may have been lost meanwhile. */
   look(): void;
   close(): void;
 }
 
 export function watchSessions(
-  db: Db,
+  findEnded: (sessions: readonly string[]) => Promise<readonly string[]>,
   onFailure: (error: unknown) => void,
   lookEveryMs: number = STREAM.sessionsPollMs,
 ): SessionEnds {
@@ -35,7 +32,7 @@ export function watchSessions(
     if (isLooking || waitersBySession.size === 0) return;
     isLooking = true;
     try {
-      for (const session of await findEndedSessions(db, [...waitersBySession.keys()])) notifyWaiters(session);
+      for (const session of await findEnded([...waitersBySession.keys()])) notifyWaiters(session);
     } catch (error) {
       onFailure(error);
     } finally {

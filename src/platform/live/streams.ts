@@ -1,35 +1,37 @@
 /**
- * One viewer's events, as an iterator. A stream reads for itself until it has reached the last event, and then waits
+ * One reader's events, as an iterator. A stream reads for itself until it has reached the last event, and then waits
  * for the fan-out to offer new ones. When its client reads too slowly it goes back to reading for itself, so that its
  * buffer has a bound and no event is lost.
  */
 import { STREAM } from '../limits.js';
-import type { JobId } from '../../market/rules/ids.js';
-import { readEvent } from '../../market/rules/reading/timeline.js';
-import type { Viewer } from '../../market/rules/viewer.js';
 import type { Db } from '../db/database.js';
-import type { EventWithParties } from '../../market/store/events/event-log.js';
-import type { JobEvent } from '../../market/store/events/events.js';
-import type { FanOut } from './fan-out.js';
-import { readPage } from '../../market/operations/events/replay.js';
+import type { FanOut, LogEntry, PositionRange, Subscriber } from './fan-out.js';
 
-export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> {
+export interface EventStream<Event> extends AsyncIterableIterator<Event, undefined> {
   /** Ends the stream: a pending `next()` resolves as done. */
   close(): void;
-  next(): Promise<IteratorResult<JobEvent, undefined>>;
-  return(): Promise<IteratorResult<JobEvent, undefined>>;
+  next(): Promise<IteratorResult<Event, undefined>>;
+  return(): Promise<IteratorResult<Event, undefined>>;
 }
 
-export interface EventSelection {
-  readonly jobId?: JobId;
-  readonly after?: bigint;
+/** What one reader reads of the log. */
+export interface Selection<Entry, Event> extends Pick<Subscriber<Entry>, 'key' | 'readerId'> {
+  /** The entry as the reader sees it. Undefined if they can't read it. */
+  read(entry: Entry): Event | undefined;
+  /** The next events in this range of positions, and the position up to which they have been read. */
+  readPage(db: Db, range: PositionRange): Promise<{ readonly events: readonly Event[]; readonly upTo: bigint }>;
 }
 
 const END = { done: true, value: undefined } as const;
 
-export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: EventSelection, db: Db): EventStream {
-  const buffer: JobEvent[] = [];
-  /** Every event up to this position was given, or is not for the viewer. */
+export function createStream<Entry extends LogEntry, Event extends object>(
+  fanOut: FanOut<Entry>,
+  { key, readerId, read, readPage }: Selection<Entry, Event>,
+  after: bigint | undefined,
+  db: Db,
+): EventStream<Event> {
+  const buffer: Event[] = [];
+  /** Every event up to this position was given, or is not for the reader. */
   let position = after ?? fanOut.cursor;
   let leave: (() => void) | undefined;
   let hasEnded = false;
@@ -37,16 +39,16 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: E
   let turn: Promise<unknown> = Promise.resolve();
 
   const subscriber = {
-    viewer,
-    jobId,
-    onBatch: (entries: readonly EventWithParties[]) => {
+    key,
+    readerId,
+    onBatch: (entries: readonly Entry[]) => {
       for (const entry of entries) {
         const entryPosition = BigInt(entry.event.position ?? 0);
         if (entryPosition <= position) continue;
-        // Events in between that were not offered are not for this viewer.
+        // Events in between that were not offered are not for this reader.
         position = entryPosition - 1n;
         if (buffer.length >= STREAM.bufferedEventsMax) return catchUp();
-        const event = readEvent(viewer, entry, jobId ? 'job' : 'mine');
+        const event = read(entry);
         if (event) buffer.push(event);
         position = entryPosition;
       }
@@ -77,12 +79,12 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: E
       leave = fanOut.join(subscriber);
       return;
     }
-    const page = await readPage(db, viewer, jobId, { after: position, upTo });
+    const page = await readPage(db, { after: position, upTo });
     buffer.push(...page.events);
     position = page.upTo;
   }
 
-  async function take(): Promise<IteratorResult<JobEvent, undefined>> {
+  async function take(): Promise<IteratorResult<Event, undefined>> {
     for (let value = buffer.shift(); ; value = buffer.shift()) {
       if (hasEnded) return END;
       if (value) return { done: false, value };
@@ -92,7 +94,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: E
   }
 
   if (position >= fanOut.cursor) leave = fanOut.join(subscriber);
-  const stream: EventStream = {
+  const stream: EventStream<Event> = {
     next: () => {
       const result = turn.then(take);
       turn = result.catch(() => undefined);

@@ -2,6 +2,7 @@
  * Positions: no event is skipped, none has two, and no two have one, whichever instance numbers them and however that
  * ends.
  */
+import { openEvents } from '../../../src/market/operations/events/live-events.js';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId } from '../../../src/market/rules/ids.js';
@@ -59,7 +60,7 @@ async function positionsOutOfOrder(): Promise<string[]> {
 
 it('an event whose transaction commits late comes behind those that others have seen, and is not skipped', async () => {
   const { live, db } = app.services;
-  const stream = live.open(viewerOf(people.admin, 'admin'), {}, db);
+  const stream = openEvents(live, viewerOf(people.admin, 'admin'), {}, db);
   const late = newId('job');
   const holder = connection();
   await holder.unsafe('begin');
@@ -74,7 +75,7 @@ it('an event whose transaction commits late comes behind those that others have 
 });
 
 it('two instances number what both of them commit without a gap and without a double', async () => {
-  const stream = other.services.live.open(viewerOf(people.admin, 'admin'), {}, other.services.db);
+  const stream = openEvents(other.services.live, viewerOf(people.admin, 'admin'), {}, other.services.db);
   const drafts = Array.from({ length: 150 }, (_, at) => at);
   const made = await atOnce(drafts, (at) =>
     callRest(at % 2 === 0 ? app : other, 'create', { by: people.owner, body: DRAFT }),
@@ -139,7 +140,7 @@ describe('an instance that numbers', () => {
 
 it('what is rolled back, in a dry run above all, is neither numbered nor sent', async () => {
   const { live, db } = app.services;
-  const stream = live.open(viewerOf(people.owner, 'homeowner'), {}, db);
+  const stream = openEvents(live, viewerOf(people.owner, 'homeowner'), {}, db);
   const { status, headers } = await callRest(app, 'create', {
     by: people.owner,
     body: { ...DRAFT, title: 'Never' },

@@ -4,7 +4,9 @@
  */
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { openLive, type EventStream, type Live } from '../../../src/platform/live/live.js';
+import { LIVE_QUERIES, openEvents } from '../../../src/market/operations/events/live-events.js';
+import { openLive, type EventStream } from '../../../src/platform/live/live.js';
+import type { JobEvent } from '../../../src/market/store/events/events.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { connect } from '../../../src/platform/db/database.js';
 import { migrate } from '../../../src/platform/db/migrate.js';
@@ -25,13 +27,19 @@ const metrics = {
   recordHeartbeat: () => {},
 };
 
-async function openInstance(url: string): Promise<{ live: Live; stream: EventStream }> {
+async function openInstance(url: string) {
   const connection = { url };
-  const live = await openLive({ connection, metrics, log: pino({ level: 'silent' }), hooks: {} });
+  const live = await openLive({
+    queries: LIVE_QUERIES,
+    connection,
+    metrics,
+    log: pino({ level: 'silent' }),
+    hooks: {},
+  });
   closing.push(() => live.close());
   const db = connect(connection, { poolSize: 1 });
   closing.push(() => db.close());
-  return { live, stream: live.open(ADMIN, {}, db) };
+  return { live, stream: openEvents(live, ADMIN, {}, db) };
 }
 
 async function openPostgres(): Promise<DurablePostgres> {
@@ -58,7 +66,7 @@ async function commit(server: DurablePostgres, count: number): Promise<string[]>
   }
 }
 
-async function take(stream: EventStream, count: number): Promise<string[]> {
+async function take(stream: EventStream<JobEvent>, count: number): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) {
     const { value, done } = await stream.next();

@@ -1,11 +1,12 @@
 /**
  * All events between two positions: as everybody's streams are offered them, and as one stream reads them for itself.
  */
-import { readPage } from '../../../src/market/operations/events/replay.js';
+import { readPage } from '../../../src/market/operations/events/live-events.js';
 import type { ContractorId, JobId } from '../../../src/market/rules/ids.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
 import type { Db } from '../../../src/platform/db/database.js';
-import { BATCH_MAX, readBatch, type EventWithParties } from '../../../src/market/store/events/event-log.js';
+import { LIVE } from '../../../src/platform/service-limits.js';
+import { readBatch, type EventWithParties } from '../../../src/market/store/events/event-log.js';
 import type { JobEvent } from '../../../src/market/store/events/events.js';
 
 export interface Range {
@@ -20,9 +21,9 @@ export async function offered(
 ): Promise<EventWithParties[]> {
   const found: EventWithParties[] = [];
   for (let from = after; ;) {
-    const batch = await readBatch(db, { after: from, upTo, contractorIds });
+    const batch = await readBatch(db, { after: from, upTo }, contractorIds);
     found.push(...batch);
-    if (batch.length < BATCH_MAX) return found;
+    if (batch.length < LIVE.batchEventsMax) return found;
     from = BigInt(batch.at(-1)?.event.position ?? 0);
   }
 }

@@ -1,5 +1,6 @@
 /** A client with an open stream gets the events, as the timeline would show them at that moment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openEvents } from '../../../src/market/operations/events/live-events.js';
 import type { JobId } from '../../../src/market/rules/ids.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -18,8 +19,8 @@ afterAll(() => app.close());
 
 const viewer = (who: keyof People): Viewer => viewerOf(people[who], ROLES_OF[who]);
 
-function open(who: keyof People, wanted: { jobId?: string; after?: bigint } = {}) {
-  return app.services.live.open(viewer(who), wanted as { jobId?: JobId; after?: bigint }, app.services.db);
+function open(who: keyof People, wanted: { jobId?: string; after?: string } = {}) {
+  return openEvents(app.services.live, viewer(who), wanted as { jobId?: JobId; after?: string }, app.services.db);
 }
 
 const timeline = async (who: keyof People, jobId: string) => {
@@ -30,7 +31,7 @@ const timeline = async (who: keyof People, jobId: string) => {
 const lastPosition = async () => {
   await allNumbered(app);
   const [{ last } = { last: 0 }] = await app.sql`select coalesce(max(position), 0) as last from events`;
-  return BigInt(last);
+  return String(last);
 };
 
 describe('a stream of one’s own', () => {
@@ -113,7 +114,7 @@ describe('a stream of one job', () => {
     await callRest(app, 'checkIn', { by: people.awardee, job: job.id, body: {} });
     await allNumbered(app);
     // Somebody who may see it receives it meanwhile.
-    const owners = open('owner', { jobId: job.id, after: 0n });
+    const owners = open('owner', { jobId: job.id, after: '0' });
     await takeUntil(owners, ({ type }) => type === 'job.checked_in');
     const next = stream.next();
     stream.close();
@@ -123,7 +124,7 @@ describe('a stream of one job', () => {
 
   it('sends only events of that job, as the timeline shows them to the viewer', async () => {
     const job = await givenJob(app, 'draft', people);
-    const stream = open('owner', { jobId: job.id, after: 0n });
+    const stream = open('owner', { jobId: job.id, after: '0' });
     await givenJob(app, 'draft', people);
     await callRest(app, 'publish', { by: people.owner, job: job.id });
     const received = await takeUntil(stream, ({ type }) => type === 'job.published');
@@ -145,7 +146,7 @@ describe('the end of a stream', () => {
 
   it('comes for all streams when the server closes', async () => {
     const other = await openTestApp({}, { sameDatabaseAs: app });
-    const stream = other.services.live.open(viewer('owner'), {}, other.services.db);
+    const stream = openEvents(other.services.live, viewer('owner'), {}, other.services.db);
     const next = stream.next();
     await other.close();
     expect(await next).toEqual({ done: true, value: undefined });

@@ -17,7 +17,10 @@ export function viewerOf(person: Pick<Person, 'userId' | 'profileId'>, role: Rol
 }
 
 /** Takes events off a stream until one is of this kind. */
-export async function takeUntil(stream: EventStream, isLast: (event: JobEvent) => boolean): Promise<JobEvent[]> {
+export async function takeUntil(
+  stream: EventStream<JobEvent>,
+  isLast: (event: JobEvent) => boolean,
+): Promise<JobEvent[]> {
   const taken: JobEvent[] = [];
   for (;;) {
     const { done, value } = await stream.next();

@@ -18,6 +18,7 @@ import { operation } from '../../../platform/call/operation.js';
 import { connectionPage, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { assertPositionExists } from './event-positions.js';
+import { openEvents } from './live-events.js';
 import { findJob } from '../jobs/job.js';
 
 export interface OwnEvents {
@@ -81,7 +82,7 @@ export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Prom
 /** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */
 export interface EventsToCome {
   /** Opens the stream; it reads past events through `db`. */
-  readonly open: (db: Db) => EventStream;
+  readonly open: (db: Db) => EventStream<JobEvent>;
 }
 
 const after = position
@@ -98,7 +99,7 @@ export const streamMyEvents = operation({
   input: z.strictObject({ after }),
   async run({ db, viewer, services }, { after: since }): Promise<EventsToCome> {
     if (since != null) await assertPositionExists(db, since);
-    return { open: (on) => services.live.open(viewer, since == null ? {} : { after: BigInt(since) }, on) };
+    return { open: (on) => openEvents(services.live, viewer, { after: since }, on) };
   },
 });
 
@@ -111,8 +112,6 @@ export const streamJobEvents = operation({
   async run({ db, viewer, services }, { jobId, after: since }): Promise<EventsToCome> {
     await findJob(db, viewer, jobId);
     if (since != null) await assertPositionExists(db, since);
-    return {
-      open: (on) => services.live.open(viewer, since == null ? { jobId } : { jobId, after: BigInt(since) }, on),
-    };
+    return { open: (on) => openEvents(services.live, viewer, { jobId, after: since }, on) };
   },
 });

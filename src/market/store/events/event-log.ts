@@ -2,7 +2,7 @@
  * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
-import type { ContractorId, EventId, JobId } from '../../rules/ids.js';
+import type { EventId, JobId } from '../../rules/ids.js';
 import type { EventOnJob } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -17,6 +17,7 @@ import {
   statement,
   type Placeholders,
 } from '../../../platform/db/statement.js';
+import { LIVE } from '../../../platform/service-limits.js';
 import { events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
 import {
@@ -231,9 +232,6 @@ export function listEventsOfOneJob(
 
 export type EventWithParties = EventOnJob<EventRow>;
 
-/** How many events are read at once; a caller that gets as many reads again. */
-export const BATCH_MAX = 500;
-
 const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
   from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
@@ -276,14 +274,15 @@ const selectBatch = statement(
       .leftJoin(jobs, eq(jobs.id, events.jobId))
       .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
       .orderBy(events.position)
-      .limit(BATCH_MAX),
+      .limit(LIVE.batchEventsMax),
   'json',
 );
 
-/** The events for all readers, with all fields, and with the job as it is now. */
+/** The events for all readers, with all fields, with the job as it is now, and with the bids of these contractors. */
 export function readBatch(
   db: Db,
-  { after, upTo, contractorIds }: { after: bigint; upTo: bigint; contractorIds: readonly ContractorId[] },
+  { after, upTo }: { after: bigint; upTo: bigint },
+  contractorIds: readonly string[],
 ): Promise<EventWithParties[]> {
   const values = { after: String(after), upTo: String(upTo), contractorIds: asArray(contractorIds) };
   return selectBatch(db, values) as Promise<EventWithParties[]>;

@@ -238,7 +238,7 @@ export const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.end
 
 /**
  * The channel on which every instance gets the id of a revoked session, once that is committed, and the heartbeats of
- * `platform/live/session-hearing.ts`.
+ * `platform/live/revocation-feed.ts`.
  */
 export const SESSIONS_CHANNEL = 'session_ended';
 

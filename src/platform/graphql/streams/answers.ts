@@ -5,13 +5,12 @@ import { STREAM } from '../../limits.js';
 import type { EventStream } from '../../live/live.js';
 import { Refusal } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';
-import type { JobEvent } from '../../../market/store/events/events.js';
 
 export interface StreamParts {
-  readonly source: EventStream;
+  readonly source: EventStream<unknown>;
   /** Settles when the connection has room for the next answer. */
   ready(): Promise<void>;
-  answer(event: JobEvent): Promise<FormattedExecutionResult>;
+  answer(event: unknown): Promise<FormattedExecutionResult>;
   /** Called with a failure of the server; the answer reveals nothing of it. */
   onFailure(error: unknown): FormattedExecutionResult;
   onAnswer(): void;
@@ -57,7 +56,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
   }
 
   /** While the database is away or busy no event is lost: the stream reads on from its position. */
-  async #nextEvent(): ReturnType<EventStream['next']> {
+  async #nextEvent(): ReturnType<EventStream<unknown>['next']> {
     while (!this.#hasEnded) {
       try {
         return await this.parts.source.next();

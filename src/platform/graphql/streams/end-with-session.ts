@@ -1,6 +1,5 @@
 /** Ends a stream with its session, or some time after its access token has expired. */
 import type { Caller } from '../../call/caller.js';
-import type { Viewer } from '../../../market/rules/viewer.js';
 
 /** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -8,7 +7,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Returns a function that stops waiting for either. */
 export function endWithSession(
   { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,
-  { sessionId }: Viewer,
+  { sessionId }: { readonly sessionId: string },
   afterExpiryMs: number,
   end: (end: 'session_ended' | 'token_expired') => void,
 ): () => void {

@@ -12,7 +12,6 @@ import { newRequestId } from '../../http/request-id.js';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../call/caller.js';
-import type { Services } from '../../../market/operations/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../limits.js';
@@ -33,7 +32,7 @@ interface UpgradedConnection {
 }
 
 interface Parts {
-  readonly services: Services;
+  readonly services: Caller['services'];
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
   readonly openSubscription: OpenSubscription;

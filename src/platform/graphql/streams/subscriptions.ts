@@ -5,7 +5,6 @@
 import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../call/caller.js';
-import type { EventsToCome } from '../../../market/operations/events/events.js';
 import { Refusal, refuse } from '../../errors.js';
 import type { StreamChannel, StreamEnd } from './stream-ends.js';
 import type { GiveBack } from '../../shares/share.js';
@@ -71,7 +70,7 @@ export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'reque
 }
 
 class OpeningStream implements Opening {
-  #source: EventStream | undefined;
+  #source: EventStream<unknown> | undefined;
   #giveBack: GiveBack | undefined;
   #answer: AnswerEvent | undefined;
 
@@ -81,10 +80,11 @@ class OpeningStream implements Opening {
     private readonly format: SubscriptionParts['format'],
   ) {}
 
-  begin(open: EventsToCome['open']): EventStream {
+  begin<Stream extends EventStream<unknown>>(open: () => Stream): Stream {
     this.#giveBack = this.caller.services.shares.streams.take(this.caller.holder);
-    this.#source = open(this.caller.pool);
-    return this.#source;
+    const source = open();
+    this.#source = source;
+    return source;
   }
 
   answerWith(answer: AnswerEvent): void {

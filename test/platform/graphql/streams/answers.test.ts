@@ -8,7 +8,7 @@ const EVENT: Partial<JobEvent> = { id: 'evt_one' };
 
 /** Refused at first, and then there. */
 function refusedOnce(code: Parameters<typeof refuse>[0]): {
-  source: EventStream;
+  source: EventStream<unknown>;
   failures: unknown[];
   stream: AnswerStream;
 } {
@@ -19,12 +19,12 @@ function refusedOnce(code: Parameters<typeof refuse>[0]): {
       return asked === 1 ? Promise.reject(refuse(code)) : Promise.resolve({ done: false, value: EVENT });
     },
     close: () => {},
-  } as EventStream;
+  } as EventStream<unknown>;
   const failures: unknown[] = [];
   const stream = new AnswerStream({
     source,
     ready: () => Promise.resolve(),
-    answer: ({ id }) => Promise.resolve({ data: { id } }),
+    answer: (event) => Promise.resolve({ data: { id: (event as JobEvent).id } }),
     onFailure: (error) => {
       failures.push(error);
       return { errors: [] };

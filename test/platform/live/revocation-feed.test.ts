@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createActiveSessions } from '../../../src/platform/live/active-sessions.js';
-import { openSessionHearing } from '../../../src/platform/live/session-hearing.js';
+import { createActiveSessions, createRevocationFeed } from '../../../src/platform/live/revocation-feed.js';
 import type { SessionId } from '../../../src/market/rules/ids.js';
 import { SESSIONS_IN_MEMORY } from '../../../src/platform/service-limits.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
@@ -21,12 +20,12 @@ function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<Sessi
 
 describe('an active session', () => {
   let nowMs = 0;
-  let isHearing = true;
+  let isFeedLive = true;
   const open = () => {
     nowMs = 0;
-    isHearing = true;
-    return createActiveSessions(
-      () => isHearing,
+    isFeedLive = true;
+    return createActiveSessions<Viewer>(
+      () => isFeedLive,
       () => nowMs,
     );
   };
@@ -52,12 +51,12 @@ describe('an active session', () => {
     expect(sessions.find('ses_one')).toBeUndefined();
   });
 
-  it('is not relied on while this instance hears nothing', async () => {
+  it('is not used while the revocation feed is silent', async () => {
     const sessions = open();
     await sessions.lookUp('ses_one', active('ses_one'));
-    isHearing = false;
+    isFeedLive = false;
     expect(sessions.find('ses_one')).toBeUndefined();
-    isHearing = true;
+    isFeedLive = true;
     expect(sessions.find('ses_one')).toBeDefined();
   });
 
@@ -100,35 +99,35 @@ describe('an active session', () => {
   });
 });
 
-describe('an instance', () => {
+describe('the revocation feed', () => {
   let nowMs = 0;
-  const open = () => openSessionHearing(() => nowMs);
+  const open = () => createRevocationFeed(() => nowMs);
 
-  it('hears while it has heard a heartbeat that it sent less than five seconds ago', () => {
-    const hearing = open();
-    expect(hearing.isHearing()).toBe(false);
-    const sent = hearing.heartbeat();
+  it('is live while the instance has received a heartbeat that it sent less than five seconds ago', () => {
+    const feed = open();
+    expect(feed.isLive()).toBe(false);
+    const sent = feed.heartbeat();
     // It was long on the way: what was committed since it was sent may not have been heard.
     nowMs += 4_000;
-    hearing.onHeartbeat(sent);
+    feed.onHeartbeat(sent);
     nowMs += 999;
-    expect(hearing.isHearing()).toBe(true);
+    expect(feed.isLive()).toBe(true);
     nowMs += 1;
-    expect(hearing.isHearing()).toBe(false);
+    expect(feed.isLive()).toBe(false);
   });
 
   it('does not take the heartbeat of another instance for its own', () => {
     const [one, other] = [open(), open()];
     one.onHeartbeat(other.heartbeat());
-    expect(one.isHearing()).toBe(false);
+    expect(one.isLive()).toBe(false);
   });
 
-  it('that listens anew hears once its next heartbeat has come', () => {
-    const hearing = open();
-    hearing.onHeartbeat(hearing.heartbeat());
-    hearing.restart();
-    expect(hearing.isHearing()).toBe(false);
-    hearing.onHeartbeat(hearing.heartbeat());
-    expect(hearing.isHearing()).toBe(true);
+  it('is live again after a restart once the next heartbeat has arrived', () => {
+    const feed = open();
+    feed.onHeartbeat(feed.heartbeat());
+    feed.restart();
+    expect(feed.isLive()).toBe(false);
+    feed.onHeartbeat(feed.heartbeat());
+    expect(feed.isLive()).toBe(true);
   });
 });

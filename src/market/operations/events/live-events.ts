@@ -1,0 +1,69 @@
+/** Events as they happen: which streams an event may be for, and what a viewer reads of it there. */
+import type { EventStream, Live, LiveQueries } from '../../../platform/live/live.js';
+import type { PositionRange } from '../../../platform/live/fan-out.js';
+import type { JobId } from '../../rules/ids.js';
+import { PAGE } from '../../../platform/limits.js';
+import { partyToOwn } from '../../rules/parties.js';
+import { eventFor, readEvent } from '../../rules/reading/timeline.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import { listEventsOfOneJob, listOwnEvents, readBatch, type EventWithParties } from '../../store/events/event-log.js';
+import type { JobEvent } from '../../store/events/events.js';
+import { lookForEvents, numberEvents, POSITIONS_CHANNEL } from '../../store/events/positions.js';
+import { findEndedSessions } from '../../store/sessions/ended-sessions.js';
+import { SESSIONS_CHANNEL } from '../../store/sessions/sessions.js';
+
+export const LIVE_QUERIES: LiveQueries<EventWithParties> = {
+  positionsChannel: POSITIONS_CHANNEL,
+  sessionsChannel: SESSIONS_CHANNEL,
+  numberEvents,
+  lookForEvents,
+  findEndedSessions,
+  readBatch,
+  keysOf: ({ event, homeownerId, bids }) => [
+    event.jobId,
+    homeownerId,
+    ...new Set(bids.map(({ contractorId }) => contractorId)),
+    ADMINS,
+  ],
+};
+
+const ADMINS = 'admin';
+
+interface Wanted {
+  readonly jobId?: JobId;
+  /** Events behind this position come first. By default, only new events come. */
+  readonly after?: string | null | undefined;
+}
+
+/**
+ * The events that this viewer reads, of one job or of all that are theirs. The caller of this function checks that the
+ * viewer can see the job.
+ */
+export function openEvents(
+  live: Pick<Live<EventWithParties>, 'open'>,
+  viewer: Viewer,
+  { jobId, after }: Wanted,
+  db: Db,
+): EventStream<JobEvent> {
+  const selection = {
+    key: jobId ?? viewer.homeownerId ?? viewer.contractorId ?? ADMINS,
+    readerId: viewer.contractorId,
+    read: (entry: EventWithParties) => readEvent(viewer, entry, jobId ? 'job' : 'mine'),
+    readPage: (on: Db, range: PositionRange) => readPage(on, viewer, jobId, range),
+  };
+  return live.open(selection, after == null ? undefined : BigInt(after), db);
+}
+
+/** The next events in this range that the viewer can read. */
+export async function readPage(db: Db, viewer: Viewer, jobId: JobId | undefined, { after, upTo }: PositionRange) {
+  const range = { size: PAGE.perPageMax, after: [String(after)], upTo: String(upTo) };
+  const { rows, hasNext } = await (jobId
+    ? listEventsOfOneJob(db, viewer, jobId, range)
+    : listOwnEvents(db, viewer, range));
+  const last = rows.at(-1)?.position;
+  return {
+    events: rows.map(({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event)),
+    upTo: hasNext && last ? BigInt(last) : upTo,
+  };
+}
