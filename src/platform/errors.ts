@@ -1,4 +1,4 @@
-/** Refusals: errors that tell their caller all there is to know. A market adds its own codes to those of the platform. */
+/** Refusals: errors that tell callers what is wrong and what to do. A market adds codes of its own. */
 import { ERRORS } from './limits.js';
 
 export type RefusalRow = readonly [status: number, sentence: string];
