@@ -3,11 +3,10 @@ import { mailTasks } from '../market/mail/tasks.js';
 import type { TaskKind } from '../platform/queue/queue.js';
 import { restoreUserTasks } from '../market/operations/admins/restore-user.js';
 import type { Services } from '../market/operations/services.js';
-import type { TaskKindName } from '../platform/queue/tasks.js';
 import { webhookTasks } from '../market/webhooks/tasks.js';
 
 /** An instance that cannot send mails leaves those of others to them. */
-export function taskKinds(services: Services): Readonly<Partial<Record<TaskKindName, TaskKind>>> {
+export function taskKinds(services: Services): Readonly<Record<string, TaskKind>> {
   return {
     webhook: webhookTasks(services),
     ...(services.mail.isOn && { mail: mailTasks(services) }),

@@ -37,17 +37,6 @@ export const QUEUE = {
   slowKeysMax: 1_000,
 } as const;
 
-/**
- * How many tasks of each kind an instance runs at once. Those of a slow key are run one at a time, in places that all
- * slow keys share. The five endpoints of one person have a fifth of the others. A task that a killed instance had begun
- * is run by another once its lease has run out, which is longer than any task takes.
- */
-export const TASKS = {
-  webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
-  mail: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
-  restore: { places: 2, placesPerKey: 2, placesOfSlowKeys: 1, leaseSeconds: 30 },
-} as const;
-
 /** The database, where the environment does not say otherwise. */
 export const DATABASE = {
   poolSize: 10,

@@ -93,7 +93,17 @@ export function budgetWindowSeconds(name: BudgetName): number {
   return 'windowSeconds' in budget ? budget.windowSeconds : 60;
 }
 
-/** Mails: how many places the senders have is in `service-limits.ts`. */
+/**
+ * How many tasks of each kind an instance runs at once, and how long it leases them: longer than any task takes. The
+ * five endpoints of one person have a fifth of the places for webhooks.
+ */
+export const TASKS = {
+  webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
+  mail: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
+  restore: { places: 2, placesPerKey: 2, placesOfSlowKeys: 1, leaseSeconds: 30 },
+} as const;
+
+/** How emails are sent. */
 export const MAIL = {
   /** Until the mail server is reached and has greeted. */
   connectMs: 10_000,

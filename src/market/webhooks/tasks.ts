@@ -2,13 +2,13 @@
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
-import { WEBHOOKS } from '../rules/limits.js';
-import { TASKS } from '../../platform/service-limits.js';
+import { TASKS, WEBHOOKS } from '../rules/limits.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
 import type { Sealer } from '../../platform/security/sealing.js';
 import type { Db } from '../../platform/db/database.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import {
+  isEndpointActive,
   readPendingDelivery,
   recordAttempt,
   skipDelivery,
@@ -86,7 +86,7 @@ export function webhookTasks({ webhookAddresses, sealer, webhookMetrics, log }: 
       log.warn({ webhook, user, reason }, 'a webhook endpoint was paused: its owner must resume it');
   }
 
-  return { limits: TASKS.webhook, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
+  return { limits: TASKS.webhook, mayRun: isEndpointActive, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
 }
 
 /** How the metrics call an attempt, by how it leaves its delivery. */

@@ -1,23 +1,36 @@
 /**
- * What is done after a commit, such as sending to webhooks: rows of one table, written in the transaction that they
- * follow from. Every instance leases those that are due and runs them; another one does if it is killed meanwhile. Each
- * key has a few places of its own, and keys that are slow share a few more: they never hold those of the others.
+ * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that they follow from. Every
+ * instance leases tasks that are due and runs them. If it's killed, another instance runs them once the lease has
+ * expired. Each key has a few places of its own, and slow keys share a few others: they never take those of other keys.
  */
+import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { POOLS, QUEUE, type TASKS } from '../service-limits.js';
+import { POOLS, QUEUE } from '../service-limits.js';
 import { connect, type Connection, type Db } from '../db/database.js';
 import type { DatabaseWatch } from '../db/database-watch.js';
 import { asArray } from '../db/statement.js';
-import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task, type TaskKindName } from './tasks.js';
+import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task } from './tasks.js';
 import { repeat, type Repeated } from './repeat.js';
 
 export interface TaskKind {
-  readonly limits: Readonly<Record<keyof (typeof TASKS)[TaskKindName], number>>;
+  readonly limits: TaskLimits;
+  /** A condition on a key: while it's false, the tasks of that key wait. Without it, no key waits. */
+  mayRun?(key: SQL): SQL;
   /** After each attempt that failed, so many seconds until the next; after the last one the task is over. */
   readonly retryAfterSeconds: readonly number[];
   /** If this throws, the task is run again once its lease has run out. */
   run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd>;
+}
+
+/** How many tasks of one kind an instance runs at the same time. */
+export interface TaskLimits {
+  readonly places: number;
+  readonly placesPerKey: number;
+  /** All slow keys share these, with one place for each key. */
+  readonly placesOfSlowKeys: number;
+  /** Longer than any task takes. */
+  readonly leaseSeconds: number;
 }
 
 export interface TaskEnd {
@@ -38,21 +51,16 @@ interface QueueParts {
   readonly connection: Connection;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
   readonly log: Pick<Logger, 'warn'>;
-  readonly kinds: Readonly<Partial<Record<TaskKindName, TaskKind>>>;
+  readonly kinds: Readonly<Record<string, TaskKind>>;
 }
 
 export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts): Queue {
   const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
   const db = pool.of({ address: 'queue' });
-  const warn = (kind?: TaskKindName) => (error: unknown) => {
+  const warn = (kind?: string) => (error: unknown) => {
     if (!databaseWatch.problem) log.warn({ err: error, kind }, 'running tasks failed; retrying');
   };
-  const workers = new Map(
-    (Object.entries(kinds) as [TaskKindName, TaskKind][]).map(([name, kind]) => [
-      name,
-      openWorker(db, name, kind, warn(name)),
-    ]),
-  );
+  const workers = new Map(Object.entries(kinds).map(([name, kind]) => [name, openWorker(db, name, kind, warn(name))]));
   const looking = repeat(wakeWorkers, QUEUE.lookEveryMs, warn());
 
   async function wakeWorkers(): Promise<boolean> {
@@ -72,8 +80,9 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts)
 }
 
 /** Runs the tasks of one kind on this instance. */
-function openWorker(db: Db, name: TaskKindName, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
+function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
   const { places, placesPerKey, placesOfSlowKeys, leaseSeconds } = kind.limits;
+  const claimDueTasks = claimTasks(kind.mayRun);
   const running = new Set<{ readonly key: string; readonly isSlow: boolean; readonly work: Promise<void> }>();
   const slowKeys = new LRUCache<string, true>({ max: QUEUE.slowKeysMax, ttl: QUEUE.slowForMs });
   const stop = new AbortController();
@@ -83,7 +92,7 @@ function openWorker(db: Db, name: TaskKindName, kind: TaskKind, onFailure: (erro
   async function claim(isSlow: boolean, most: number): Promise<number> {
     const free = most - [...running].filter((one) => one.isSlow === isSlow).length;
     if (free <= 0 || (isSlow && slowKeys.size === 0)) return 0;
-    const tasks = await claimTasks(db, {
+    const tasks = await claimDueTasks(db, {
       kind: name,
       running: asArray([...running].map(({ key }) => key)),
       slowKeys: asArray([...slowKeys.keys()]),

@@ -1,10 +1,8 @@
 /** The queue in the database: queues tasks, leases them to the instance that runs them, and ends them. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../db/database.js';
 import { statement, type Placeholders } from '../db/statement.js';
 import { tasks } from '../db/tables/tasks.js';
-
-export type TaskKindName = 'webhook' | 'mail' | 'restore';
 
 /** A task that this instance runs, for as long as the lease is still the one that it got. */
 export interface Task {
@@ -17,18 +15,18 @@ export interface Task {
 const insertTaskList = statement(
   'insertTaskList',
   {},
-  ($: Placeholders<{ kind: TaskKindName; list: string }>) => sql`insert into tasks (id, kind, key)
+  ($: Placeholders<{ kind: string; list: string }>) => sql`insert into tasks (id, kind, key)
     select id, ${$('kind')}, key from json_to_recordset(${$('list')}::json) as list (id text, key text)
     on conflict (id) do update set run_at = now() where tasks.leased_until is null or tasks.leased_until <= now()`,
 );
 
 /** A task that waits already keeps its attempts and becomes due; one that is being run is not changed. */
-export async function insertTasks(tx: Db, kind: TaskKindName, list: readonly Pick<Task, 'id' | 'key'>[]) {
+export async function insertTasks(tx: Db, kind: string, list: readonly Pick<Task, 'id' | 'key'>[]) {
   await insertTaskList(tx, { kind, list: JSON.stringify(list) });
 }
 
 interface DatedTask extends Pick<Task, 'id' | 'key'> {
-  readonly kind: TaskKindName;
+  readonly kind: string;
 }
 
 /** Queues a task for later, or moves it. An instance that runs it now loses its lease. */
@@ -48,7 +46,7 @@ export const deleteTaskOf = statement(
 );
 
 interface Claim {
-  readonly kind: TaskKindName;
+  readonly kind: string;
   /** A Postgres array with the keys of all tasks that this instance runs. */
   readonly running: string;
   readonly slowKeys: string;
@@ -64,19 +62,20 @@ const IS_DUE = sql.raw('run_at <= now() and (leased_until is null or leased_unti
 /** The kinds of which some task is due, so that one look serves for all of them. */
 export const selectDueKinds = statement(
   'selectDueKinds',
-  { kind: sql<TaskKindName>`kinds.kind` },
+  { kind: sql<string>`kinds.kind` },
   ($: Placeholders<{ kinds: string }>) => sql`select kind from unnest(${$('kinds')}::text[]) as kinds (kind)
     where exists (select from tasks where tasks.kind = kinds.kind and ${IS_DUE})`,
 );
 
 /**
- * Finds the keys by a skip scan of the index, however many tasks each has. Which of them come first is left to chance:
- * none waits for those with more tasks or older ones. The tasks of a paused endpoint wait.
+ * Finds the keys by a skip scan of the index, however many tasks each has. Keys come in random order: none waits for
+ * those with more tasks or older ones.
  */
-export const claimTasks = statement(
-  'claimTasks',
-  { id: tasks.id, key: tasks.key, attempts: tasks.attempts, leasedUntil: sql<string>`tasks.leased_until` },
-  ($: Placeholders<Claim>) => sql`with recursive keys as (
+export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
+  return statement(
+    'claimTasks',
+    { id: tasks.id, key: tasks.key, attempts: tasks.attempts, leasedUntil: sql<string>`tasks.leased_until` },
+    ($: Placeholders<Claim>) => sql`with recursive keys as (
       (select key from tasks where kind = ${$('kind')} order by key limit 1)
       union all
       select next.key from keys cross join lateral (
@@ -88,8 +87,7 @@ export const claimTasks = statement(
       select key, places from free
       where places > 0
         and exists (select from tasks where kind = ${$('kind')} and key = free.key and ${IS_DUE})
-        and not exists (select from webhook_endpoints w
-          where w.id = free.key and (w.status = 'paused' or w.deleted_at is not null))
+        and ${mayRun(sql`free.key`)}
       order by random() limit ${$('places')}::int
     ), claimed as (
       select next.id from chosen cross join lateral (
@@ -100,7 +98,8 @@ export const claimTasks = statement(
     update tasks set leased_until = now() + make_interval(secs => ${$('leaseSeconds')}::int)
     from claimed where tasks.id = claimed.id
     returning tasks.id, tasks.key, tasks.attempts, tasks.leased_until`,
-);
+  );
+}
 
 const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 

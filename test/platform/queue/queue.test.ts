@@ -1,4 +1,5 @@
 /** Which tasks are run, when and how often: on two instances that share one database. */
+import { sql as drizzleSql } from 'drizzle-orm';
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openQueue, type Queue, type TaskEnd, type TaskKind } from '../../../src/platform/queue/queue.js';
@@ -46,6 +47,7 @@ function open(): Queue {
     });
   const kind: TaskKind = {
     limits: LIMITS,
+    mayRun: (key) => drizzleSql`not exists (select from tasks p where p.kind = 'pause' and p.key = ${key})`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     run: (_, task, stop) => run(task, stop),
   };
@@ -111,6 +113,21 @@ describe('a task', () => {
     await until(async () => (await waiting()) === 0);
     expect(runs).toHaveLength(1_000);
     expect(new Set(runs.map(({ id }) => id)).size).toBe(1_000);
+  });
+
+  it('waits while its key is paused, and is run once it no longer is', async () => {
+    await sql`insert into tasks (id, kind, key) values ('pause', 'pause', 'paused')`;
+    await given('paused', 1, 3_600);
+    await given('other', 1);
+    open();
+    await begun(1);
+    runs[0]?.end({ outcome: 'done' });
+    await given('last', 1);
+    await begun(2);
+    expect(keysOf(runs)).toEqual(['other', 'last']);
+    await sql`delete from tasks where kind = 'pause'`;
+    await begun(3);
+    expect(runs[2]).toMatchObject({ key: 'paused', attempts: 0 });
   });
 
   it('that fails is run again after each delay of its kind, a tenth sooner or later, and then no more', async () => {

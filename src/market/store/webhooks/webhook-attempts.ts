@@ -1,5 +1,5 @@
 /** Attempts to send a delivery to its webhook: reads what to send, and records what came of it. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState, JobState } from '../../rules/states.js';
 import { WEBHOOKS } from '../../rules/limits.js';
@@ -78,6 +78,12 @@ export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promis
   const job = event && homeownerId && { event: event as EventRow, homeownerId, status, awardedContractorId };
   const eventWithParties = job && withBids(job, { ...receiver, ownBids: row.ownBids });
   return { ...delivery, isActive, url, secrets, receiver, event: eventWithParties };
+}
+
+/** Deliveries wait while their endpoint is paused. Those of a deleted one aren't sent. */
+export function isEndpointActive(id: SQL): SQL {
+  return sql`not exists (select from webhook_endpoints w
+    where w.id = ${id} and (w.status = 'paused' or w.deleted_at is not null))`;
 }
 
 interface Attempt {
