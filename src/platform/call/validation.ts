@@ -1,19 +1,7 @@
 /** Refuses an invalid input with all of its bad fields at once, each with a message for people. */
 import { z } from 'zod';
-import { BID } from '../../market/rules/entities/bid.js';
-import { JOB } from '../../market/rules/entities/job.js';
-import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
-import type { Field } from '../fields/entity.js';
 import { type Refusal, refuse } from '../errors.js';
-import { kindOf } from '../fields/shape-kinds.js';
-
-/** Fields of a resource that the service sets; clients may send them back unchanged. */
-const RESOURCES = [USER, HOMEOWNER, CONTRACTOR, JOB, BID].map(({ fields }) => {
-  const entries = Object.entries<Field>(fields);
-  const names = (isWritten: boolean) =>
-    entries.filter(([, { written }]) => !!written === isWritten).map(([name]) => name);
-  return { written: names(true), setByTheService: new Set(names(false)) };
-});
+import { kindOf, metaOf } from '../fields/shape-kinds.js';
 
 export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input, IN_OUR_WORDS);
@@ -47,29 +35,17 @@ function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map
 function problemsIn(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
   const place = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
-  const shape = shapeAt(schema, issue.path);
+  const { setByService = [] } = metaOf(schemaAt(schema, issue.path));
   return issue.keys.map((key) => [
     [...place, key].join('.'),
-    isSetByTheService(shape, key) ? 'is set by the service and cannot be sent' : NO_FIELD,
+    setByService.includes(key) ? 'is set by the service and cannot be sent' : NO_FIELD,
   ]);
 }
 
-/** Whether the field is one that the service sets, of the resource whose written fields are all in the schema. */
-function isSetByTheService(shape: object, key: string): boolean {
-  return RESOURCES.some(
-    ({ written, setByTheService }) => setByTheService.has(key) && written.every((name) => Object.hasOwn(shape, name)),
-  );
-}
-
-function shapeAt(
-  schema: z.core.$ZodType,
-  [step, ...rest]: readonly PropertyKey[],
-): Readonly<Record<string, z.ZodType>> {
+function schemaAt(schema: z.core.$ZodType, [step, ...rest]: readonly PropertyKey[]): z.core.$ZodType {
   const kind = kindOf(schema);
-  const shape = kind.is === 'object' ? kind.schema.shape : {};
-  if (step === undefined) return shape;
-  const next = shape[String(step)];
-  return next ? shapeAt(next, rest) : {};
+  const next = kind.is === 'object' && step !== undefined ? kind.schema.shape[String(step)] : undefined;
+  return next ? schemaAt(next, rest) : schema;
 }
 
 /** The messages of problems that GraphQL finds, too. */

@@ -1,5 +1,5 @@
 /** The fields of an entity that users write, as inputs of operations. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { inputDescriptionOf, writtenFields, type Entity, type Fields, type WrittenField } from './entity.js';
 
 export type WrittenInputs<E extends Entity> = {
@@ -17,4 +17,10 @@ export function writtenInputs<E extends Entity>(
     return field ? [[name, field.type.describe(describe(name, inputDescriptionOf(field))).optional()] as const] : [];
   });
   return Object.fromEntries(inputs) as WrittenInputs<E>;
+}
+
+/** An input that writes an entity. It names the fields that only the service sets when it refuses them. */
+export function entityInput<Shape extends z.ZodRawShape>({ fields }: Entity, shape: Shape) {
+  const setByService = Object.keys(fields).filter((name) => !fields[name]?.written);
+  return z.strictObject(shape).meta({ setByService });
 }

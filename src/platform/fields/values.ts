@@ -23,6 +23,8 @@ declare module 'zod' {
     moment?: boolean;
     /** An object of which nothing is known, and how many characters its texts have at most. */
     charactersMax?: number;
+    /** Of an input that writes an entity: the fields that only the service sets. */
+    setByService?: readonly string[];
     /** The least that an answer may hold, where the input's own check is a sentence. */
     answerMinimum?: number;
   }

@@ -55,11 +55,13 @@ const OWN_METADATA = new Set([
   'day',
   'kind',
   'idPrefix',
+  'setByService',
   'charactersMax',
   'answerMinimum',
   'moment',
   'kind',
   'idPrefix',
+  'setByService',
   'description',
   RULES,
 ]);

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { entityInput } from '../../../platform/fields/entity-inputs.js';
 import { settledFields } from '../../../platform/fields/entity.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import { changedReadOnly } from '../../../platform/fields/read-only.js';
@@ -63,16 +64,13 @@ export const updateProfile = operation({
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({
-    user: z
-      .strictObject({ ...userShape, ...readOnly(READ_ONLY.user) })
+    user: entityInput(USER, { ...userShape, ...readOnly(READ_ONLY.user) })
       .nullish()
       .describe('The person.'),
-    homeowner: z
-      .strictObject({ ...homeownerShape, ...readOnly(READ_ONLY.homeowner) })
+    homeowner: entityInput(HOMEOWNER, { ...homeownerShape, ...readOnly(READ_ONLY.homeowner) })
       .nullish()
       .describe('A homeowner’s profile.'),
-    contractor: z
-      .strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) })
+    contractor: entityInput(CONTRACTOR, { ...contractorShape, ...readOnly(READ_ONLY.contractor) })
       .nullish()
       .describe('A contractor’s profile.'),
     ...readOnly(READ_ONLY.me),

@@ -1,5 +1,4 @@
 /** A contractor offers to do the work, and may stake tokens to be seen first. */
-import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
@@ -13,11 +12,11 @@ import { newId } from '../../store/new-id.js';
 import { lockVisibleJob } from '../jobs/job.js';
 import { operation } from '../../../platform/call/operation.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
+import { entityInput, writtenInputs } from '../../../platform/fields/entity-inputs.js';
 
 const fields = writtenInputs(BID);
 
-const input = z.strictObject({
+const input = entityInput(BID, {
   jobId: idInPath('job').describe('The job.'),
   ...fields,
   amount: fields.amount.unwrap(),

@@ -1,5 +1,7 @@
 /** Creates, edits and deletes jobs; `run-transition.ts` moves them from state to state. */
 import { z } from 'zod';
+import { JOB } from '../../rules/entities/job.js';
+import { entityInput } from '../../../platform/fields/entity-inputs.js';
 import { checkEdit, CODES_OF_LIMITS, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/jobs/editing.js';
 import type { JobFields, JobPatch, RequiredJobField } from '../../rules/jobs/editing.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
@@ -17,7 +19,7 @@ import { lockVisibleJob } from './job.js';
 import { loadPlacesFor, locate } from '../places/places.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
-const newJob = withFieldRules(z.strictObject(fieldsOfNewJob));
+const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
@@ -74,7 +76,7 @@ export const updateJob = operation({
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
   refusals: CODES_OF_LIMITS,
-  input: withFieldRules(z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(SENT_BACK) })),
+  input: withFieldRules(entityInput(JOB, { ...ofJob, ...fieldsOfEditedJob, ...readOnly(SENT_BACK) })),
   nullClears: true,
   load: (input) => loadPlacesFor(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
