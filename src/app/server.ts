@@ -26,6 +26,7 @@ import { openLifecyclePage } from '../pages/lifecycle/page.js';
 import { openMailbox } from '../pages/mailbox.js';
 import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from '../platform/http/upgrade.js';
 import { Caller } from '../platform/call/caller.js';
+import type { Viewer } from '../market/rules/viewer.js';
 import type { Services } from '../market/operations/services.js';
 import { openOperatorAddresses } from './operator.js';
 import { levelOf, lineOf } from '../platform/telemetry/record.js';
@@ -129,8 +130,8 @@ export async function startServer(
   }
 
   /** Counts the request in its caller's share; throws a refusal if they have as many under way as they may. */
-  function admit(exchange: Exchange): Caller {
-    const caller = new Caller(services, {
+  function admit(exchange: Exchange): Caller<Viewer, Services> {
+    const caller = new Caller<Viewer, Services>(services, {
       record: exchange.record,
       requestId: exchange.requestId,
       address: exchange.address,

@@ -11,13 +11,16 @@ import { openLive } from '../platform/live/live.js';
 import { mailSettings } from './mail-settings.js';
 import { createMailMetrics } from '../market/mail/metrics.js';
 import { createWebhookMetrics } from '../market/webhooks/metrics.js';
-import { BUDGETS } from '../market/rules/limits.js';
+import { BUDGETS, budgetWindowSeconds } from '../market/rules/limits.js';
 import { STREAM_ENDS } from '../platform/graphql/streams/stream-ends.js';
 import { createMetrics } from '../platform/telemetry/metrics.js';
 import type { Services } from '../market/operations/services.js';
 import { LIVE_QUERIES } from '../market/operations/events/live-events.js';
 import { createKeyUses } from '../market/operations/sessions/key-uses.js';
 import { ID_PREFIXES } from '../market/rules/ids.js';
+import { createViewers } from '../market/operations/sessions/viewers.js';
+import { RECORDED_EFFECTS } from '../market/store/dry-run-effects.js';
+import { insertRecord, lockKey, selectRecord } from '../market/store/idempotency.js';
 import { isBearer } from '../market/rules/viewer.js';
 import { createAccessTokens } from '../platform/security/access-token.js';
 import { createPasswords } from '../platform/security/passwords.js';
@@ -151,12 +154,19 @@ export async function openServices(
       previousSecret: config.JWT_PREVIOUS_SECRET,
     }),
     keyUses,
+    viewers: createViewers({
+      activeSessions: live.activeSessions,
+      keyUses,
+      requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
+    }),
+    storedAnswers: { lockKey, selectRecord, insertRecord },
+    recordedEffects: RECORDED_EFFECTS,
     seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
     mail: mailSettings(config, secret),
     webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
-    budgets: config.budgets,
+    budget: (name) => ({ name, max: config.budgets[name], windowSeconds: budgetWindowSeconds(name) }),
     log,
   };
   const flushKeyUses = () =>

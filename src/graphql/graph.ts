@@ -2,6 +2,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { OPERATIONS } from '../market/operations/index.js';
 import type { Graph } from '../platform/graphql/api.js';
+import type { Caller } from '../market/operations/operation.js';
 import { Loaders } from './loaders.js';
 import { TEXT_CHARACTERS } from './texts.js';
 
@@ -17,6 +18,6 @@ export function graphOf(schema: GraphQLSchema): Graph {
     operations: new Map(Object.entries(OPERATIONS)),
     entries: ENTRIES,
     texts: TEXT_CHARACTERS,
-    loadersFor: (caller) => new Loaders(caller),
+    loadersFor: (caller: Caller) => new Loaders(caller),
   };
 }

@@ -3,7 +3,7 @@
  * cached between two reads, since a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
-import type { Caller } from '../platform/call/caller.js';
+import type { Caller } from '../market/operations/operation.js';
 import { bidsOfContractors, jobsOfContractors } from '../market/operations/people/contractor-work.js';
 import { visibleBids } from '../market/operations/bids/read.js';
 import { visibleJobs } from '../market/operations/jobs/read.js';

@@ -3,7 +3,7 @@
  * rule of the market.
  */
 import type { Exchange } from '../platform/http/exchange.js';
-import type { Caller } from '../platform/call/caller.js';
+import type { Caller } from '../market/operations/operation.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
 import { perform } from '../platform/call/operation.js';
 import { refuse } from '../market/rules/errors.js';

@@ -2,7 +2,7 @@
 import { sendErrorPage } from '../platform/http/pages/error-page.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { setRefusalHeaders } from '../platform/http/refusal-headers.js';
-import type { Caller } from '../platform/call/caller.js';
+import type { Caller } from '../market/operations/operation.js';
 import { cursorOf } from '../platform/call/paging.js';
 import { refuse } from '../market/rules/errors.js';
 import { Refusal } from '../platform/errors.js';

@@ -36,7 +36,7 @@ import { listUsers, readHomeowner, readUser } from '../market/operations/people/
 import { listBids, listOwnBids, readBid, readHold } from '../market/operations/bids/read.js';
 import { submitBid } from '../market/operations/bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../market/operations/bids/transition.js';
-import type { Caller } from '../platform/call/caller.js';
+import type { Caller } from '../market/operations/operation.js';
 import { countOwnJobs, readBidActions, readJobActions } from '../market/operations/jobs/actions.js';
 import { createJob, deleteJob, updateJob } from '../market/operations/jobs/edit.js';
 import { listOwnEvents } from '../market/operations/events/events.js';
@@ -293,7 +293,7 @@ export const ROUTES: readonly Route[] = [
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => doneBody('The draft is deleted.') }),
   route('POST', '/jobs/{id}/publish', publishJob, {
     shows: PUBLICATION,
-    answer: async ({ job, ...rest }, caller) => ({ ...rest, job: await withWarnings(job, caller) }),
+    answer: async ({ job, ...rest }, caller: Caller) => ({ ...rest, job: await withWarnings(job, caller) }),
   }),
   route('POST', '/jobs/{id}/award', awardJob, ONE_JOB),
   route('POST', '/jobs/{id}/checkin', checkInJob, ONE_JOB),

@@ -8,7 +8,7 @@ import { descriptionOf } from '../rules/effects.js';
 import { CATALOG } from '../rules/jobs/catalog.js';
 import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
-import { operation } from '../../platform/call/operation.js';
+import { operation } from './operation.js';
 import { nothing } from '../../platform/fields/shapes.js';
 
 const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {

@@ -1,43 +1,35 @@
 /** The services that operations use: made once at start, and passed to every call. */
-import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
 import type { MailMetrics } from '../mail/metrics.js';
 import type { MailSettings } from '../mail/send.js';
 import type { WebhookMetrics } from '../webhooks/metrics.js';
-import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
 import type { Bearer, Viewer } from '../rules/viewer.js';
 import type { EventWithParties } from '../store/events/event-log.js';
+import type { FrameServices } from '../../platform/call/services.js';
 import type { AccessTokens } from '../../platform/security/access-token.js';
 import type { Passwords } from '../../platform/security/passwords.js';
 import type { RefreshTokens } from '../../platform/security/refresh-token.js';
-import type { RateLimits } from '../../platform/security/rate-limit.js';
+import type { RateBudget } from '../../platform/security/rate-limit.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
 import type { Sealer } from '../../platform/security/sealing.js';
-import type { Shares } from '../../platform/shares/shares.js';
 import type { Database } from '../../platform/db/database.js';
 import type { KeyUses } from './sessions/key-uses.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 
-export interface Services {
-  readonly db: Database;
+export interface Services extends FrameServices<Viewer> {
   /** A separate connection, which shows whether the database can be reached even when all others are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
   /** Events as they happen. */
   readonly live: Live<EventWithParties, Viewer>;
-  readonly shares: Shares;
-  readonly metrics: Metrics;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens<Bearer>;
   readonly refreshTokens: RefreshTokens<(typeof ID_PREFIXES)['refreshToken']>;
   readonly keyUses: KeyUses;
-  readonly rateLimits: RateLimits;
-  /** How many calls a minute each budget allows here. */
-  readonly budgets: Readonly<Record<BudgetName, number>>;
-  /** HMACs under the secret; the second is under JWT_PREVIOUS_SECRET, where it is set. */
-  seals(text: string): readonly string[];
+  /** The rate limit of this name, as it is configured here. */
+  budget(this: void, name: BudgetName): RateBudget;
   /** Encrypts secrets that must be read again. */
   readonly sealer: Sealer;
   /** Whether only people publish and bid who have confirmed their email. */
@@ -48,5 +40,4 @@ export interface Services {
   readonly webhookMetrics: WebhookMetrics;
   /** The rules for the addresses of webhooks. */
   readonly webhookAddresses: AddressRules;
-  readonly log: Logger;
 }

@@ -5,6 +5,7 @@ import type { EventType } from '../rules/events.js';
 import { lowestIdSince, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/states.js';
 import type { TransferReason } from '../rules/tokens.js';
+import type { RecordedEffects } from '../../platform/call/dry-run.js';
 import type { Db } from '../../platform/db/database.js';
 import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
 import { holds } from './tables/bids.js';
@@ -15,7 +16,7 @@ interface EffectRow {
   readonly id: string;
 }
 
-export interface RecordedEffects {
+interface EffectRows {
   readonly charges: readonly (EffectRow & { userId: UserId; amount: number; reason: TransferReason })[];
   readonly stakes: readonly (EffectRow & { userId: UserId; amount: number })[];
   readonly events: readonly (EffectRow & { type: EventType; fromStatus: JobState | null; toStatus: JobState | null })[];
@@ -56,18 +57,17 @@ const EVENTS_IN_ORDER = sql`${events.occurredAt}, ${events.jobId}, ${events.sequ
 const selectOwn = statement(
   'selectOwn',
   ($: Placeholders<Since>) => ({
-    charges: sql<RecordedEffects['charges']>`(select ${listOf(CHARGE, sql`${id}`)} from ${tokenTransfers}
+    charges: sql<EffectRows['charges']>`(select ${listOf(CHARGE, sql`${id}`)} from ${tokenTransfers}
       where ${ownSince(id, $('transferId'))})`,
-    stakes: sql<RecordedEffects['stakes']>`(select ${listOf(STAKE, sql`${holds.id}`)} from ${holds}
+    stakes: sql<EffectRows['stakes']>`(select ${listOf(STAKE, sql`${holds.id}`)} from ${holds}
       where ${ownSince(holds.id, $('holdId'))} and ${IS_NEW_HOLD})`,
-    events: sql<RecordedEffects['events']>`(select ${listOf(EVENT, EVENTS_IN_ORDER)} from ${events}
+    events: sql<EffectRows['events']>`(select ${listOf(EVENT, EVENTS_IN_ORDER)} from ${events}
       where ${ownSince(events.id, $('eventId'))})`,
   }),
   (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
-/** The effects of a transaction that began at this time of the server's clock. */
-export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEffects> {
+async function recordedSince(tx: Db, beganAt: number) {
   const [row] = await selectOwn(tx, {
     transferId: lowestIdSince('transfer', beganAt),
     holdId: lowestIdSince('hold', beganAt),
@@ -75,3 +75,8 @@ export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEf
   });
   return row ?? { charges: [], stakes: [], events: [] };
 }
+
+export const RECORDED_EFFECTS = {
+  kinds: ['charges', 'stakes', 'events'],
+  since: recordedSince,
+} satisfies RecordedEffects;

@@ -1,17 +1,14 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
 import type { RequestRecord } from '../telemetry/record.js';
-import { budgetWindowSeconds, type BudgetName } from '../../market/rules/limits.js';
 import { refuse, unauthenticated } from '../errors.js';
-import type { SessionId } from '../../market/rules/ids.js';
-import type { Viewer } from '../../market/rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
+import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
 import type { Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { RequestUnderWay } from '../shares/shares.js';
 import type { Db } from '../db/database.js';
-import { identify, readCredentials, viewerInMemory, type Credentials, type NoViewer } from './bearer.js';
 import { createDryRun, type DryRun } from './dry-run.js';
-import type { Services } from '../../market/operations/services.js';
+import type { Credentials, FrameServices, FrameViewer, NoViewer } from './services.js';
 
 export interface CallerRequest {
   readonly record: RequestRecord;
@@ -32,9 +29,12 @@ export interface BudgetDraw {
   giveBack(): Promise<void>;
 }
 
-export class Caller {
+/** The names of a market's rate limits. */
+type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
+
+export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
   /** The budgets that this request was counted in, for the answer's headers. */
-  readonly taken = new Map<BudgetName, Taken>();
+  readonly taken = new Map<string, Taken>();
   /** The database outside a dry run, on the caller's share of connections. */
   readonly pool: Db;
   /** Set where this request is a dry run. */
@@ -46,22 +46,22 @@ export class Caller {
   readonly holder: Holder;
   /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
-  #viewer: Promise<Viewer> | undefined;
+  #viewer: Promise<V> | undefined;
   #isFromMemory = false;
-  #sessionId: SessionId | undefined;
+  #sessionId: string | undefined;
   #hasEnded = false;
-  readonly #credentials: Credentials;
+  readonly #credentials: Credentials<V>;
 
   constructor(
-    readonly services: Services,
+    readonly services: S,
     readonly request: CallerRequest,
   ) {
-    this.#credentials = readCredentials(services, request.bearer);
+    this.#credentials = readCredentials(services.accessTokens, request.bearer);
     this.holder = request.holder;
     if (this.#credentials.kind === 'session') {
       const { sessionId, userId } = this.#credentials.claims;
       request.record.claimedUser = userId;
-      if (services.live.activeSessions.lastKnownViewer(sessionId)?.userId === userId) this.holder.user = userId;
+      if (services.viewers.lastKnown(sessionId)?.userId === userId) this.holder.user = userId;
     }
     this.pool = services.db.of(this.holder);
   }
@@ -83,7 +83,7 @@ export class Caller {
   }
 
   beginDryRun(): void {
-    this.dryRun = createDryRun(this.pool);
+    this.dryRun = createDryRun(this.pool, this.services.recordedEffects);
   }
 
   /** Runs a whole request, and then ends its dry run if it became one. */
@@ -96,7 +96,7 @@ export class Caller {
   }
 
   /** Who calls, looked up once in each request; `byDatabase` where memory is not enough. */
-  viewer({ byDatabase = false } = {}): Promise<Viewer> {
+  viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
     return this.#viewer;
@@ -106,20 +106,23 @@ export class Caller {
    * Called when sessions end. If the caller's own is among them, the request's next operation checks the session in the
    * database, because a dry run ends it only there.
    */
-  forgetViewerOf(endedSessions: readonly { readonly id: SessionId }[]): void {
+  forgetViewerOf(endedSessions: readonly { readonly id: string }[]): void {
     if (!endedSessions.some(({ id }) => id === this.#sessionId)) return;
     this.#viewer = undefined;
     this.#hasEnded = true;
   }
 
-  async #authenticate(byDatabase: boolean): Promise<Viewer> {
-    const inMemory = byDatabase ? undefined : viewerInMemory(this.services, this.#credentials);
+  async #authenticate(byDatabase: boolean): Promise<V> {
+    const { viewers } = this.services;
+    const credentials = this.#credentials;
+    if (credentials.kind === 'none') return this.#refuseCredentials(credentials);
+    const inMemory = byDatabase ? undefined : viewers.inMemory(credentials);
     this.#isFromMemory = inMemory !== undefined;
-    const identity = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
+    const identity = inMemory ? { viewer: inMemory } : await viewers.find(credentials, this.db);
     if ('reason' in identity) return this.#refuseCredentials(identity);
     this.#sessionId = identity.viewer.sessionId;
     this.request.record.apiKey = identity.apiKey;
-    this.onlyReads = identity.access === 'read';
+    this.onlyReads = identity.onlyReads === true;
     this.underWay?.identify(identity.viewer.userId);
     return identity.viewer;
   }
@@ -132,7 +135,7 @@ export class Caller {
   }
 
   /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
-  async draw(name: BudgetName, identity: string): Promise<BudgetDraw> {
+  async draw(name: BudgetOf<S>, identity: string): Promise<BudgetDraw> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
     if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
@@ -145,25 +148,36 @@ export class Caller {
   }
 
   /** The same without a word of it in the answer: in how many seconds there is room again, or 0 where there was. */
-  async tryDraw(name: BudgetName, identity: string): Promise<number> {
+  async tryDraw(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
     return allowed ? 0 : retryAfterSeconds;
   }
 
-  async #take(name: BudgetName, identity: string): Promise<Taken> {
-    const { rateLimits, metrics, budgets } = this.services;
-    const budget = { name, max: budgets[name], windowSeconds: budgetWindowSeconds(name) };
-    const taken = await rateLimits.take(budget, identity);
+  async #take(name: BudgetOf<S>, identity: string): Promise<Taken> {
+    const { rateLimits, metrics } = this.services;
+    const taken = await rateLimits.take(this.services.budget(name), identity);
     if (!taken.allowed) metrics.recordRateLimit(name);
     return taken;
   }
 }
 
 /** The budget of a caller whose token is invalid. A call without a token is counted in none, since it is no guess. */
-const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], BudgetName | undefined>> = {
+const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' | 'expiredToken' | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
   invalid: 'invalidToken',
   expired: 'expiredToken',
   session_ended: 'invalidToken',
 };
+
+/** The token is empty if the header holds no bearer token, and undefined if there is no header. */
+function readCredentials<V extends FrameViewer>(
+  accessTokens: FrameServices<V>['accessTokens'],
+  token: string | undefined,
+): Credentials<V> {
+  if (token === undefined) return { kind: 'none', reason: 'missing' };
+  if (isApiKeySecret(token)) return { kind: 'API key', secretHash: hashOfApiKey(token) };
+  const claims = accessTokens.verify(token);
+  if (claims === 'issued_in_future') return { kind: 'none', reason: 'invalid', loggedAs: claims };
+  return typeof claims === 'string' ? { kind: 'none', reason: claims } : { kind: 'session', claims };
+}

@@ -6,7 +6,6 @@
 import { Overload, refuse } from '../errors.js';
 import { waitForLocksAtMost, type Db } from '../db/database.js';
 import { asRefusal, isBehindFailure } from '../db/database-errors.js';
-import { recordedSince } from '../../market/store/dry-run-effects.js';
 import { DRY_RUN_LOCK_WAIT_MS } from '../service-limits.js';
 
 const HEADER_VALUES = new Map([
@@ -25,15 +24,20 @@ export function wantsDryRun(header: string | undefined): boolean {
   return isWanted;
 }
 
-export interface DryRunEffects {
-  readonly charges: { userId: string; amount: number; reason: string }[];
-  readonly stakes: { userId: string; amount: number }[];
-  readonly events: { type: string; fromStatus: string | null; toStatus: string | null }[];
+/** What a dry run did, by kind of effect. */
+export type DryRunEffects = Readonly<Record<string, object[]>>;
+
+/** How a market reads back what a transaction has recorded. */
+export interface RecordedEffects {
+  readonly kinds: readonly string[];
+  /** The effects since this time of the server's clock, each with the identifier of its row. */
+  since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
 /** The numbers of the effects, for a header that has no room for the effects. */
-export function countsOf({ charges, stakes, events }: DryRunEffects) {
-  return { charges: charges.length, stakes: stakes.length, events: events.length, complete: false };
+export function countsOf(effects: DryRunEffects) {
+  const counts = Object.entries(effects).map(([kind, list]) => [kind, list.length]);
+  return { ...Object.fromEntries(counts), complete: false };
 }
 
 export interface DryRun {
@@ -51,8 +55,8 @@ export interface DryRun {
 
 class RollbackSignal extends Error {}
 
-export function createDryRun(pool: Db): DryRun {
-  const effects: DryRunEffects = { charges: [], stakes: [], events: [] };
+export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRun {
+  const effects: DryRunEffects = Object.fromEntries(kinds.map((kind) => [kind, []]));
   const seenIds = new Set<string>();
   let beganAt = 0;
   let transaction: Db | undefined;
@@ -91,12 +95,12 @@ export function createDryRun(pool: Db): DryRun {
 
   /** Adds the effects that the transaction has recorded since the last call. */
   async function addEffects(tx: Db): Promise<void> {
-    const { charges, stakes, events } = await recordedSince(tx, beganAt);
-    const isNew = ({ id }: { id: string }) => !seenIds.has(id) && seenIds.add(id);
-    for (const { userId, amount, reason } of charges.filter(isNew)) effects.charges.push({ userId, amount, reason });
-    for (const { userId, amount } of stakes.filter(isNew)) effects.stakes.push({ userId, amount });
-    for (const { type, fromStatus, toStatus } of events.filter(isNew))
-      effects.events.push({ type, fromStatus, toStatus });
+    for (const [kind, recorded] of Object.entries(await since(tx, beganAt))) {
+      for (const { id, ...effect } of recorded) {
+        if (!seenIds.has(id)) effects[kind]?.push(effect);
+        seenIds.add(id);
+      }
+    }
   }
 
   return {

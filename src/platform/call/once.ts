@@ -4,18 +4,25 @@
  * between.
  */
 import { refuse } from '../errors.js';
-import type { UserId } from '../../market/rules/ids.js';
 import type { Db } from '../db/database.js';
 import { IDEMPOTENCY_KEY } from '../limits.js';
-import { insertRecord, lockKey, selectRecord } from '../../market/store/idempotency.js';
 import { invalidField } from './validation.js';
 
 export interface IdempotentCall {
-  userId: UserId;
+  userId: string;
   operation: string;
   key: string;
   /** HMACs of the input, under the present secret and the previous one. */
   inputSeals: readonly string[];
+}
+
+type Claim = Pick<IdempotentCall, 'userId' | 'operation' | 'key'>;
+
+/** The statements on the answers that are kept for retries. */
+export interface StoredAnswers {
+  lockKey(tx: Db, claim: Claim): Promise<readonly { locked: boolean }[]>;
+  selectRecord(db: Db, claim: Claim): Promise<readonly { inputSeal: string; answer: string }[]>;
+  insertRecord(tx: Db, record: Claim & { inputSeal: string; answer: string }): Promise<readonly unknown[]>;
 }
 
 export interface StoredAnswer<Output> {
@@ -24,18 +31,19 @@ export interface StoredAnswer<Output> {
 }
 
 export function once<Output>(
+  answers: StoredAnswers,
   db: Db,
   call: IdempotentCall,
   work: (tx: Db) => Promise<Output>,
 ): Promise<StoredAnswer<Output>> {
   return db.inTransaction(async (tx) => {
-    const [lock] = await lockKey(tx, call);
+    const [lock] = await answers.lockKey(tx, call);
     if (!lock?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
-    const earlier = await earlierAnswer<Output>(tx, call);
+    const earlier = await earlierAnswer<Output>(answers, tx, call);
     if (earlier) return earlier;
     const answer = await work(tx);
     const record = { ...call, inputSeal: call.inputSeals[0] ?? '', answer: serialize(answer) };
-    if ((await insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    if ((await answers.insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
     return { answer, isReplay: false };
   });
 }
@@ -45,24 +53,29 @@ export function once<Output>(
  * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
  */
 export async function prepareUnlessAnswered<Output, Preparation>(
+  answers: StoredAnswers,
   db: Db,
   call: IdempotentCall,
   prepare: () => Promise<Preparation>,
 ): Promise<{ readonly earlier?: StoredAnswer<Output> | undefined; readonly preparation?: Preparation }> {
-  const earlier = await earlierAnswer<Output>(db, call);
+  const earlier = await earlierAnswer<Output>(answers, db, call);
   if (earlier) return { earlier };
   try {
     return { preparation: await prepare() };
   } catch (error) {
-    const laterAnswer = await earlierAnswer<Output>(db, call);
+    const laterAnswer = await earlierAnswer<Output>(answers, db, call);
     if (laterAnswer) return { earlier: laterAnswer };
     throw error;
   }
 }
 
 /** The earlier answer for this key; refuses a key that was used with another input. */
-async function earlierAnswer<Output>(db: Db, call: IdempotentCall): Promise<StoredAnswer<Output> | undefined> {
-  const [record] = await selectRecord(db, call);
+async function earlierAnswer<Output>(
+  answers: StoredAnswers,
+  db: Db,
+  call: IdempotentCall,
+): Promise<StoredAnswer<Output> | undefined> {
+  const [record] = await answers.selectRecord(db, call);
   if (!record) return undefined;
   if (!call.inputSeals.includes(record.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
   return { answer: deserialize(record.answer) as Output, isReplay: true };

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { FIELD_TEXT, PAGE } from '../limits.js';
 import { MONEY_MAX } from '../fields/values.js';
-import type { JobInclude } from '../../market/store/jobs/job-parts.js';
 import type { KeyValue, Position } from '../db/pages/keyset.js';
 import type { Page, PageRequest, SamePageRequest } from '../db/pages/page.js';
 import { invalidField, parse } from './validation.js';
@@ -63,7 +62,7 @@ interface PageInput extends NestedPageInput {
 export function pageRequest(
   input: PageInput,
   shape: PositionShape,
-  { total }: JobInclude,
+  { total }: { readonly total?: boolean | undefined },
   defaultSize: number = PAGE.perPageDefault,
 ): PageRequest {
   const { page, perPage, ...ends } = input;

@@ -8,7 +8,7 @@ import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../call/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
-import type { Services } from '../../market/operations/services.js';
+import type { FrameServices } from '../call/services.js';
 import { turnOf } from '../shares/shares.js';
 import { Refusal, refuse } from '../errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
@@ -64,7 +64,7 @@ export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
   graph: Graph,
-  services: Services,
+  services: FrameServices,
   settings: GraphqlSettings,
   streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {

@@ -12,14 +12,12 @@ export interface LimitCheck {
   readonly refusals: readonly GraphQLError[];
 }
 
-/** Makes what one request, or one event of a stream, reads nested objects by. */
-export type LoadersFor = (this: void, caller: Caller) => unknown;
-
 export interface Context {
   readonly caller: Caller;
   /** The market knows what they are; here they are only passed on. */
   readonly loaders: unknown;
-  readonly loadersFor: LoadersFor;
+  /** Makes the loaders of one request, or of one event of a stream. */
+  loadersFor(this: void, caller: Caller): unknown;
   readonly failures: Failures;
   /** Whether the request's headers ask for a dry run. */
   readonly wantsDryRun: boolean;
@@ -31,6 +29,8 @@ export interface Context {
    */
   limitCheck: LimitCheck | undefined;
 }
+
+export type LoadersFor = Context['loadersFor'];
 
 export function contextOf(caller: Caller, loadersFor: LoadersFor, wantsDryRun = false, opening?: Opening): Context {
   return {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Id } from '../../../src/market/rules/ids.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { connect, named, type Database, type Db } from '../../../src/platform/db/database.js';
-import { recordedSince } from '../../../src/market/store/dry-run-effects.js';
+import { RECORDED_EFFECTS } from '../../../src/market/store/dry-run-effects.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 let database: FreshDatabase;
@@ -32,7 +32,7 @@ async function write(on: Db): Promise<Id<'event'>> {
 it('is what was written in the transaction and in its savepoints, and nothing of what was undone', async () => {
   await db.inTransaction(async (tx) => {
     const beganAt = Date.now();
-    expect(await recordedSince(tx, beganAt)).toEqual({ charges: [], stakes: [], events: [] });
+    expect(await RECORDED_EFFECTS.since(tx, beganAt)).toEqual({ charges: [], stakes: [], events: [] });
     const first = await write(tx);
     const second = await tx.inTransaction((part) => part.inTransaction(write));
     const undone = tx.inTransaction(async (part) => {
@@ -40,8 +40,8 @@ it('is what was written in the transaction and in its savepoints, and nothing of
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
-    const { events } = await recordedSince(tx, beganAt);
-    expect(events.map(({ id }) => id).sort()).toEqual([first, second].sort());
+    const { events } = await RECORDED_EFFECTS.since(tx, beganAt);
+    expect(events.map(({ id }: { id: string }) => id).sort()).toEqual([first, second].sort());
     expect(events).toContainEqual({ id: first, type: 'job.created', fromStatus: null, toStatus: 'draft' });
   });
 });
@@ -52,6 +52,6 @@ it('is nothing that others have committed meanwhile, before or after its own fir
     await write(db);
     const own = await write(tx);
     await write(db);
-    expect((await recordedSince(tx, beganAt)).events.map(({ id }) => id)).toEqual([own]);
+    expect((await RECORDED_EFFECTS.since(tx, beganAt)).events.map(({ id }: { id: string }) => id)).toEqual([own]);
   });
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts/accounts.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endOtherSessionsAndKeys } from '../sessions/ended-sessions.js';
 import { waitForRecipient, writeMail } from './mails.js';

@@ -12,7 +12,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { selectUseAfterChange, setEmailUndo } from '../../store/accounts/email-undos.js';
 import { expireEmailChanges, expireLaterUndos, expireLinks } from '../../store/accounts/mails.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
-import { operation, type Call } from '../../../platform/call/operation.js';
+import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { asEmailTaken, ownAddress } from './email.js';
 import { endAllSessions } from '../sessions/ended-sessions.js';

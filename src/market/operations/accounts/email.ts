@@ -10,7 +10,7 @@ import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import type { Db } from '../../../platform/db/database.js';
 import { expireLinks, selectUndo } from '../../store/accounts/mails.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';

@@ -11,7 +11,7 @@ import { hashOfLinkToken } from '../../../platform/security/link-tokens.js';
 import type { Db } from '../../../platform/db/database.js';
 import { insertMail, markLinkUsed, selectLink } from '../../store/accounts/mails.js';
 import { newId } from '../../store/new-id.js';
-import type { Call } from '../../../platform/call/operation.js';
+import type { Call } from '../operation.js';
 
 export interface NewMail {
   readonly kind: MailKind;

@@ -23,7 +23,7 @@ import {
 } from '../../store/accounts/accounts.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { Balance } from '../../store/ledger/ledger.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only-input.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { contractorShape, homeownerShape, readableByOneself, userShape } from '../people/people.js';

@@ -7,7 +7,7 @@ import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../.
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireLinks } from '../../store/accounts/mails.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endAllSessions } from '../sessions/ended-sessions.js';

@@ -20,7 +20,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { moveTokens, openBalance } from '../../store/ledger/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions/sessions.js';
-import { operation, type Call } from '../../../platform/call/operation.js';
+import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
 import { waitForRecipient, writeMail } from './mails.js';
 import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from '../people/people.js';

@@ -9,7 +9,7 @@ import {
   selectAdminAction,
   type AdminAction,
 } from '../../store/accounts/admin-actions.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';

@@ -11,7 +11,7 @@ import { lockAccount } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/accounts/suspensions.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { momentInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';

@@ -13,7 +13,7 @@ import type { Position } from '../../../platform/db/pages/keyset.js';
 import type { Page } from '../../../platform/db/pages/page.js';
 import { asArray } from '../../../platform/db/statement.js';
 import { findJob } from '../jobs/job.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 

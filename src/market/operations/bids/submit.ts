@@ -10,7 +10,7 @@ import { logEvents } from '../../store/events/events.js';
 import { updateJob } from '../../store/jobs/jobs.js';
 import { newId } from '../../store/new-id.js';
 import { lockVisibleJob } from '../jobs/job.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { entityInput, writtenInputs } from '../../../platform/fields/entity-inputs.js';
 

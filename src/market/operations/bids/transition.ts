@@ -11,7 +11,7 @@ import { asArray } from '../../../platform/db/statement.js';
 import { pipelined, type Transaction } from '../../../platform/db/database.js';
 import { logEvents } from '../../store/events/events.js';
 import { lockJobOfBid, updateJob } from '../../store/jobs/jobs.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 
 export const viewBid = bidTransition('view');

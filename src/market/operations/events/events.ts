@@ -14,7 +14,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { findEvent as findStoredEvent, listOwnEvents as listStoredEvents } from '../../store/events/event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
 import { mapPage, type Page } from '../../../platform/db/pages/page.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { connectionPage, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { assertPositionExists } from './event-positions.js';

@@ -5,7 +5,7 @@ import type { AvailableAction, AvailableBidAction } from '../../rules/available-
 import { countJobs, type JobCount } from '../../store/jobs/job-counts.js';
 import { partsOf } from '../../store/jobs/job-parts.js';
 import { findBid } from '../bids/read.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { findJob } from './job.js';

@@ -12,7 +12,7 @@ import { logEvents } from '../../store/events/events.js';
 import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs/jobs.js';
 import { moveTokens } from '../../store/ledger/ledger.js';
 import { newId } from '../../store/new-id.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only-input.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';

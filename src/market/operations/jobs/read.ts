@@ -23,7 +23,7 @@ import { mapPage, type Page, type PageRequest } from '../../../platform/db/pages
 import { asArray } from '../../../platform/db/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from '../places/near.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
 import { withRule, momentInBody, optionalText } from '../../../platform/fields/shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';

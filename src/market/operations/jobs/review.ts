@@ -8,7 +8,7 @@ import { rating } from '../../../platform/fields/values.js';
 import { addRating } from '../../store/accounts/accounts.js';
 import { logEvents } from '../../store/events/events.js';
 import { updateJob } from '../../store/jobs/jobs.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';

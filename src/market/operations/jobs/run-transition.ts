@@ -10,7 +10,7 @@ import { assertAllowed, jobDenial } from '../../rules/policies.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
 import { updateJob, type JobChanges, type JobRow, type NeededFacts } from '../../store/jobs/jobs.js';
-import { operation, type Operation } from '../../../platform/call/operation.js';
+import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { lockVisibleJob, type LockedJob } from './job.js';

@@ -9,7 +9,7 @@ import { awardedJobsOfMany, bidsOfMany, listAwardedJobs } from '../../store/peop
 import type { Db } from '../../../platform/db/database.js';
 import { mapPage, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { readableJob, type ReadableJob } from '../jobs/readable.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 

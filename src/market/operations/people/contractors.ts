@@ -12,7 +12,7 @@ import { listContractors as contractorsInOrder } from '../../store/people/contra
 import { mapPage, type Page } from '../../../platform/db/pages/page.js';
 import { areasAround, assertCanBeNearest, contradictionsInPlace, nearInputs, placeAround } from '../places/near.js';
 import { optionalReason, requiredReason } from '../admins/admin-actions.js';
-import { operation, type Call } from '../../../platform/call/operation.js';
+import { operation, type Call } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../../../platform/call/paging.js';
 import { optionalText, withRule } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';

@@ -2,7 +2,7 @@
 import { refuse } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { readPeople, type Person } from '../../store/people/people.js';
-import type { Call } from '../../../platform/call/operation.js';
+import type { Call } from '../operation.js';
 
 /** The user or a profile with this identifier, and the person whose it is. */
 export async function findPerson<Part extends keyof Person>(

@@ -9,7 +9,7 @@ import { relationsToPerson } from '../../rules/reading/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, User } from '../../store/accounts/accounts.js';
 import type { ReadableContractor } from '../../store/people/people.js';
-import type { Call } from '../../../platform/call/operation.js';
+import type { Call } from '../operation.js';
 import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
 
 /** A password that is tried. */

@@ -6,7 +6,7 @@ import type { Page } from '../../../platform/db/pages/page.js';
 import type { ReviewId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
 import { listReviews as reviewsNewestFirst, selectReview, type Review } from '../../store/people/reviews.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 

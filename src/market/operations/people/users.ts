@@ -9,7 +9,7 @@ import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { choice } from '../../../platform/fields/values.js';
 import { listUsers as usersNewestFirst } from '../../store/people/user-lists.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';

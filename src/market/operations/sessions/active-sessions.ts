@@ -5,7 +5,7 @@ import type { SessionId } from '../../rules/ids.js';
 import { listActiveSessions, selectSession, type ActiveSession } from '../../store/sessions/active-sessions.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';

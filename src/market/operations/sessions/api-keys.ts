@@ -18,7 +18,7 @@ import {
   type ApiKey,
 } from '../../store/sessions/api-keys.js';
 import type { Db } from '../../../platform/db/database.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { momentInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';

@@ -10,7 +10,7 @@ import {
   revokeSession,
   type NamedSession,
 } from '../../store/sessions/sessions.js';
-import type { Call } from '../../../platform/call/operation.js';
+import type { Call } from '../operation.js';
 
 type EndingCall = Pick<Call<unknown>, 'db' | 'services' | 'caller'>;
 

@@ -16,7 +16,7 @@ import {
   replaceRefreshToken,
   type CurrentRefreshToken,
 } from '../../store/sessions/sessions.js';
-import { operation, type Call } from '../../../platform/call/operation.js';
+import { operation, type Call } from '../operation.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { endSession } from './ended-sessions.js';
 import { countingFailure, passwordMatches, passwordTried, readableByOneself } from '../people/people.js';

@@ -22,7 +22,7 @@ import {
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import type { Db } from '../../../platform/db/database.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { invalidField } from '../../../platform/call/validation.js';

@@ -15,7 +15,7 @@ import {
   selectWebhookDelivery,
   type WebhookDelivery,
 } from '../../store/webhooks/webhook-deliveries.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';

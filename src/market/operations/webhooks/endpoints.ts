@@ -26,7 +26,7 @@ import {
   type WebhookEndpoint,
 } from '../../store/webhooks/webhooks.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
-import { operation } from '../../../platform/call/operation.js';
+import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { readOnly } from '../../../platform/fields/read-only-input.js';
 import { idInPath } from '../../rules/id-fields.js';

@@ -12,6 +12,7 @@ import { newRequestId } from '../../http/request-id.js';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../call/caller.js';
+import type { FrameServices } from '../../call/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../limits.js';
@@ -32,7 +33,7 @@ interface UpgradedConnection {
 }
 
 interface Parts {
-  readonly services: Caller['services'];
+  readonly services: FrameServices;
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
   readonly openSubscription: OpenSubscription;

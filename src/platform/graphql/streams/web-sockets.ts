@@ -6,7 +6,7 @@ import { handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
-import type { Caller } from '../../call/caller.js';
+import type { FrameServices } from '../../call/services.js';
 import { type Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../limits.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
@@ -39,7 +39,7 @@ export interface WebSockets {
 
 export interface WebSocketParts {
   readonly schema: GraphQLSchema;
-  readonly services: Caller['services'];
+  readonly services: FrameServices;
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
   readonly openSubscription: OpenSubscription;

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../../src/market/operations/index.js';
 import type { UserId } from '../../../../src/market/rules/ids.js';
-import { isWrite, type Operation } from '../../../../src/platform/call/operation.js';
+import { isWrite } from '../../../../src/platform/call/operation.js';
+import type { Operation } from '../../../../src/market/operations/operation.js';
 import { recordAdminAction } from '../../../../src/market/store/accounts/admin-actions.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';

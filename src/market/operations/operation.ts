@@ -1,0 +1,40 @@
+/** Declares the market's operations, typed by who may perform each. */
+import type { Caller as FrameCaller } from '../../platform/call/caller.js';
+import type * as frame from '../../platform/call/operation.js';
+import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
+import type { JobInclude } from '../store/jobs/job-parts.js';
+import type { Services } from './services.js';
+
+export type Caller = FrameCaller<Viewer, Services>;
+
+export interface Call<V> extends frame.Call {
+  readonly viewer: V;
+  readonly services: Omit<Services, 'db' | 'probe'>;
+  readonly caller: frame.CallerInCall<Viewer, Services>;
+  readonly include: JobInclude;
+}
+
+type Allowed = 'anyone' | 'signed in' | readonly Role[];
+
+type ViewerOf<A extends Allowed> = A extends 'anyone'
+  ? null
+  : A extends readonly (infer R extends Role)[]
+    ? ViewerWith<R>
+    : Viewer;
+
+export interface Operation<Input, Output, A extends Allowed = Allowed, Preparation = unknown> extends frame.Operation<
+  Input,
+  Output,
+  Call<ViewerOf<A>>,
+  Preparation
+> {
+  readonly allows: A;
+  readonly budget: 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
+}
+
+/** Infers an operation's types from its parts. */
+export function operation<Input, Output, const A extends Allowed, Preparation = void>(
+  parts: Operation<Input, Output, A, Preparation>,
+): Operation<Input, Output, A, Preparation> {
+  return parts;
+}

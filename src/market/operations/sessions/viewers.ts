@@ -1,0 +1,57 @@
+/** Finds the viewer of a call: the user of a session, or of an API key. */
+import type { NoViewer, Viewers } from '../../../platform/call/services.js';
+import type { ActiveSessions } from '../../../platform/live/revocation-feed.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { findKeyHolder } from '../../store/sessions/api-keys.js';
+import { findActiveSession } from '../../store/sessions/sessions.js';
+import type { KeyUses } from './key-uses.js';
+
+export interface ViewersSettings {
+  readonly activeSessions: ActiveSessions<Viewer>;
+  readonly keyUses: KeyUses;
+  readonly requireVerifiedEmail: boolean;
+}
+
+export function createViewers({ activeSessions, keyUses, requireVerifiedEmail }: ViewersSettings): Viewers<Viewer> {
+  const withDuties = ({ viewer, emailVerified }: FoundViewer): Viewer =>
+    requireVerifiedEmail && !emailVerified ? { ...viewer, mustVerifyEmail: true } : viewer;
+
+  return {
+    inMemory: (credentials) => {
+      if (credentials.kind !== 'session') return undefined;
+      const { userId, sessionId } = credentials.claims;
+      const viewer = activeSessions.find(sessionId);
+      // After confirming an email address, the user can publish and bid immediately, on any instance.
+      const isReliable = viewer?.userId === userId && viewer.role !== 'admin' && !viewer.mustVerifyEmail;
+      return isReliable ? viewer : undefined;
+    },
+
+    find: async (credentials, db) => {
+      if (credentials.kind === 'API key') {
+        const holder = await findKeyHolder(db, credentials.secretHash);
+        if (typeof holder === 'string') return KEY_PROBLEMS[holder];
+        keyUses.note(holder.keyId);
+        return { viewer: withDuties(holder), apiKey: holder.keyId, onlyReads: holder.access === 'read' };
+      }
+      const { claims } = credentials;
+      const viewer = await activeSessions.lookUp(claims.sessionId, async () => {
+        const session = await findActiveSession(db, claims);
+        return session && { ...session, viewer: withDuties(session) };
+      });
+      return viewer ? { viewer } : { reason: 'session_ended' };
+    },
+
+    lastKnown: (sessionId) => activeSessions.lastKnownViewer(sessionId),
+  };
+}
+
+interface FoundViewer {
+  readonly viewer: Viewer;
+  readonly emailVerified: boolean;
+}
+
+const KEY_PROBLEMS = {
+  unknown: { reason: 'invalid', message: 'There is no such API key; create one.' },
+  revoked: { reason: 'session_ended', message: 'This API key was revoked; create another.' },
+  expired: { reason: 'expired', message: 'This API key has expired; create another.' },
+} as const satisfies Record<string, NoViewer>;

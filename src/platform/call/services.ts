@@ -1,0 +1,72 @@
+/** What the frame needs of a market: its services, and who a viewer is. */
+import type { Logger } from 'pino';
+import type { Db, Database } from '../db/database.js';
+import type { UnauthenticatedReason } from '../errors.js';
+import type { AccessTokens, Claims } from '../security/access-token.js';
+import type { Live } from '../live/live.js';
+import type { RateBudget, RateLimits } from '../security/rate-limit.js';
+import type { Shares } from '../shares/shares.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { RecordedEffects } from './dry-run.js';
+import type { StoredAnswers } from './once.js';
+
+/** A signed-in user. */
+export interface FrameViewer {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly role: string;
+}
+
+/** The part of a viewer that an access token names. */
+type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
+
+/** Why there is no viewer, and a message where the usual one, about a session, does not fit. */
+export interface NoViewer {
+  readonly reason: UnauthenticatedReason;
+  readonly message?: string;
+  /** What an operator must know and a client need not: the clocks of two instances differ. */
+  readonly loggedAs?: 'issued_in_future';
+}
+
+/** What the Authorization header contains. */
+export type Credentials<V extends FrameViewer = FrameViewer> =
+  | { readonly kind: 'session'; readonly claims: Claims<BearerOf<V>> }
+  | { readonly kind: 'API key'; readonly secretHash: string }
+  | ({ readonly kind: 'none' } & NoViewer);
+
+/** The viewer, and the API key that was used, if any, with what it may do. */
+export interface CallerIdentity<V> {
+  readonly viewer: V;
+  readonly apiKey?: string;
+  /** True for an API key that only reads. */
+  readonly onlyReads?: boolean;
+}
+
+/** The credentials that name somebody. */
+export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
+
+/** Finds who has a session or an API key. */
+export interface Viewers<V extends FrameViewer> {
+  /** From memory alone. Undefined if the database must be asked. */
+  inMemory(credentials: GivenCredentials<V>): V | undefined;
+  find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
+  /** The viewer of a session that was active when it was last looked up. */
+  lastKnown(sessionId: V['sessionId']): V | undefined;
+}
+
+export interface FrameServices<V extends FrameViewer = FrameViewer> {
+  readonly db: Database;
+  readonly live: Pick<Live, 'wake' | 'sessions'>;
+  readonly shares: Shares;
+  readonly metrics: Metrics;
+  readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
+  readonly viewers: Viewers<V>;
+  readonly rateLimits: RateLimits;
+  /** The rate limit of this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
+  budget(name: string): RateBudget;
+  /** HMACs under the secret; the second is under JWT_PREVIOUS_SECRET, where it is set. */
+  seals(text: string): readonly string[];
+  readonly storedAnswers: StoredAnswers;
+  readonly recordedEffects: RecordedEffects;
+  readonly log: Logger;
+}
