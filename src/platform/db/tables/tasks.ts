@@ -5,10 +5,10 @@ import { byteOrderedText, createdAt, moment } from './columns.js';
 export const tasks = pgTable(
   'tasks',
   {
-    /** That of the row which the task is about, such as a delivery: it is queued once. */
+    /** The ID of the row that the task is about, so a row is queued once. */
     id: byteOrderedText().primaryKey(),
     kind: text().notNull(),
-    /** Whom the task is for, such as a webhook endpoint. Each key has few places, so that no other waits for it. */
+    /** What the task belongs to. Each key has few places, so a busy one doesn't hold up the others. */
     key: byteOrderedText().notNull(),
     runAt: moment().notNull().defaultNow(),
     /** Attempts that failed. */
