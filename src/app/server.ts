@@ -16,9 +16,8 @@ import { answersUnderWay, boundConnections } from '../platform/http/connections.
 import { createDraining, serverStops } from '../platform/http/draining.js';
 import { bearerOf, Exchange } from '../platform/http/exchange.js';
 import { openFrontPage } from '../pages/front-page.js';
-import { problemWithHead } from '../platform/http/head.js';
+import { problemWithHead, proxyNotice } from '../platform/http/requests.js';
 import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from '../platform/http/policy.js';
-import { proxyNotice } from '../platform/http/proxy-notice.js';
 import { answerUnreadable } from '../platform/http/unreadable.js';
 import { boundUnreadAnswers } from '../platform/http/unread.js';
 import { openLinkPages } from '../pages/link-pages.js';

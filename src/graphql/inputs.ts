@@ -4,7 +4,7 @@
  */
 import { Arg, Field, ID, InputType } from 'type-graphql';
 import type { z } from 'zod';
-import { isRequired, kindOf, metaOf } from '../platform/fields/shape-kinds.js';
+import { isRequired, kindOf, metaOf } from '../platform/fields/shapes.js';
 import { typeOf } from './types/field.js';
 
 interface InputClass {

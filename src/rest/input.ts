@@ -3,7 +3,7 @@
  */
 import { parseJson } from '../platform/http/body.js';
 import type { Exchange } from '../platform/http/exchange.js';
-import { kindOf, type ShapeKind } from '../platform/fields/shape-kinds.js';
+import { kindOf, type ShapeKind } from '../platform/fields/shapes.js';
 import { invalidInput } from '../platform/call/validation.js';
 import { refuse } from '../market/rules/errors.js';
 import type { RouteMatch } from './addresses.js';

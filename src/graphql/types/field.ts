@@ -1,7 +1,7 @@
 /** Makes the fields of a GraphQL type from the fields of an entity. */
 import { Field, Float, ID, Int } from 'type-graphql';
 import type { ZodObject } from 'zod';
-import { isNullable, kindOf, type ShapeKind } from '../../platform/fields/shape-kinds.js';
+import { isNullable, kindOf, type ShapeKind } from '../../platform/fields/shapes.js';
 import { descriptionOf, entityOf, type Entity } from '../../platform/fields/entity.js';
 import { ENUMS } from '../enums.js';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';

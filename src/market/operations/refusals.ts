@@ -6,7 +6,7 @@ import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS } from '../rules/lifecycl
 import { PARTY_WORDS } from '../rules/parties.js';
 import { codesOfDenials } from '../rules/policies.js';
 import { isRepeatable, isWrite, type Operation } from '../../platform/call/operation.js';
-import { kindOf, metaOf } from '../../platform/fields/shape-kinds.js';
+import { kindOf, metaOf } from '../../platform/fields/shapes.js';
 
 type AnyOperation = Operation<unknown, unknown>;
 

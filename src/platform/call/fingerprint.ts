@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { isIgnored } from '../fields/read-only.js';
-import { kindOf, metaOf } from '../fields/shape-kinds.js';
+import { kindOf, metaOf } from '../fields/shapes.js';
 
 /** The parts of an operation that decide which inputs are alike. */
 interface OperationShape<I> {

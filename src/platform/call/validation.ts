@@ -1,7 +1,7 @@
 /** Refuses an invalid input with all of its bad fields at once, each with a message for people. */
 import { z } from 'zod';
 import { type Refusal, refuse } from '../errors.js';
-import { kindOf, metaOf } from '../fields/shape-kinds.js';
+import { kindOf, metaOf } from '../fields/shapes.js';
 
 export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input, IN_OUR_WORDS);

@@ -2,6 +2,7 @@
  * A client may send a whole resource back: a read-only field is accepted while its value is unchanged. Some fields
  * change by themselves, and are ignored.
  */
+import { z } from 'zod';
 
 const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings']);
 
@@ -43,4 +44,10 @@ function isObject(value: unknown): value is object {
 
 function inOrder(value: object): object {
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Adds the named fields to a schema, marked as read-only for the contracts. */
+export function readOnly<const K extends string>(names: readonly K[]) {
+  const field = z.unknown().optional().meta({ readOnly: true });
+  return Object.fromEntries(names.map((name) => [name, field])) as Record<K, typeof field>;
 }

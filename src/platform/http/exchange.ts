@@ -8,7 +8,7 @@ import type { Holder } from '../shares/share.js';
 import { turnOf, type Shares } from '../shares/shares.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';
 import type { Draining } from './draining.js';
-import { newRequestId, traceIdIn } from './request-id.js';
+import { newRequestId, traceIdIn } from './requests.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 

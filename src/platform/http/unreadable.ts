@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Refusal, refuse } from '../errors.js';
 import { answersUnderWay } from './connections.js';
-import { newRequestId } from './request-id.js';
+import { newRequestId } from './requests.js';
 
 export function answerUnreadable(
   server: Server,

@@ -1,6 +1,6 @@
 /** Makes the JSON Schema and the example of an answer from the fields of its entity. */
 import { z } from 'zod';
-import { isNullable, kindOf, metaOf, type ShapeKind } from '../fields/shape-kinds.js';
+import { isNullable, kindOf, metaOf, type ShapeKind } from '../fields/shapes.js';
 import {
   descriptionOf,
   entityOf,

@@ -2,7 +2,7 @@
 import { isRepeatable } from '../call/operation.js';
 import { IDEMPOTENCY_KEY } from '../limits.js';
 import { exampleId, idPattern } from '../ids.js';
-import { metaOf } from '../fields/shape-kinds.js';
+import { metaOf } from '../fields/shapes.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
 import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';

@@ -4,7 +4,7 @@ import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
 import type { Page } from '../db/pages/page.js';
 import type { Caller } from '../call/caller.js';
-import { kindOf, metaOf } from '../fields/shape-kinds.js';
+import { kindOf, metaOf } from '../fields/shapes.js';
 import { wireWriter } from './wire.js';
 
 /** The parts of a shown body that a route needs. */

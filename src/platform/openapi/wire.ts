@@ -3,7 +3,7 @@
  * strings.
  */
 import type { z } from 'zod';
-import { kindOf } from '../fields/shape-kinds.js';
+import { kindOf } from '../fields/shapes.js';
 
 /** Marks a name that is not in REST's spelling, so that the schema refuses it under the name that was sent. */
 const MISSPELLING_MARK = '!';

@@ -5,7 +5,7 @@ import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { entityInput } from '../../../platform/fields/entity-inputs.js';
 import { settledFields } from '../../../platform/fields/entity.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
-import { changedReadOnly } from '../../../platform/fields/read-only.js';
+import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
   EDITABLE_CONTRACTOR,
@@ -24,7 +24,6 @@ import {
 import type { Db } from '../../../platform/db/database.js';
 import type { Balance } from '../../store/ledger/ledger.js';
 import { operation } from '../operation.js';
-import { readOnly } from '../../../platform/fields/read-only-input.js';
 import { nothing } from '../../../platform/fields/shapes.js';
 import { contractorShape, homeownerShape, readableByOneself, userShape } from '../people/people.js';
 

@@ -13,7 +13,7 @@ import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } fr
 import { moveTokens } from '../../store/ledger/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
-import { readOnly } from '../../../platform/fields/read-only-input.js';
+import { readOnly } from '../../../platform/fields/read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';
 import { loadPlacesFor, locate } from '../places/places.js';

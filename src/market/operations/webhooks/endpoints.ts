@@ -8,7 +8,7 @@ import { settledFields } from '../../../platform/fields/entity.js';
 import { refuse } from '../../rules/errors.js';
 import type { WebhookEndpointId } from '../../rules/ids.js';
 import { WEBHOOKS } from '../../rules/limits.js';
-import { changedReadOnly } from '../../../platform/fields/read-only.js';
+import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { newWebhookSecret } from '../../../platform/security/webhook-signature.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -28,7 +28,6 @@ import {
 import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { readOnly } from '../../../platform/fields/read-only-input.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 

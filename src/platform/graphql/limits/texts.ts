@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { FIELD_TEXT } from '../../limits.js';
-import { kindOf, metaOf } from '../../fields/shape-kinds.js';
+import { kindOf, metaOf } from '../../fields/shapes.js';
 import type { Entity } from '../../fields/entity.js';
 
 export type TextCharacters = Readonly<Record<string, Readonly<Record<string, number>>>>;

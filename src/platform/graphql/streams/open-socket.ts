@@ -8,7 +8,7 @@ import type { Context, Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { parseText } from '../../http/body.js';
 import { bearerOf } from '../../http/exchange.js';
-import { newRequestId } from '../../http/request-id.js';
+import { newRequestId } from '../../http/requests.js';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../call/caller.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../../../src/market/rules/jobs/catalog.js';
 import { JOB_WARNING } from '../../../../src/market/rules/entities/job.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
-import { metaOf } from '../../../../src/platform/fields/shape-kinds.js';
+import { metaOf } from '../../../../src/platform/fields/shapes.js';
 import { canHaveWarnings, warningsOf, type KnownPlaces } from '../../../../src/market/rules/jobs/warnings.js';
 
 const NOON = new Date('2026-03-02T12:30:00Z');

@@ -1,10 +1,11 @@
 /**
- * Refuses heads of requests that Node's parser accepts and RFC 9112 does not: a head must have one meaning, since a
- * proxy in front of the server may have read it the other way.
+ * What a request's head says. Heads that Node's parser accepts and RFC 9112 does not are refused: a head must have one
+ * meaning, because a proxy in front of the server may have read it the other way.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../limits.js';
+import { randomUUID } from 'node:crypto';
 
 /** Where a request repeats one of them, Node silently keeps the first. */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
@@ -46,4 +47,30 @@ function repeatedIn(rawHeaders: readonly string[]): string | undefined {
 
 function malformed(message: string): Refusal {
   return refuse('MALFORMED_REQUEST', { message });
+}
+
+const HEADERS_OF_PROXIES = ['x-forwarded-for', 'forwarded'] as const;
+
+/** Calls `warn` at the first such request and never again: any caller can send these headers. */
+export function proxyNotice(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
+  let isSilent = trustedHops > 0;
+  return ({ headers }) => {
+    if (isSilent) return;
+    const header = HEADERS_OF_PROXIES.find((name) => headers[name] !== undefined);
+    if (header === undefined) return;
+    isSilent = true;
+    warn(header);
+  };
+}
+
+export function newRequestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[\w.:-]{8,128}$/.test(header) ? header : randomUUID();
+}
+
+/** The trace ID in a `traceparent` header (W3C Trace Context). Undefined if it's malformed or has a zero ID. */
+export function traceIdIn(header: string | string[] | undefined): string | undefined {
+  const [, version, traceId, spanId] =
+    /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(String(header)) ?? [];
+  const isNamed = [traceId, spanId].every((id) => id !== undefined && /[^0]/.test(id));
+  return version !== 'ff' && isNamed ? traceId : undefined;
 }

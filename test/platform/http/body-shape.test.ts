@@ -1,6 +1,6 @@
 import fc from '../../setup/property.js';
 import { expect, it } from 'vitest';
-import { shapeOfJson } from '../../../src/platform/http/json-shape.js';
+import { shapeOfJson } from '../../../src/platform/http/body.js';
 
 it.each([
   ['{"a":1,"a":2}', 'a'],
