@@ -8,7 +8,7 @@ import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
-import type { RunOperation } from './executor/plan.js';
+import type { RunOperation } from './executor/executor.js';
 import type { ValidOperation, FormatError, OperationHooks, Result } from './hooks.js';
 import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../service-limits.js';
 import { isObject } from './limits/automatic.js';
