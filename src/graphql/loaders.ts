@@ -21,7 +21,7 @@ import type { Db } from '../platform/db/database.js';
 import type { JobEvent } from '../market/store/events/events.js';
 import { partsOf, readPartsOfMany } from '../market/store/jobs/job-parts.js';
 import type { JobInclude, JobParts, ListValues } from '../market/store/jobs/job-parts.js';
-import type { ViewerFacts } from '../market/store/jobs/viewer-facts.js';
+import type { JobFacts } from '../market/rules/jobs/facts.js';
 import {
   balanceOf,
   selectBalances,
@@ -179,7 +179,7 @@ export class Loaders {
   }
 
   /** What the available actions of a job depend on, besides the job itself. */
-  factsOf(job: ReadableJob): MaybePromise<ViewerFacts> {
+  factsOf(job: ReadableJob): MaybePromise<Partial<JobFacts>> {
     return partsOf(job).facts ?? this.#parts(job, { facts: true }).then((parts) => parts?.facts);
   }
 

@@ -33,7 +33,7 @@ const DESCRIPTIONS = {
     'hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs to the code: ' +
     '`reason` (of some codes; see ErrorCode), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
     '(those that may not change now), `fromState` (as REST spells it: `in_progress`) and `allowedOperations` (the ' +
-    'mutations that this state allows the caller), `required` and `available` tokens, `retryAfter` in seconds, ' +
+    'mutations that the caller can call instead), `required` and `available` tokens, `retryAfter` in seconds, ' +
     '`limit` (which one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in ' +
     '`errorsLeftOut`.',
   Subscription:

@@ -286,7 +286,7 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
   fromState: { type: z.string().optional(), description: 'The state that does not allow the call.' },
   allowedOperations: {
     type: z.array(z.string().describe('An operation’s name.')).optional(),
-    description: 'What the caller could call in that state.',
+    description: 'The operations that the caller can call instead.',
   },
   required: { type: whole().optional(), description: 'How many tokens it takes.' },
   available: { type: whole().optional(), description: 'How many tokens are free to spend.' },

@@ -133,7 +133,7 @@ describe('a call with an API key', () => {
 type Cost = readonly [statements: number, roundTrips: number];
 
 /**
- * Two flushes: BEGIN, the lock and the facts; the changes and COMMIT. A new job has nothing to lock, and takes one. An
+ * Two flushes: BEGIN, the lock and the facts, if the call uses any; the changes and COMMIT. A new job has nothing to lock, and takes one. An
  * admin's session is looked up, which is one more statement and one more flush; what they do is recorded.
  */
 const USUAL_COST: Cost = [6, 2];
@@ -146,15 +146,46 @@ const COSTS: { readonly [Key in OperationKey]?: Cost } = {
   reject: [7, 2],
   withdraw: [7, 2],
   award: [9, 2],
-  approve: [9, 2],
+  update: [5, 2],
+  delete: [5, 2],
+  approve: [8, 2],
+  dispute: [5, 2],
+  escalate: [5, 2],
   acceptResolution: [7, 2],
   acceptDecision: [7, 2],
   review: [7, 2],
-  reachDecision: [8, 3],
-  finalizeAppeal: [9, 3],
+  reachDecision: [7, 3],
+  finalizeAppeal: [8, 3],
   complete: [10, 3],
   cancel: [8, 2],
 };
+/** What only this fact has in the text of its statement. */
+const SIGNS_OF_FACTS = {
+  ownBids: 'from bids own',
+  isOwnerSuspended: 'from homeowners h join users',
+  isEmailDisputed: 'u.email_undo',
+  ownerUserId: 'select h.user_id from homeowners',
+  availableTokens: 't.balance - t.held',
+  bidsToAward: '"live_bid_count"',
+  standingProposal: "'eventId', e.id",
+  reviewWindow: '"jobs"."rating"',
+  liveBids: "'isBidderSuspended'",
+  bidsLimitingEdits: '"bid_count"',
+};
+
+const FACTS_READ: { readonly [Key in OperationKey]?: (keyof typeof SIGNS_OF_FACTS)[] } = {
+  publish: ['isEmailDisputed', 'ownerUserId', 'availableTokens'],
+  award: ['isEmailDisputed', 'liveBids'],
+  checkIn: ['ownBids', 'isOwnerSuspended'],
+  approve: [],
+  acceptResolution: ['standingProposal'],
+  cancel: ['ownerUserId', 'liveBids'],
+  complete: ['liveBids'],
+  update: [],
+  review: ['reviewWindow'],
+  submitBid: ['ownBids', 'isOwnerSuspended', 'isEmailDisputed', 'availableTokens'],
+};
+
 const costOf = (key: OperationKey): Cost => COSTS[key] ?? USUAL_COST;
 
 describe('an operation', () => {
@@ -173,6 +204,17 @@ describe('an operation', () => {
         const { statements, roundTrips } = await spent(() => call(api, job));
         expect([statements, roundTrips], `${key} by ${api}`).toEqual(costOf(key));
       }
+    }
+  });
+
+  test('reads the facts that its policies and effects use, and no others', async () => {
+    for (const [key, facts] of Object.entries(FACTS_READ) as [OperationKey, string[]][]) {
+      const job = await givenHappyJob(app, key, people);
+      app.statements();
+      expect((await callRest(app, key, happyCall(key, people, job))).status, key).toBeLessThan(300);
+      const [read = '', more] = app.statements().filter((text) => text.includes('selectFacts'));
+      const found = Object.entries(SIGNS_OF_FACTS).filter(([, sign]) => read.includes(sign));
+      expect([found.map(([fact]) => fact), more], key).toEqual([facts, undefined]);
     }
   });
 

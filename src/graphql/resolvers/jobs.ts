@@ -148,7 +148,7 @@ export class JobResolver {
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const facts = await loaders.factsOf(job);
-    return facts ? availableActions(await caller.viewer(), { ...facts, job }) : [];
+    return facts ? availableActions(await caller.viewer(), job, facts) : [];
   }
 }
 

@@ -2,10 +2,10 @@
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { REFUSALS, type ErrorCode } from './errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from './lifecycle.js';
+import type { JobFacts } from './jobs/facts.js';
 import type { JobParties } from './parties.js';
-import { bidDenial, jobDenial, type BidFacts, type Denial, type JobFacts } from './policies.js';
+import { bidDenial, jobDenial, type BidPolicyInput, type Denial } from './policies.js';
 import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './jobs/publishing.js';
-import type { BidState } from './states.js';
 import type { Viewer } from './viewer.js';
 
 export interface AvailableAction {
@@ -20,26 +20,20 @@ export interface AvailableAction {
   readonly tokenCost: number | null;
 }
 
-export interface ActionFacts extends Pick<JobFacts, 'standingProposal' | 'reviewWindow'> {
-  readonly job: JobParties & ToPublish;
-  /** The states of the viewer's own bids on this job, withdrawn ones among them. */
-  readonly ownBids: readonly BidState[];
-  readonly isOwnerSuspended: boolean;
-  /** Whether support has to decide who owns the viewer's account. */
-  readonly isEmailDisputed: boolean;
-  /** How many bids on this job, anyone's, could be awarded. */
-  readonly bidsToAward: number;
-  /** The viewer's own balance less what is held. */
-  readonly availableTokens: number;
-}
+type ActionJob = JobParties & ToPublish;
 
 /** One entry for every operation on a job, in the order of the table. */
-export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableAction[] {
-  const job = { ...facts.job, isOwnerSuspended: facts.isOwnerSuspended };
+export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
   return JOB_ACTION_KEYS.map((key) => {
-    const denial = jobDenial(key, { ...facts, viewer, job, cost: 0 });
+    const denial = jobDenial(key, { ...facts, viewer, job });
     return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };
   });
+}
+
+/** The operations among them that are allowed, for a refused caller to choose from. */
+export function allowedOperations(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): string[] {
+  const allowedKeys = JOB_ACTION_KEYS.filter((key) => !jobDenial(key, { ...facts, viewer, job }));
+  return allowedKeys.map((key) => JOB_ACTIONS[key].operation);
 }
 
 export interface AvailableBidAction {
@@ -52,7 +46,10 @@ export interface AvailableBidAction {
 export type BidActionName = BidTransition['action'];
 
 /** One entry for every operation on a bid, in the order of the table. */
-export function availableBidActions(viewer: Viewer, { bid, job }: Omit<BidFacts, 'viewer'>): AvailableBidAction[] {
+export function availableBidActions(
+  viewer: Viewer,
+  { bid, job }: Omit<BidPolicyInput, 'viewer'>,
+): AvailableBidAction[] {
   return BID_TRANSITION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { viewer, bid, job })) }));
 }
 

@@ -12,9 +12,9 @@ export const EFFECT_DESCRIPTIONS = {
   chargePublishing: 'tokens are charged by urgency',
   keepBudgets: 'the budgets become the base of their later decreases',
   keepCompletionDate: 'the completion date becomes the base of its later shifts',
-  acceptBid: 'the chosen bid becomes accepted',
-  rejectOtherBids: 'other live bids become rejected, and their holds are released',
-  setAwardedBid: 'awarded_bid_id is set',
+  awardBid:
+    'the chosen bid becomes accepted and awarded_bid_id is set; other live bids become rejected, and their holds are ' +
+    'released',
   keepReview: 'rating and review are set',
 
   rejectLiveBids: 'live bids become rejected, and their holds are released',

@@ -73,7 +73,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.awarded',
     description: 'The homeowner awards the job to one bid.',
-    effects: ['acceptBid', 'rejectOtherBids', 'setAwardedBid'],
+    effects: ['awardBid'],
   },
   checkIn: {
     action: 'CHECK_IN',

@@ -1,63 +1,46 @@
 /**
- * Whether somebody may do an operation to a job or a bid, from the facts that are known of it. Each policy answers with
- * its denial, or with undefined where nothing stands against the operation. The same policies refuse calls and answer
+ * Whether somebody may do an operation to a job or a bid. Each policy answers with its denial, or with undefined where
+ * nothing stands against the operation, and names the facts that it asks for. The same policies refuse calls and answer
  * `availableActions`. Besides, `editing.ts` says what an edit may not change.
  */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode } from './errors.js';
 import type { RefusalFacts } from '../../platform/errors.js';
-import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
-import { siblingOf, type EventId, type ProposalId, type UserId } from './ids.js';
+import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
+import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';
 import { REVIEW_DAYS_MAX } from './limits.js';
 import {
   admitsParty,
+  allowedRoles,
   mayActOnBid,
   partyOf,
   PARTY_WORDS,
   type JobParties,
-  type Party,
   type PartyViewer,
 } from './parties.js';
+import { assertKnown, type FactName, type JobFacts, type ReviewWindow } from './jobs/facts.js';
 import { missingToPublish, publishCost, type ToPublish } from './jobs/publishing.js';
 import { BID_STATES, COUNTED_BID_STATES, JOB_STATES, LIVE_BID_STATES } from './states.js';
 import type { BidState, JobState } from './states.js';
+import type { Role } from './viewer.js';
 import { eitherOf } from './words.js';
 
-/** What is known of a job, its viewer and the call. What no policy of an operation asks for may be left out. */
-export interface JobFacts {
+/** What a policy judges: a viewer, a job, the facts that were read, and what comes with the call. */
+export interface PolicyInput extends Partial<JobFacts> {
   readonly viewer: PartyViewer & { readonly userId?: UserId };
   readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
-  /** The states of the viewer's own bids on the job, withdrawn ones among them. */
-  readonly ownBids: readonly BidState[];
   /** The version that the caller has read; null if they don't say. */
   readonly expectedVersion?: number | null;
-  /** Whether support has to decide who owns the viewer's account, because an email undo is pending. */
-  readonly isEmailDisputed?: boolean;
-  /** The viewer's own balance less what is held. */
-  readonly availableTokens?: number;
   /** What the call takes from the balance, where that follows from the input: a stake, or a raise of the urgency. */
   readonly cost?: number;
-  /** How many live bids of contractors who are not suspended there are: of those that the call names, or of all. */
-  readonly bidsToAward?: number;
-  /** The event and the author of the standing proposal in the dispute. Null if there is no proposal. */
-  readonly standingProposal?: StandingProposal | null;
   /** The proposal ID in the call. */
   readonly proposalId?: ProposalId | undefined;
-  readonly reviewWindow?: ReviewWindow | null;
   /** Whether the call gives the contractor credit for the work. */
   readonly creditContractor?: boolean | undefined;
 }
 
-export interface StandingProposal {
-  readonly eventId: EventId;
-  readonly by: UserId;
-}
-
-/** Whether an approved job can still be rated: it already has a rating, it's too late, or it can. */
-export type ReviewWindow = 'used' | 'over' | 'open';
-
-export interface BidFacts {
+export interface BidPolicyInput {
   readonly viewer: PartyViewer;
   readonly job: JobParties;
   readonly bid: { readonly contractorId: NonNullable<PartyViewer['contractorId']>; readonly status: BidState };
@@ -67,15 +50,18 @@ export interface BidFacts {
 export interface Denial extends Pick<RefusalFacts, 'message' | 'fields'> {
   readonly code: RefusalCode;
   details?(): Record<string, unknown>;
+  /** Whether the refusal names the operations that the caller can call instead. */
+  readonly namesAlternatives?: boolean;
 }
 
-export function assertAllowed(denial: Denial | undefined): void {
+/** Throws the refusal if there is a denial, with these details besides its own. */
+export function assertAllowed(denial: Denial | undefined, more?: Record<string, unknown>): void {
   if (!denial) return;
   const { code, message, fields, details } = denial;
   throw refuse(code, {
     ...(message !== undefined && { message }),
     ...(fields && { fields }),
-    details: details?.() ?? {},
+    details: { ...details?.(), ...more },
   });
 }
 
@@ -83,68 +69,131 @@ export function assertAllowed(denial: Denial | undefined): void {
  * Checks in this order: whether the caller may do this to the job and its proposal, whether their email is confirmed
  * and undisputed, whether they have the job's current version, whether its state allows it, and everything else.
  */
-export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
-  const row: JobAction = JOB_ACTIONS[key];
+export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return (
-    callerDenial(row.by, facts) ??
-    ownProposalDenial(key, facts) ??
-    emailDenial(key, facts) ??
-    versionDenial(facts) ??
-    stateDenial(key, facts) ??
-    conditionDenial(key, facts)
+    callerDenial(JOB_ACTIONS[key].by, input) ??
+    firstDenial(PERSONAL_CONDITIONS[key], input) ??
+    versionDenial(input) ??
+    stateDenial(key, input) ??
+    conditionDenial(key, input)
   );
 }
 
 /** What an edit is asked before its fields: in a state without edits, the refusal names the fields that were sent. */
-export function editDenial(facts: JobFacts): Denial | undefined {
-  return callerDenial(JOB_ACTIONS.update.by, facts) ?? versionDenial(facts);
+export function editDenial(input: PolicyInput): Denial | undefined {
+  return callerDenial(JOB_ACTIONS.update.by, input) ?? versionDenial(input);
 }
 
 /** What is asked once the lifecycle's table allows the operation; its price comes last. */
-export function conditionDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
-  for (const { code, denial } of CONDITIONS[key] ?? []) {
-    const explanation = denial(facts);
+export function conditionDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
+  return firstDenial(CONDITIONS[key], input);
+}
+
+function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput): Denial | undefined {
+  for (const { code, isPrice, denial } of conditions) {
+    if (isPrice && !input.cost) continue;
+    const explanation = denial(input);
     if (explanation) return { code, ...explanation };
   }
   return undefined;
 }
+
+/** The facts that a call's policies ask for, of callers in this role. A free call isn't asked whether it can be paid. */
+export function factsForPolicies(key: JobActionKey, role: Role, { isFree = false } = {}): FactName[] {
+  const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
+  const asked = conditions.filter(({ isPrice }) => !(isPrice && isFree));
+  return [...new Set([...FACTS_OF_VISIBILITY[role], ...asked.flatMap(({ facts }) => facts)])];
+}
+
+/** The facts on which it depends what callers in this role can do to a job. */
+export function factsForAvailableActions(role: Role): FactName[] {
+  const keys = JOB_ACTION_KEYS.filter((key) => allowedRoles(JOB_ACTIONS[key].by).some((allowed) => allowed === role));
+  return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isFree: true })))];
+}
+
+/** What decides who a contractor is to a job and whether they see it; of others, the job's row says so. */
+export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = {
+  homeowner: [],
+  contractor: ['ownBids', 'isOwnerSuspended'],
+  admin: [],
+};
 
 /** What a denial says besides its code; empty where the code says everything. */
 type Explanation = Omit<Denial, 'code'>;
 
 interface Condition {
   readonly code: RefusalCode;
-  denial(this: void, facts: JobFacts): Explanation | undefined;
+  /** The facts that it asks for. */
+  readonly facts: readonly FactName[];
+  /** Asked only of a call that costs something. */
+  readonly isPrice?: boolean;
+  denial(this: void, input: PolicyInput): Explanation | undefined;
 }
+
+/** The policy can use no other facts than those it names. */
+function condition<Name extends FactName = never>(
+  code: RefusalCode,
+  facts: readonly Name[],
+  policy: (input: Given<Name>) => Explanation | undefined,
+): Condition {
+  return {
+    code,
+    facts,
+    denial(input) {
+      assertKnown(input, facts);
+      return policy(input);
+    },
+  };
+}
+
+/** The input of a policy that asks for these facts. */
+type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<JobFacts, Name>;
+
+const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
+const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
+
+/** What is asked about the caller, before the job's version and state. */
+const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
+  // Whatever spends tokens or binds someone else is blocked while support decides who owns the account.
+  publish: [verifiedEmail, undisputedEmail],
+  award: [undisputedEmail],
+  submitBid: [verifiedEmail, undisputedEmail],
+  acceptResolution: [condition('FORBIDDEN', ['standingProposal'], ownProposalDenial)],
+};
+
+const price: Condition = { ...condition('INSUFFICIENT_TOKENS', ['availableTokens'], balanceDenial), isPrice: true };
 
 const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   publish: [
-    { code: 'MISSING_FIELDS', denial: missingFieldsDenial },
-    { code: 'INSUFFICIENT_TOKENS', denial: publishBalanceDenial },
+    condition('MISSING_FIELDS', [], missingFieldsDenial),
+    condition('INSUFFICIENT_TOKENS', ['availableTokens'], publishBalanceDenial),
   ],
-  award: [{ code: 'UNKNOWN_BID', denial: bidToAwardDenial }],
+  award: [condition('UNKNOWN_BID', ['bidsToAward'], bidToAwardDenial)],
   submitBid: [
-    { code: 'FORBIDDEN', denial: suspendedOwnerDenial },
-    { code: 'DUPLICATE_BID', denial: duplicateBidDenial },
-    { code: 'INSUFFICIENT_TOKENS', denial: balanceDenial },
+    condition('FORBIDDEN', ['isOwnerSuspended'], suspendedOwnerDenial),
+    condition('DUPLICATE_BID', ['ownBids'], duplicateBidDenial),
+    price,
   ],
-  complete: [{ code: 'VALIDATION_FAILED', denial: creditDenial }],
-  update: [{ code: 'INSUFFICIENT_TOKENS', denial: balanceDenial }],
+  complete: [condition('VALIDATION_FAILED', [], creditDenial)],
+  update: [price],
   acceptResolution: [
-    { code: 'INVALID_TRANSITION', denial: noProposalDenial },
-    { code: 'STALE_VERSION', denial: replacedProposalDenial },
+    condition('INVALID_TRANSITION', ['standingProposal'], noProposalDenial),
+    condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
   ],
-  review: [{ code: 'INVALID_TRANSITION', denial: reviewDenial }],
+  review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
 };
 
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
-  const states = [wrongStateCode(JOB_ACTIONS[key]), ...(CONDITIONS[key] ?? []).map(({ code }) => code)];
-  return NEEDS_UNDISPUTED_EMAIL.includes(key) ? ['FORBIDDEN', ...states] : states;
+  const [before = [], after = []] = [PERSONAL_CONDITIONS[key], CONDITIONS[key]];
+  const codes = [...before.map(({ code }) => code), wrongStateCode(JOB_ACTIONS[key]), ...after.map(({ code }) => code)];
+  return [...new Set(codes)];
 }
 
-function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
-  return admitsParty(by, partyOf(viewer, job, ownBids.length > 0)) ? undefined : ONLY_FOR[by];
+function callerDenial(by: PartyWord, { viewer, job, ownBids = [], isOwnerSuspended = false }: PolicyInput) {
+  const { status, homeownerId, awardedContractorId } = job;
+  const party = partyOf(viewer, { status, homeownerId, awardedContractorId, isOwnerSuspended }, ownBids.length > 0);
+  return admitsParty(by, party) ? undefined : ONLY_FOR[by];
 }
 
 /** Party words of which there are many are in the plural. */
@@ -159,56 +208,40 @@ function descriptionsOf(words: typeof PARTY_WORDS): Record<string, string> {
   return Object.fromEntries(Object.entries(words).map(([by, { description }]) => [by, description]));
 }
 
-function ownProposalDenial(key: JobActionKey, { viewer, standingProposal }: JobFacts): Denial | undefined {
-  const isOwn = standingProposal != null && standingProposal.by === viewer.userId;
-  return key === 'acceptResolution' && isOwn ? OWN_PROPOSAL : undefined;
+function ownProposalDenial({ viewer, standingProposal }: Given<'standingProposal'>): Explanation | undefined {
+  return standingProposal !== null && standingProposal.by === viewer.userId ? OWN_PROPOSAL : undefined;
 }
 
-const OWN_PROPOSAL: Denial = {
-  code: 'FORBIDDEN',
-  message: 'You made the standing proposal. Only the other party can accept it.',
-};
+const OWN_PROPOSAL = { message: 'You made the standing proposal. Only the other party can accept it.' };
 
-/** What somebody whose email is not confirmed may not do, where the operator asks for that. */
-const NEEDS_VERIFIED_EMAIL: readonly JobActionKey[] = ['publish', 'submitBid'];
-
-/** What is blocked while support decides who owns the account: anything that spends tokens or binds someone else. */
-const NEEDS_UNDISPUTED_EMAIL: readonly JobActionKey[] = [...NEEDS_VERIFIED_EMAIL, 'award'];
-
-function emailDenial(key: JobActionKey, { viewer, isEmailDisputed = false }: JobFacts): Denial | undefined {
-  if (viewer.mustVerifyEmail && NEEDS_VERIFIED_EMAIL.includes(key)) return EMAIL_UNVERIFIED;
-  return isEmailDisputed && NEEDS_UNDISPUTED_EMAIL.includes(key) ? EMAIL_DISPUTED : undefined;
+/** Only where the operator requires it. */
+function unverifiedEmailDenial({ viewer }: Given): Explanation | undefined {
+  return viewer.mustVerifyEmail ? EMAIL_UNVERIFIED : undefined;
 }
 
-const EMAIL_UNVERIFIED: Denial = {
-  code: 'FORBIDDEN',
+const EMAIL_UNVERIFIED = {
   message: 'Confirm your email address first, by the link in a mail.',
   details: () => ({ reason: 'email_unverified' }),
 };
 
-export const EMAIL_DISPUTED: Denial = {
+function disputedEmailDenial({ isEmailDisputed }: Given<'isEmailDisputed'>): Explanation | undefined {
+  return isEmailDisputed ? EMAIL_DISPUTED : undefined;
+}
+
+export const EMAIL_DISPUTED = {
   code: 'FORBIDDEN',
   message: 'Someone asked to undo your email address change. You can’t do this until support decides. Contact support.',
   details: () => ({ reason: 'email_disputed' }),
-};
+} as const satisfies Denial;
 
-function versionDenial({ job: { version }, expectedVersion = null }: JobFacts): Denial | undefined {
+function versionDenial({ job: { version }, expectedVersion = null }: PolicyInput): Denial | undefined {
   if (expectedVersion === null || expectedVersion === version) return undefined;
   return { code: 'STALE_VERSION', details: () => ({ expectedVersion, version }) };
 }
 
-function stateDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
+function stateDenial(key: JobActionKey, { job }: PolicyInput): Denial | undefined {
   const { states, code, message } = STATES_OF[key];
-  return states.includes(facts.job.status) ? undefined : { code, message, details: () => alternativesTo(key, facts) };
-}
-
-/** What the caller could do in this state instead. */
-function alternativesTo(key: JobActionKey, { viewer, job, ownBids }: JobFacts) {
-  const allowed = operationsAllowedFrom(job.status, partyOf(viewer, job, ownBids.length > 0));
-  return {
-    fromState: job.status,
-    allowedOperations: allowed.filter((operation) => operation !== JOB_ACTIONS[key].operation),
-  };
+  return states.includes(job.status) ? undefined : { code, message, namesAlternatives: true };
 }
 
 const STATES_OF = Object.fromEntries(
@@ -231,15 +264,7 @@ function mustBe(noun: string, allowing: readonly string[], all: readonly string[
   return `The ${noun} must be ${eitherOf(allowing)}.`;
 }
 
-/** The operations that this party could call in this state, for a refused caller to choose from. */
-export function operationsAllowedFrom(state: JobState, party: Party): string[] {
-  const allowedRows = JOB_ACTION_LIST.filter(
-    (row) => admitsParty(row.by, party) && statesAllowing(row).includes(state),
-  );
-  return allowedRows.map((row) => row.operation);
-}
-
-function missingFieldsDenial({ job }: JobFacts): Explanation | undefined {
+function missingFieldsDenial({ job }: Given): Explanation | undefined {
   const missingFields = missingToPublish(job as ToPublish);
   if (missingFields.length === 0) return undefined;
   return {
@@ -249,17 +274,17 @@ function missingFieldsDenial({ job }: JobFacts): Explanation | undefined {
 }
 
 /** The price of publishing follows from the job; a draft that lacks its urgency has none yet. */
-function publishBalanceDenial(facts: JobFacts): Explanation | undefined {
-  return balanceDenial({ ...facts, cost: publishCost(facts.job.urgency ?? null) });
+function publishBalanceDenial(input: Given<'availableTokens'>): Explanation | undefined {
+  return balanceDenial({ ...input, cost: publishCost(input.job.urgency ?? null) });
 }
 
-function balanceDenial({ availableTokens = 0, cost = 0 }: JobFacts): Explanation | undefined {
+function balanceDenial({ availableTokens, cost = 0 }: Given<'availableTokens'>): Explanation | undefined {
   if (availableTokens >= cost) return undefined;
   return { details: () => ({ required: cost, available: availableTokens }) };
 }
 
 /** `awardJob` refuses a wrong bid with this sentence, and `availableActions` a job without a bid to award. */
-function bidToAwardDenial({ bidsToAward = 0 }: JobFacts): Explanation | undefined {
+function bidToAwardDenial({ bidsToAward }: Given<'bidsToAward'>): Explanation | undefined {
   return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
 }
 
@@ -270,7 +295,7 @@ const NO_BID_TO_AWARD = {
   fields: { bidId: 'is no bid on this job that could be awarded' },
 };
 
-function creditDenial({ job, creditContractor }: JobFacts): Explanation | undefined {
+function creditDenial({ job, creditContractor }: Given): Explanation | undefined {
   return creditContractor && job.status !== 'in_review' ? NO_WORK_TO_CREDIT : undefined;
 }
 
@@ -280,26 +305,27 @@ const NO_WORK_TO_CREDIT = {
 };
 
 /** Whoever has bid on the job goes on seeing it, and bids no more. */
-function suspendedOwnerDenial({ job }: JobFacts): Explanation | undefined {
-  return job.isOwnerSuspended ? { message: 'The homeowner is suspended: the job takes no bids.' } : undefined;
+function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
+  return isOwnerSuspended ? { message: 'The homeowner is suspended: the job takes no bids.' } : undefined;
 }
 
 /** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
-function duplicateBidDenial({ ownBids }: JobFacts): Explanation | undefined {
+function duplicateBidDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
 
-function noProposalDenial(facts: JobFacts): Explanation | undefined {
-  if (facts.standingProposal != null) return undefined;
-  return {
-    message: 'There is no proposal to accept. Propose a resolution yourself.',
-    details: () => alternativesTo('acceptResolution', facts),
-  };
+function noProposalDenial({ standingProposal }: Given<'standingProposal'>): Explanation | undefined {
+  return standingProposal === null ? NO_PROPOSAL : undefined;
 }
 
+const NO_PROPOSAL = {
+  message: 'There is no proposal to accept. Propose a resolution yourself.',
+  namesAlternatives: true,
+};
+
 /** Nobody can accept a proposal that they haven't read. */
-function replacedProposalDenial({ standingProposal, proposalId }: JobFacts): Explanation | undefined {
-  if (proposalId === undefined || standingProposal == null) return undefined;
+function replacedProposalDenial({ standingProposal, proposalId }: Given<'standingProposal'>): Explanation | undefined {
+  if (proposalId === undefined || standingProposal === null) return undefined;
   if (proposalId === siblingOf('proposal', standingProposal.eventId)) return undefined;
   return {
     message: 'Another proposal has replaced this one. Read the dispute again.',
@@ -307,10 +333,9 @@ function replacedProposalDenial({ standingProposal, proposalId }: JobFacts): Exp
   };
 }
 
-function reviewDenial(facts: JobFacts): Explanation | undefined {
-  const window = facts.reviewWindow ?? 'never';
-  if (window === 'open') return undefined;
-  return { message: NO_REVIEW[window], details: () => alternativesTo('review', facts) };
+function reviewDenial({ reviewWindow }: Given<'reviewWindow'>): Explanation | undefined {
+  if (reviewWindow === 'open') return undefined;
+  return { message: NO_REVIEW[reviewWindow ?? 'never'], namesAlternatives: true };
 }
 
 const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string>> = {
@@ -320,19 +345,16 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
 };
 
 /** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */
-export function bidDenial({ by, from }: BidTransition, { viewer, job, bid }: BidFacts): Denial | undefined {
+export function bidDenial({ by, from }: BidTransition, input: BidPolicyInput): Denial | undefined {
+  const { viewer, job, bid } = input;
   if (!mayActOnBid(by, viewer, bid, job)) return ONLY_FOR[by];
   if (from.includes(bid.status)) return undefined;
   return {
     code: 'INVALID_TRANSITION',
     message: mustBe('bid', from, BID_STATES),
-    details: () => ({ fromState: bid.status, allowedOperations: bidOperationsAllowed({ viewer, job, bid }) }),
+    details: () => ({
+      fromState: bid.status,
+      allowedOperations: BID_TRANSITION_LIST.filter((row) => !bidDenial(row, input)).map((row) => row.operation),
+    }),
   };
-}
-
-function bidOperationsAllowed({ viewer, job, bid }: BidFacts): string[] {
-  const allowedRows = BID_TRANSITION_LIST.filter(
-    ({ by, from }) => from.includes(bid.status) && mayActOnBid(by, viewer, bid, job),
-  );
-  return allowedRows.map((row) => row.operation);
 }

@@ -5,7 +5,8 @@
 import bcrypt from 'bcrypt';
 import { createHash } from 'node:crypto';
 import type { ParameterOrJSON } from 'postgres';
-import { availableActions, type ActionFacts } from '../../../src/market/rules/available-actions.js';
+import { availableActions } from '../../../src/market/rules/available-actions.js';
+import type { JobFacts } from '../../../src/market/rules/jobs/facts.js';
 import type { ContractorId, HomeownerId } from '../../../src/market/rules/ids.js';
 import type { JobState } from '../../../src/market/rules/states.js';
 import type { Urgency } from '../../../src/market/rules/jobs/publishing.js';
@@ -196,6 +197,7 @@ export async function ownJob(viewer: Viewer, id: string) {
   if (row.homeowner_id !== viewer.homeownerId) throw new Refused('FORBIDDEN', 403);
   return {
     facts: {
+      ...NOTHING_SPECIAL,
       job: {
         status: row.status,
         homeownerId: row.homeowner_id,
@@ -208,10 +210,9 @@ export async function ownJob(viewer: Viewer, id: string) {
         city: row.city,
         state: row.state,
       },
-      ownBids: [],
-      liveBids: row.live_bid_count,
+      bidsToAward: row.live_bid_count,
       availableTokens: row.available,
-    } satisfies ActionFacts,
+    },
     id: row.id,
     title: row.title,
     description: row.description,
@@ -302,8 +303,19 @@ export async function timelineOf(jobId: string) {
   };
 }
 
-export function actionsOn(viewer: Viewer, facts: ActionFacts) {
-  return availableActions(viewer, facts).map(({ action, allowed, reason }) => ({ action, allowed, reason }));
+/** What none of the rivals has to read. */
+export const NOTHING_SPECIAL = {
+  ownBids: [],
+  isOwnerSuspended: false,
+  isEmailDisputed: false,
+  standingProposal: null,
+  reviewWindow: null,
+} satisfies Partial<JobFacts>;
+
+type ActionJob = Parameters<typeof availableActions>[1];
+
+export function actionsOn(viewer: Viewer, { job, ...facts }: Partial<JobFacts> & { readonly job: ActionJob }) {
+  return availableActions(viewer, job, facts).map(({ action, allowed, reason }) => ({ action, allowed, reason }));
 }
 
 // ---- one's own account

@@ -12,11 +12,11 @@ import { context, lambda, object, type FieldArgs, type Step } from 'postgraphile
 import { grafserv } from 'postgraphile/grafserv/node';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { extendSchema, gql, makeJSONPgSmartTagsPlugin } from 'postgraphile/utils';
-import { availableActions, type ActionFacts } from '../../../src/market/rules/available-actions.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { claimsOf } from './access.js';
 import { environment } from './environment.js';
+import { actionsOn, NOTHING_SPECIAL } from './market.js';
 import { listening, observe } from './observed.js';
 import { POOL_SIZE } from './postgres.js';
 import { AWARD_STATEMENT, CHECK_IN_STATEMENT, PUBLISH_STATEMENT, VIEWER_STATEMENT } from './statements.js';
@@ -113,8 +113,13 @@ const market = extendSchema((build) => {
                 balance: number;
                 held: number;
                 liveBids: number;
-              } & ActionFacts['job'];
-              return availableActions(viewer, { job, ownBids: [], liveBids, availableTokens: balance - held });
+              } & Parameters<typeof actionsOn>[1]['job'];
+              return actionsOn(viewer, {
+                ...NOTHING_SPECIAL,
+                job,
+                bidsToAward: liveBids,
+                availableTokens: balance - held,
+              });
             });
           },
         },

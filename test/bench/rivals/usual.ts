@@ -24,6 +24,7 @@ import { tokenBalances, tokenTransfers } from '../../../src/market/store/tables/
 import { sessions } from '../../../src/market/store/tables/sessions.js';
 import { claimsOf } from './access.js';
 import { environment } from './environment.js';
+import { NOTHING_SPECIAL } from './market.js';
 import { listening, observe } from './observed.js';
 import { POOL_SIZE } from './postgres.js';
 import { SCALARS } from './resolvers.js';
@@ -391,10 +392,10 @@ const resolvers = {
         db.select().from(tokenBalances).where(eq(tokenBalances.userId, viewer.userId)),
       ]);
       const availableTokens = tokens ? tokens.balance - tokens.held : 0;
-      return availableActions(viewer, {
-        job,
+      return availableActions(viewer, job, {
+        ...NOTHING_SPECIAL,
         ownBids: own.map(({ status }) => status),
-        liveBids: job.liveBidCount,
+        bidsToAward: job.liveBidCount,
         availableTokens,
       });
     },

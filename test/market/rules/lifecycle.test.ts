@@ -106,7 +106,8 @@ test.each<[ownBids: BidState[], may: boolean]>([
   [['accepted'], false],
   [['withdrawn', 'pending'], false],
 ])('with bids %j, Carla may bid again: %j', (ownBids, may) => {
-  const denial = jobDenial('submitBid', { viewer: carla, job: kitchen('open'), ownBids });
+  const known = { isOwnerSuspended: false, isEmailDisputed: false };
+  const denial = jobDenial('submitBid', { ...known, viewer: carla, job: kitchen('open'), ownBids });
   expect(denial?.code).toBe(may ? undefined : 'DUPLICATE_BID');
 });
 

@@ -2,14 +2,15 @@
 import { BID } from '../../rules/entities/bid.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import { factsForPolicies, jobDenial } from '../../rules/policies.js';
 import { INITIAL_BID_STATE } from '../../rules/states.js';
 import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
 import { insertBid, stakeTokens, type Bid } from '../../store/bids/bids.js';
 import { logEvents } from '../../store/events/events.js';
+import { factsReader } from '../../store/jobs/job-facts.js';
 import { updateJob } from '../../store/jobs/jobs.js';
 import { newId } from '../../store/new-id.js';
-import { lockVisibleJob } from '../jobs/job.js';
+import { assertJobAllowed, lockVisibleJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { entityInput, writtenInputs } from '../../../platform/fields/entity-inputs.js';
@@ -24,6 +25,9 @@ const input = entityInput(BID, {
   guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
 
+const readFactsOfFreeBid = factsReader((role) => factsForPolicies('submitBid', role, { isFree: true }));
+const readFactsWithBalance = factsReader((role) => factsForPolicies('submitBid', role));
+
 export const submitBid = operation({
   name: JOB_ACTIONS.submitBid.operation,
   description: JOB_ACTIONS.submitBid.description,
@@ -33,8 +37,10 @@ export const submitBid = operation({
   run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
     db.inTransaction(async (tx) => {
       const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
-      const { job, facts } = await lockVisibleJob(tx, viewer, { id: jobId }, { lockedBalance: guaranteedView });
-      assertAllowed(jobDenial('submitBid', { ...facts, cost: stake }));
+      const readFacts = guaranteedView ? readFactsWithBalance : readFactsOfFreeBid;
+      const lockedJob = await lockVisibleJob(tx, viewer, { id: jobId }, readFacts);
+      await assertJobAllowed(lockedJob, jobDenial('submitBid', { ...lockedJob.policyInput, cost: stake }));
+      const { job } = lockedJob;
       const { userId, contractorId } = viewer;
       const id = newId('bid');
       const holdId = guaranteedView ? newId('hold') : null;

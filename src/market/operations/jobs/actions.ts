@@ -19,7 +19,7 @@ export const readJobActions = operation({
   async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
     const { job } = await findJob(db, viewer, id, { facts: true });
     const { facts } = partsOf(job);
-    return { data: facts ? availableActions(viewer, { ...facts, job }) : [] };
+    return { data: facts ? availableActions(viewer, job, facts) : [] };
   },
 });
 

@@ -4,18 +4,20 @@ import { JOB } from '../../rules/entities/job.js';
 import { entityInput } from '../../../platform/fields/entity-inputs.js';
 import { checkEdit, CODES_OF_LIMITS, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/jobs/editing.js';
 import type { JobFields, JobPatch, RequiredJobField } from '../../rules/jobs/editing.js';
+import { assertKnown } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { assertAllowed, editDenial, conditionDenial, jobDenial } from '../../rules/policies.js';
+import { assertAllowed, editDenial, conditionDenial, factsForPolicies, jobDenial } from '../../rules/policies.js';
 import { INITIAL_JOB_STATE } from '../../rules/states.js';
 import { logEvents } from '../../store/events/events.js';
 import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs/jobs.js';
+import { factsReader } from '../../store/jobs/job-facts.js';
 import { moveTokens } from '../../store/ledger/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
-import { lockVisibleJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob, type LockedJob } from './job.js';
 import { loadPlacesFor, locate } from '../places/places.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
@@ -81,13 +83,14 @@ export const updateJob = operation({
   load: (input) => loadPlacesFor(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
-      const changesUrgency = input.urgency != null;
-      const neededFacts = { lockedBalance: changesUrgency, bidsLimitingEdits: changesUrgency };
-      const { job, facts, bidsLimitingEdits } = await lockVisibleJob(tx, viewer, input, neededFacts);
-      assertAllowed(editDenial(facts));
+      const readFacts = input.urgency == null ? readFactsOfFreeEdit : readFactsOfUrgencyEdit;
+      const lockedJob = await lockVisibleJob(tx, viewer, input, readFacts);
+      const { job, policyInput } = lockedJob;
+      const { bidsLimitingEdits = 0 } = lockedJob.facts;
+      assertAllowed(editDenial(policyInput));
       const { id, expectedVersion: _, ...patch } = input;
       const { changes, bases, charge } = checkEdit({ ...job, bidsLimitingEdits }, patch as JobPatch);
-      assertAllowed(conditionDenial('update', { ...facts, cost: charge }));
+      assertAllowed(conditionDenial('update', { ...policyInput, cost: charge }));
       const fields = Object.keys(changes);
       if (fields.length === 0) return readableJob(viewer, job);
 
@@ -106,13 +109,23 @@ export const updateJob = operation({
         updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
         logEvents(tx, job, [event]),
         ...('latitude' in point ? [setTown(tx, { id, town })] : []),
-        ...(charge > 0
-          ? [moveTokens(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
-          : []),
+        ...(charge > 0 ? [chargeOwner(lockedJob, charge)] : []),
       );
       return readableJob(viewer, row);
     }),
 });
+
+const readFactsOfFreeEdit = factsReader((role) => factsForPolicies('update', role, { isFree: true }));
+const readFactsOfUrgencyEdit = factsReader((role) => [
+  ...factsForPolicies('update', role),
+  'bidsLimitingEdits',
+  'ownerUserId',
+]);
+
+function chargeOwner({ tx, job, facts }: LockedJob, charge: number): Promise<unknown> {
+  assertKnown(facts, ['ownerUserId']);
+  return moveTokens(tx, { userId: facts.ownerUserId, change: -charge, reason: 'urgency_raise', jobId: job.id });
+}
 
 export const deleteJob = operation({
   name: JOB_ACTIONS.delete.operation,
@@ -122,10 +135,13 @@ export const deleteJob = operation({
   input: z.strictObject(ofJob),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
-      const { job, facts } = await lockVisibleJob(tx, viewer, input);
-      assertAllowed(jobDenial('delete', facts));
+      const lockedJob = await lockVisibleJob(tx, viewer, input, readFactsOfDeletion);
+      await assertJobAllowed(lockedJob, jobDenial('delete', lockedJob.policyInput));
+      const { job } = lockedJob;
       const event = { type: JOB_ACTIONS.delete.event, actorId: viewer.userId, fromStatus: job.status, toStatus: null };
       await tx.commitWith(deleteRow(tx, { id: job.id }), logEvents(tx, job, [event]));
       return readableJob(viewer, job);
     }),
 });
+
+const readFactsOfDeletion = factsReader((role) => factsForPolicies('delete', role));

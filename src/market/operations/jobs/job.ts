@@ -1,14 +1,15 @@
-/** Finds a job for an operation, or locks it with the facts that its policies ask for; refuses those not to be seen. */
+/** Finds a job for an operation, or locks it with the facts of the call; refuses those that the viewer may not see. */
 import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
+import { allowedOperations } from '../../rules/available-actions.js';
+import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { partyOf, seesJob, type JobParties, type Party } from '../../rules/parties.js';
-import type { JobFacts } from '../../rules/policies.js';
-import type { BidState } from '../../rules/states.js';
+import { assertAllowed, type Denial, type PolicyInput } from '../../rules/policies.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../../platform/db/database.js';
-import type { JobInclude } from '../../store/jobs/job-parts.js';
-import { factsOfJob, lockJob, readJob } from '../../store/jobs/jobs.js';
-import type { NeededFacts, JobRow, JobWithOwnBids, StoredFacts } from '../../store/jobs/jobs.js';
+import type { ReadFacts } from '../../store/jobs/job-facts.js';
+import { readPartsOfMany, type JobInclude } from '../../store/jobs/job-parts.js';
+import { lockJob, readJob, type JobRow, type JobWithVisibility } from '../../store/jobs/jobs.js';
 import type { JobAddress } from './inputs.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
@@ -16,14 +17,12 @@ import { readableJob, type ReadableJob } from './readable.js';
 export interface VisibleJob {
   readonly job: JobRow;
   readonly party: Party;
-  /** The states of the viewer's own bids on the job. */
-  readonly ownBids: readonly BidState[];
 }
 
 /** The job, together with the included parts. */
 export async function findJob(db: Db, viewer: Viewer, id: JobId, include?: JobInclude): Promise<VisibleJob> {
-  const { job, ownBids, isOwnerSuspended } = visibleTo(viewer, await readJob(db, viewer, id, include));
-  return { job, party: partyOf(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0), ownBids };
+  const { job, ownBids = [], isOwnerSuspended = false } = visibleTo(viewer, await readJob(db, viewer, id, include));
+  return { job, party: partyOf(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0) };
 }
 
 /** A job as this viewer may read it, together with the included parts. */
@@ -31,15 +30,13 @@ export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: Jo
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
-type FactForOperations = 'liveBids' | 'disputeEvents' | 'bidsLimitingEdits';
-
-/** A job under its lock, in the transaction of an operation that changes it, and what is known of it. */
-export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, FactForOperations> {
+/** A job under its lock, in the transaction of an operation that changes it, and the facts of the call. */
+export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> {
   readonly tx: Transaction;
   readonly viewer: V;
   readonly job: JobRow;
-  /** What the policies ask for. */
-  readonly facts: JobFacts;
+  readonly facts: Partial<JobFacts> & Pick<JobFacts, Fact>;
+  readonly policyInput: PolicyInput;
 }
 
 /** What a call refers to besides the job. */
@@ -57,36 +54,35 @@ export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
   viewer: V,
   { id, expectedVersion = null, bidId, proposalId, creditContractor }: JobAddress & Named,
-  neededFacts?: NeededFacts,
+  readFacts: ReadFacts,
 ): Promise<LockedJob<V>> {
-  const [[row], facts] = await pipelined(lockJob(tx, { id }), factsOfJob(tx, viewer, id, neededFacts));
-  const { job, isOwnerSuspended, liveBids, disputeEvents, bidsLimitingEdits, ...known } = visibleTo(
-    viewer,
-    row && facts && { job: row, ...facts },
-  );
-  const bidsToAward = liveBids.filter((bid) => bid.id === bidId && !bid.isBidderSuspended).length;
-  return {
-    tx,
+  const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), readFacts(tx, viewer, id));
+  const { job, ...facts } = visibleTo(viewer, row && storedFacts && { job: row, ...storedFacts });
+  const { liveBids } = facts;
+  const bidsToAward = liveBids?.filter((bid) => bid.id === bidId && !bid.isBidderSuspended).length;
+  const policyInput = {
+    ...facts,
+    ...(bidsToAward !== undefined && { bidsToAward }),
     viewer,
     job,
-    liveBids,
-    disputeEvents,
-    bidsLimitingEdits,
-    facts: {
-      ...known,
-      viewer,
-      job: { ...job, isOwnerSuspended },
-      expectedVersion,
-      bidsToAward,
-      proposalId,
-      creditContractor,
-    },
+    expectedVersion,
+    proposalId,
+    creditContractor,
   };
+  return { tx, viewer, job, facts, policyInput };
 }
 
-function visibleTo<Row extends JobWithOwnBids<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
+/** Refuses the call if there is a denial, and then reads what the caller can do instead if the refusal names that. */
+export async function assertJobAllowed({ tx, viewer, job }: LockedJob, denial: Denial | undefined): Promise<void> {
+  if (!denial?.namesAlternatives) return assertAllowed(denial);
+  const parts = await readPartsOfMany(tx, viewer, [job], { facts: true });
+  const facts = parts.get(job)?.facts ?? {};
+  return assertAllowed(denial, { fromState: job.status, allowedOperations: allowedOperations(viewer, job, facts) });
+}
+
+function visibleTo<Row extends JobWithVisibility<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
   if (!row) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
-  const { job, ownBids, isOwnerSuspended } = row;
+  const { job, ownBids = [], isOwnerSuspended = false } = row;
   if (!seesJob(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0))
     throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
   return row;

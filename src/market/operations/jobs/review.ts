@@ -3,16 +3,19 @@ import { z } from 'zod';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import { factsForPolicies, jobDenial } from '../../rules/policies.js';
 import { rating } from '../../../platform/fields/values.js';
 import { addRating } from '../../store/accounts/accounts.js';
 import { logEvents } from '../../store/events/events.js';
+import { factsReader } from '../../store/jobs/job-facts.js';
 import { updateJob } from '../../store/jobs/jobs.js';
 import { operation } from '../operation.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { ofJob } from './inputs.js';
-import { lockVisibleJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
+
+const readFacts = factsReader((role) => factsForPolicies('review', role));
 
 export const reviewJob = operation({
   name: JOB_ACTIONS.review.operation,
@@ -28,8 +31,9 @@ export const reviewJob = operation({
   }),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
-      const { job, facts } = await lockVisibleJob(tx, viewer, input);
-      assertAllowed(jobDenial('review', facts));
+      const lockedJob = await lockVisibleJob(tx, viewer, input, readFacts);
+      await assertJobAllowed(lockedJob, jobDenial('review', lockedJob.policyInput));
+      const { job } = lockedJob;
       const { awardedContractorId: id, status, version, eventCount } = job;
       if (id === null) throw new Error('An approved job has no awarded contractor.');
       const said = { rating: input.rating, ...(input.review && { review: input.review }) };

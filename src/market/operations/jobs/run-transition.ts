@@ -3,41 +3,49 @@
  * effects of the row and writes the events. Both halves are one flush each, COMMIT included.
  */
 import { z } from 'zod';
+import type { TransitionEffect } from '../../rules/effects.js';
 import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS, type JobAction, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import type { FactName } from '../../rules/jobs/facts.js';
+import { factsForPolicies, jobDenial } from '../../rules/policies.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
-import { updateJob, type JobChanges, type JobRow, type NeededFacts } from '../../store/jobs/jobs.js';
+import { factsReader } from '../../store/jobs/job-facts.js';
+import { updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.js';
 import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
-import { lockVisibleJob, type LockedJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob, type LockedJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
 /** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
-export type Step = 'move' | 'keep' | 'nothing';
+export type TransitionOutcome = 'move' | 'keep' | 'nothing';
 
 /** What a transition may add to its row. */
-interface Parts<Body extends z.ZodRawShape, Answer> {
+interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
   /** The input besides the job; the event keeps it. */
   readonly body?: Body;
-  /** The facts that `stepOf` reads; those that the effects read are added. */
-  readonly facts?: NeededFacts;
+  /** The facts that `outcomeOf` and `answer` use; those of the policies and the effects are added. */
+  readonly facts?: readonly Fact[];
   /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
-  stepOf?(lockedJob: LockedJob, input: z.infer<z.ZodObject<Body>>): Step;
+  outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
   /** Makes the answer, from the job as it is now and as it was locked; without it the answer is the job. */
-  answer?(job: ReadableJob, lockedJob: LockedJob): Answer;
+  answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;
 }
 
 /** The operation of a row of the lifecycle. */
-export function transition<Body extends z.ZodRawShape = Record<never, never>, Answer = ReadableJob>(
+export function transition<
+  Body extends z.ZodRawShape = Record<never, never>,
+  Fact extends FactName = never,
+  Answer = ReadableJob,
+>(
   key: JobTransitionKey,
-  { body, facts, stepOf, answer }: Parts<Body, Answer> = {},
+  { body, facts = [], outcomeOf, answer }: Options<Body, Fact, Answer> = {},
 ): Operation<JobAddress & z.infer<z.ZodObject<Body>>, Answer> {
   const row: JobTransition<EventType> = JOB_TRANSITIONS[key];
-  const neededFacts = { ...facts, ...factsOfEffects(row) };
+  const readFacts = factsReader((role) => factsForCall(key, role, facts));
   return operation({
     name: row.operation,
     description: row.description,
@@ -47,38 +55,46 @@ export function transition<Body extends z.ZodRawShape = Record<never, never>, An
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
     run: ({ db, viewer }, input): Promise<Answer> =>
       db.inTransaction(async (tx) => {
-        const lockedJob = await lockVisibleJob(tx, viewer, input, neededFacts);
-        assertAllowed(jobDenial(key, lockedJob.facts));
+        const lockedJob = (await lockVisibleJob(tx, viewer, input, readFacts)) as LockedJob<Viewer, Fact>;
+        await assertJobAllowed(lockedJob, jobDenial(key, lockedJob.policyInput));
         const isDone = row.alreadyDoneIn?.includes(lockedJob.job.status);
-        const step = isDone ? 'nothing' : (stepOf?.(lockedJob, input) ?? 'move');
-        const job = readableJob(viewer, await TAKE_STEP[step](row, lockedJob, input));
+        const outcome = isDone ? 'nothing' : (outcomeOf?.(lockedJob, input) ?? 'move');
+        const job = readableJob(viewer, await OUTCOMES[outcome](row, lockedJob, input));
         return answer ? answer(job, lockedJob) : (job as Answer);
       }),
   });
 }
 
-function factsOfEffects({ effects }: JobTransition): NeededFacts {
-  return effects.reduce<NeededFacts>((all, effect) => Object.assign(all, EFFECTS[effect].facts), {});
+/** What a call's policies, effects, and options use. Where the live bids are read, those to award are among them. */
+function factsForCall(key: JobTransitionKey, role: Role, options: readonly FactName[]): FactName[] {
+  const effects: readonly TransitionEffect[] = JOB_TRANSITIONS[key].effects;
+  const names = new Set([
+    ...factsForPolicies(key, role),
+    ...effects.flatMap((name) => EFFECTS[name].facts),
+    ...options,
+  ]);
+  if (names.has('liveBids')) names.delete('bidsToAward');
+  return [...names];
 }
 
 type TransitionInput = JobAddress & EffectInput;
 
-type TakeStep = (row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput) => Promise<JobRow>;
+type RunOutcome = (row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput) => Promise<JobRow>;
 
-const TAKE_STEP: Readonly<Record<Step, TakeStep>> = { move, keep, nothing: async (_, { job }) => job };
+const OUTCOMES: Readonly<Record<TransitionOutcome, RunOutcome>> = { move, keep, nothing: async (_, { job }) => job };
 
 async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput): Promise<JobRow> {
   const { tx, viewer, job } = lockedJob;
-  const consequences = row.effects.map((effect) => EFFECTS[effect].apply(lockedJob, input));
+  const results = row.effects.map((effect) => EFFECTS[effect].apply(lockedJob, input));
   const own: NewEvent = {
     type: row.event,
     actorId: viewer.userId,
     fromStatus: job.status,
     toStatus: row.to,
-    data: consequences.reduce((all, { data }) => Object.assign(all, data), eventDataOf(input)),
+    data: results.reduce((all, { data }) => Object.assign(all, data), eventDataOf(input)),
   };
-  const events = [own, ...consequences.flatMap((consequence) => consequence.events ?? [])];
-  const changes = consequences.reduce<JobChanges>((all, consequence) => Object.assign(all, consequence.job), {
+  const events = [own, ...results.flatMap((result) => result.events ?? [])];
+  const changes = results.reduce<JobChanges>((all, result) => Object.assign(all, result.job), {
     status: row.to,
     version: job.version + 1,
     eventCount: job.eventCount + events.length,
@@ -87,7 +103,7 @@ async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: 
     updateJob(tx, job, changes),
     logEvents(tx, job, events),
     ...(row.by === 'admin' ? [recordDecision(row, lockedJob, input)] : []),
-    ...consequences.flatMap(({ statements = [] }) => statements),
+    ...results.flatMap(({ sent = [] }) => sent),
   );
   return newJob;
 }

@@ -7,7 +7,7 @@ import { rating, requiredText } from '../../../platform/fields/values.js';
 import { idOf } from '../../rules/id-fields.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import type { ReadableJob } from './readable.js';
-import { transition, type Step } from './run-transition.js';
+import { transition, type TransitionOutcome } from './run-transition.js';
 
 export interface Publication {
   job: ReadableJob;
@@ -16,7 +16,8 @@ export interface Publication {
 }
 
 export const publishJob = transition('publish', {
-  answer(job, { job: draft, facts: { availableTokens = 0 } }): Publication {
+  facts: ['availableTokens'],
+  answer(job, { job: draft, facts: { availableTokens } }): Publication {
     const tokensCharged = publishCost(draft.urgency);
     return { job, tokensCharged, remainingBalance: availableTokens - tokensCharged };
   },
@@ -57,15 +58,15 @@ export const resolveDispute = transition('resolveDispute', {
     ),
     agreedBy: optionalText(TEXT.line).describe('Who agrees; kept as it is written. What counts is who is logged in.'),
   },
-  facts: { disputeEvents: true },
-  stepOf({ viewer, disputeEvents }, { resolution }) {
+  facts: ['disputeEvents'],
+  outcomeOf({ viewer, facts: { disputeEvents } }, { resolution }) {
     const proposal = disputeFrom(disputeEvents)?.proposal ?? null;
-    return STEPS[resolutionMove(proposal, viewer.userId, resolution)];
+    return OUTCOMES[resolutionMove(proposal, viewer.userId, resolution)];
   },
 });
 
 /** A proposal keeps the job disputed; a party that repeats its own proposal changes nothing. */
-const STEPS: Readonly<Record<ResolutionMove, Step>> = {
+const OUTCOMES: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
   propose: 'keep',
   counter: 'keep',
   repeat: 'nothing',

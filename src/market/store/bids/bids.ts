@@ -1,5 +1,6 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import type { LiveBid } from '../../rules/jobs/facts.js';
 import type { BID, HOLD } from '../../rules/entities/bid.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
 import type { BidId, ContractorId, HoldId, JobId, UserId } from '../../rules/ids.js';
@@ -160,8 +161,6 @@ export const liveBidsOfJob = sql<LiveBid[]>`(
       'isBidderSuspended', ${isBidderSuspended})
     order by "bids"."created_at", "bids"."id"), '[]')
   from bids where "bids"."job_id" = "jobs"."id" and ${inArray(bids.status, [...LIVE_BID_STATES])})`;
-
-export type LiveBid = Pick<Bid, 'id' | 'contractorId'> & { readonly isBidderSuspended: boolean };
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 

@@ -6,7 +6,9 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
 import type { JobId } from '../../rules/ids.js';
+import type { JobFacts } from '../../rules/jobs/facts.js';
 import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
+import { factsForAvailableActions } from '../../rules/policies.js';
 import type { BidState } from '../../rules/states.js';
 import { eventFor, readsDispute } from '../../rules/reading/timeline.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
@@ -27,7 +29,7 @@ import {
 import { asJson, jsonReader } from '../../../platform/db/rows.js';
 import { asArray, builder, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { jobs } from '../tables/jobs.js';
-import { viewerFacts, type ViewerFacts } from './viewer-facts.js';
+import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
 /** What a statement reads with a job: the parts that have a value here. */
@@ -67,7 +69,8 @@ export interface JobParts {
   readonly bids?: Page<BidWithBidder>;
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
-  readonly facts?: ViewerFacts;
+  /** Those on which the available actions depend. */
+  readonly facts?: Partial<JobFacts>;
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
@@ -157,10 +160,15 @@ const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>
     },
   },
   dispute: { sql: () => disputeEventsOfJob, reader: () => readDispute },
-  facts: { sql: (_, { role, $ }) => asJson(viewerFacts(role, $)), reader: () => readViewerFacts },
+  facts: {
+    sql: (_, { role, $ }) => asJson(columnsOfActionFacts(role, $)),
+    reader: (_, role) => jsonReader(columnsOfActionFacts(role, sql.placeholder)),
+  },
 };
 
-const readViewerFacts = jsonReader<ViewerFacts>(viewerFacts('contractor', sql.placeholder));
+function columnsOfActionFacts(role: Role, $: Placeholders<ViewerIds>) {
+  return factColumns(factsForAvailableActions(role), { role, $, isCall: false });
+}
 
 const readEvent = jsonReader<EventRow>(eventShape);
 

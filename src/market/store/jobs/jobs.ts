@@ -1,23 +1,19 @@
 /**
- * Jobs: reading them, locking one with the facts that policies ask for, and changing its row. Whoever changes a job
- * holds its lock and adds the events of the change (`events.ts`).
+ * Jobs: reading them, locking one, and changing its row. Whoever changes a job holds its lock and adds the events of the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
-import type { DisputeEvent } from '../../rules/jobs/disputes.js';
 import { JOB_FIELDS, type JobFields } from '../../rules/jobs/editing.js';
 import type { BidId, HomeownerId, JobId } from '../../rules/ids.js';
-import type { BidState } from '../../rules/states.js';
+import type { JobFacts } from '../../rules/jobs/facts.js';
+import { FACTS_OF_VISIBILITY } from '../../rules/policies.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { bidsLimitingEdits, liveBidsOfJob, type LiveBid } from '../bids/bids.js';
 import type { Db } from '../../../platform/db/database.js';
-import { disputeEventsOfJob, readDisputeEvent } from '../events/events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
-import { lockedAvailableTo } from '../ledger/ledger.js';
 import { narrow } from '../people/people.js';
 import { builder, columns, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { jobs, jobSearch, type JobRow } from '../tables/jobs.js';
-import { viewerFacts, type ViewerFacts } from './viewer-facts.js';
-import { forEachRole, idsOf, isOwnerSuspended, ownBidStates, visibleJobs, type ViewerIds } from '../visibility.js';
+import { factColumns } from './job-facts.js';
+import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.js';
 
 export type { JobRow };
 
@@ -28,11 +24,9 @@ export interface Places {
   town: string | null;
 }
 
-/** A job, and the states of the viewer's own bids on it, which say whether they see it. */
-export interface JobWithOwnBids<Job = JobRow> {
+/** A job, and what decides whether the viewer sees it, if the job's row alone does not. */
+export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 'ownBids' | 'isOwnerSuspended'>> {
   job: Job;
-  ownBids: readonly BidState[];
-  isOwnerSuspended?: boolean;
 }
 
 export const jobColumns = getTableColumns(jobs);
@@ -51,8 +45,7 @@ const selectJob = forEachRole((role) =>
       'selectJob',
       ($: Placeholders<ViewerIds & { id: JobId }>) => ({
         job: { ...jobFields(include), ...partsColumn(include, role, $) },
-        ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
-        isOwnerSuspended,
+        ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, isCall: false }),
       }),
       ($, fields) =>
         builder
@@ -69,7 +62,7 @@ export async function readJob(
   viewer: Viewer,
   id: JobId,
   include: JobInclude = {},
-): Promise<JobWithOwnBids | undefined> {
+): Promise<JobWithVisibility | undefined> {
   const [row] = await selectJob[viewer.role](include)(db, { id, ...idsOf(viewer) });
   if (row) readParts(viewer, [row.job], include);
   return row;
@@ -96,59 +89,6 @@ export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholde
     .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`)
     .for('update'),
 );
-
-/** What policies and effects ask about a job besides its own row. */
-export interface StoredFacts extends ViewerFacts {
-  /** Empty unless they are asked for. */
-  readonly liveBids: readonly LiveBid[];
-  readonly disputeEvents: readonly DisputeEvent[];
-  /** The number of bids that limit what an edit can change. Zero unless requested. */
-  readonly bidsLimitingEdits: number;
-}
-
-/** Facts that only some operations need. */
-export interface NeededFacts {
-  readonly liveBids?: boolean;
-  readonly disputeEvents?: boolean;
-  readonly bidsLimitingEdits?: boolean;
-  /** Locks the viewer's balance, so that what is read of it is not spent meanwhile. */
-  readonly lockedBalance?: boolean;
-}
-
-const EMPTY_JSON_LIST = sql`'[]'::json`;
-
-/** Which facts are read is part of the text: where a parameter decides, Postgres makes the plan anew on each call. */
-function selectFacts({ liveBids, disputeEvents, lockedBalance, bidsLimitingEdits: limits }: NeededFacts) {
-  return statement(
-    'selectFacts',
-    ($: Placeholders<ViewerIds & { id: JobId }>) => ({
-      ...viewerFacts('contractor', $),
-      ...(lockedBalance && { availableTokens: lockedAvailableTo($) }),
-      bidsLimitingEdits: limits ? bidsLimitingEdits : sql<number>`0`,
-      liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : EMPTY_JSON_LIST}`,
-      disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : EMPTY_JSON_LIST}`,
-    }),
-    ($, fields) =>
-      builder
-        .select(fields)
-        .from(jobs)
-        .where(eq(jobs.id, $('id'))),
-  );
-}
-
-const factStatements = cachedByKey<ReturnType<typeof selectFacts>>();
-
-/** The facts of a job, for an operation on it; undefined if there is no such job. */
-export async function factsOfJob(
-  db: Db,
-  viewer: Viewer,
-  id: JobId,
-  neededFacts: NeededFacts = {},
-): Promise<StoredFacts | undefined> {
-  const select = factStatements(JSON.stringify(neededFacts), () => selectFacts(neededFacts));
-  const [facts] = await select(db, { id, ...idsOf(viewer) });
-  return facts && { ...facts, disputeEvents: facts.disputeEvents.map(readDisputeEvent) };
-}
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>

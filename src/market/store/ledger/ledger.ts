@@ -2,7 +2,7 @@
  * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check constraint
  * on the balance prevents an overdraft, also when two calls spend at once.
  */
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
 import type { RowOf, ShownRow } from '../../../platform/fields/entity.js';
 import type { BidId, JobId, TransferId, UserId } from '../../rules/ids.js';
@@ -64,13 +64,11 @@ export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholde
     .for('update'),
 );
 
-/** A user's available tokens, as a column of another select. */
-export const availableTo = ($: Placeholders<{ userId: UserId }>) =>
-  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')})`;
-
-/** The same, with the balance locked. */
-export const lockedAvailableTo = ($: Placeholders<{ userId: UserId }>) =>
-  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')} for update)`;
+/** A user's available tokens, as a column of another select, which may lock the balance. */
+export function availableTo(userId: SQL, { isLocked }: { isLocked: boolean }): SQL<number> {
+  const lock = isLocked ? sql`for update` : sql``;
+  return sql`(select t.balance - t.held from token_balances t where t.user_id = ${userId} ${lock})`;
+}
 
 export interface Movement {
   userId: UserId;

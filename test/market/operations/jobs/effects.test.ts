@@ -71,9 +71,13 @@ const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | 
   chargePublishing: (before, after) => after.owner < before.owner && after.paid === before.owner - after.owner,
   keepBudgets: (before, after) => before.budget === null && after.budget !== null,
   keepCompletionDate: (before, after) => before.completionBase === null && after.completionBase !== null,
-  setAwardedBid: (before, after) => before.awarded === null && after.awarded !== null,
-  acceptBid: (before, after) => before.accepted === 0 && after.accepted === 1,
-  rejectOtherBids: (before, after) => after.rejected > before.rejected && after.accepted > before.accepted,
+  awardBid: (before, after) =>
+    before.awarded === null &&
+    after.awarded !== null &&
+    before.accepted === 0 &&
+    after.accepted === 1 &&
+    after.rejected === before.rejected + before.live - 1 &&
+    before.live > 1,
   rejectLiveBids: (before, after) => after.rejected === before.rejected + before.live && before.live > 0,
   releaseHolds: (before, after) => before.activeHolds > 0 && after.activeHolds === 0,
   creditContractor: (before, after) => isCredited(before, after) && after.last !== 'job.completed',

@@ -1,0 +1,52 @@
+/** What is known of a job besides its row. Policies and effects name the facts that they use, and only those are read. */
+import type { BidId, ContractorId, EventId, UserId } from '../ids.js';
+import type { BidState } from '../states.js';
+import type { DisputeEvent } from './disputes.js';
+
+export interface JobFacts {
+  /** The states of the viewer's own bids, including withdrawn ones. Only contractors have any. */
+  readonly ownBids: readonly BidState[];
+  readonly isOwnerSuspended: boolean;
+  /** Whether support has to decide who owns the viewer's account. */
+  readonly isEmailDisputed: boolean;
+  /** The account that pays for the job and gets refunds, whoever calls. */
+  readonly ownerUserId: UserId;
+  /** The tokens that can be spent: the bidding contractor's in a contractor's call, otherwise the job owner's. */
+  readonly availableTokens: number;
+  /** The number of live bids whose contractors aren't suspended: in a call that names a bid, of that one alone. */
+  readonly bidsToAward: number;
+  /** The standing proposal in the dispute. Null if there is none. */
+  readonly standingProposal: StandingProposal | null;
+  /** Null unless the job was approved. */
+  readonly reviewWindow: ReviewWindow | null;
+  /** The oldest first. */
+  readonly liveBids: readonly LiveBid[];
+  readonly disputeEvents: readonly DisputeEvent[];
+  /** The number of bids that limit what an edit can change. */
+  readonly bidsLimitingEdits: number;
+}
+
+export type FactName = keyof JobFacts;
+
+export interface StandingProposal {
+  readonly eventId: EventId;
+  readonly by: UserId;
+}
+
+/** Whether an approved job can still be rated: it already has a rating, it's too late, or it can. */
+export type ReviewWindow = 'used' | 'over' | 'open';
+
+export interface LiveBid {
+  readonly id: BidId;
+  readonly contractorId: ContractorId;
+  readonly isBidderSuspended: boolean;
+}
+
+/** Throws if a fact is missing: whatever uses a fact must name it, or it isn't read. */
+export function assertKnown<Name extends FactName>(
+  facts: Partial<JobFacts>,
+  names: readonly Name[],
+): asserts facts is Partial<JobFacts> & Pick<JobFacts, Name> {
+  const missing = names.find((name) => facts[name] === undefined);
+  if (missing) throw new Error(`The fact ${missing} was not read.`);
+}

@@ -1,0 +1,101 @@
+/** The facts of a job, each as a column of a select of jobs. A statement has only those that its caller asks for. */
+import { eq, sql, type SQL } from 'drizzle-orm';
+import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
+import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
+import type { JobId } from '../../rules/ids.js';
+import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
+import { REVIEW_DAYS_MAX } from '../../rules/limits.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
+import { bidsLimitingEdits, bidsToAwardOfJob, liveBidsOfJob } from '../bids/bids.js';
+import { disputeEventsOfJob, readDisputeEvent } from '../events/events.js';
+import { availableTo } from '../ledger/ledger.js';
+import type { Db } from '../../../platform/db/database.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { jobs } from '../tables/jobs.js';
+import { forEachRole, idsOf, isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
+
+/** How a fact is read: for callers in one role, and in a call with their balance locked, so nothing else spends it. */
+interface FactQuery {
+  readonly role: Role;
+  readonly $: Placeholders<ViewerIds>;
+  readonly isCall: boolean;
+}
+
+const ownerUserId = sql`(select h.user_id from homeowners h where h.id = "jobs"."homeowner_id")`;
+
+/** The latest proposal, while the parties can still agree. The events of other jobs aren't read. */
+const standingProposal = sql`case when "jobs"."status" = '${inState('acceptResolution')}'
+  then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
+  where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
+
+/**
+ * No state follows completion, so the last status change of a completed job is its completion. For a list of jobs,
+ * Postgres would answer EXISTS by reading all events once.
+ */
+const reviewWindow = sql`case when "jobs"."status" = '${inState('review')}' and (
+  select true from events e
+  where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}' limit 1)
+  then case when "jobs"."rating" is not null then 'used'
+    when "jobs"."status_changed_at" < now() - interval '${sql.raw(String(REVIEW_DAYS_MAX))} days' then 'over'
+    else 'open' end end`;
+
+const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
+  ownBids: ({ role, $ }) => ownBidStates(role, $),
+  isOwnerSuspended: () => isOwnerSuspended,
+  isEmailDisputed: ({ $ }) =>
+    sql`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
+  ownerUserId: () => ownerUserId,
+  availableTokens: ({ role, $, isCall }) =>
+    availableTo(role === 'contractor' ? sql`${$('userId')}` : ownerUserId, { isLocked: isCall }),
+  bidsToAward: () => bidsToAwardOfJob,
+  standingProposal: () => standingProposal,
+  reviewWindow: () => reviewWindow,
+  liveBids: () => liveBidsOfJob,
+  disputeEvents: () => disputeEventsOfJob,
+  bidsLimitingEdits: () => bidsLimitingEdits,
+};
+
+/** The columns of these facts; dispute events are still as `disputeEventsOfJob` selects them. */
+export function factColumns<Name extends FactName>(names: readonly Name[], query: FactQuery) {
+  const columns = names.map((name) => [name, FACTS[name](query)]);
+  return Object.fromEntries(columns) as { readonly [Fact in Name]: SQL<JobFacts[Fact]> };
+}
+
+/** Reads facts of a job; undefined if there is no such job. */
+export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
+
+/**
+ * Makes a function that reads the facts for a call, under the job's lock. Which they are is part of the text: if a
+ * parameter decided, Postgres would plan each call anew.
+ */
+export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
+  const select = forEachRole((role) => {
+    const names = namesFor(role);
+    return names.length === 0 ? noFacts : selectFacts(names, role);
+  });
+  return (db, viewer, id) => select[viewer.role](db, viewer, id);
+}
+
+const noFacts: ReadFacts = async () => ({});
+
+function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
+  const select = statement(
+    'selectFacts',
+    ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, isCall: true }),
+    ($, fields) =>
+      builder
+        .select(fields)
+        .from(jobs)
+        .where(eq(jobs.id, $('id'))),
+  );
+  return async (db, viewer, id) => {
+    const [facts] = await select(db, { id, ...idsOf(viewer) });
+    const events = facts?.disputeEvents as unknown[][] | undefined;
+    return events ? { ...facts, disputeEvents: events.map(readDisputeEvent) } : facts;
+  };
+}
+
+/** The one state in which the operation is possible. */
+function inState(key: 'acceptResolution' | 'review') {
+  return sql.raw(JOB_ACTIONS[key].from[0]);
+}
