@@ -79,6 +79,7 @@ import {
   rotateWebhookSecret,
   updateWebhookEndpoint,
 } from '../market/operations/webhooks/endpoints.js';
+import type { BidOperationName } from '../market/rules/bids.js';
 import { ADMIN_ACTION } from '../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../market/rules/entities/session.js';
@@ -88,6 +89,7 @@ import { JOB_EVENT } from '../market/rules/entities/event.js';
 import { CATALOG } from '../market/rules/entities/reference.js';
 import { CONTRACTOR } from '../market/rules/entities/people.js';
 import { REVIEW } from '../market/rules/entities/review.js';
+import type { JobOperationName } from '../market/rules/lifecycle.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../market/rules/entities/tokens.js';
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../market/rules/entities/webhook.js';
 import {
@@ -152,6 +154,43 @@ const JOBS_QUERY = [
 ];
 
 const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
+
+/** In the order of the documents. */
+const JOB_ROUTES = {
+  updateJob: route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
+  deleteJob: route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => doneBody('The draft is deleted.') }),
+  publishJob: route('POST', '/jobs/{id}/publish', publishJob, {
+    shows: PUBLICATION,
+    answer: async ({ job, ...rest }, caller: Caller) => ({ ...rest, job: await withWarnings(job, caller) }),
+  }),
+  awardJob: route('POST', '/jobs/{id}/award', awardJob, ONE_JOB),
+  checkInJob: route('POST', '/jobs/{id}/checkin', checkInJob, ONE_JOB),
+  submitJobForReview: route('POST', '/jobs/{id}/submit-for-review', submitJobForReview, ONE_JOB),
+  approveJob: route('POST', '/jobs/{id}/approve', approveJob, ONE_JOB),
+  disputeJob: route('POST', '/jobs/{id}/dispute', disputeJob, ONE_JOB),
+  escalateJob: route('POST', '/jobs/{id}/escalate', escalateJob, ONE_JOB),
+  resolveDispute: route('POST', '/jobs/{id}/resolve-dispute', resolveDispute, ONE_JOB),
+  acceptResolution: route('POST', '/jobs/{id}/accept-resolution', acceptResolution, ONE_JOB),
+  reachDecision: route('POST', '/jobs/{id}/reach-decision', reachDecision, ONE_JOB),
+  acceptDecision: route('POST', '/jobs/{id}/accept-decision', acceptDecision, ONE_JOB),
+  fileAppeal: route('POST', '/jobs/{id}/file-appeal', fileAppeal, ONE_JOB),
+  finalizeAppeal: route('POST', '/jobs/{id}/finalize-appeal', finalizeAppeal, ONE_JOB),
+  completeJob: route('POST', '/jobs/{id}/complete', completeJob, ONE_JOB),
+  cancelJob: route('POST', '/jobs/{id}/cancel', cancelJob, ONE_JOB),
+  reviewJob: route('POST', '/jobs/{id}/review', reviewJob, ONE_JOB),
+} satisfies Readonly<Record<Exclude<JobOperationName, 'submitBid'>, Route>>;
+
+const BID_ROUTES = {
+  submitBid: route('POST', '/jobs/{jobId}/bids', submitBid, {
+    status: 201,
+    location: ({ id }) => `/v1/bids/${id}`,
+    shows: BID,
+  }),
+  viewBid: route('POST', '/jobs/{jobId}/bids/{id}/view', viewBid, { shows: BID }),
+  shortlistBid: route('POST', '/jobs/{jobId}/bids/{id}/shortlist', shortlistBid, { shows: BID }),
+  rejectBid: route('POST', '/jobs/{jobId}/bids/{id}/reject', rejectBid, { shows: BID }),
+  withdrawBid: route('POST', '/jobs/{jobId}/bids/{id}/withdraw', withdrawBid, { shows: BID }),
+} satisfies Readonly<Record<BidOperationName | 'submitBid', Route>>;
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, {
@@ -289,27 +328,7 @@ export const ROUTES: readonly Route[] = [
     ...ONE_JOB,
   }),
   route('GET', '/jobs/{id}', readJob, ONE_JOB),
-  route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
-  route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => doneBody('The draft is deleted.') }),
-  route('POST', '/jobs/{id}/publish', publishJob, {
-    shows: PUBLICATION,
-    answer: async ({ job, ...rest }, caller: Caller) => ({ ...rest, job: await withWarnings(job, caller) }),
-  }),
-  route('POST', '/jobs/{id}/award', awardJob, ONE_JOB),
-  route('POST', '/jobs/{id}/checkin', checkInJob, ONE_JOB),
-  route('POST', '/jobs/{id}/submit-for-review', submitJobForReview, ONE_JOB),
-  route('POST', '/jobs/{id}/approve', approveJob, ONE_JOB),
-  route('POST', '/jobs/{id}/dispute', disputeJob, ONE_JOB),
-  route('POST', '/jobs/{id}/escalate', escalateJob, ONE_JOB),
-  route('POST', '/jobs/{id}/resolve-dispute', resolveDispute, ONE_JOB),
-  route('POST', '/jobs/{id}/accept-resolution', acceptResolution, ONE_JOB),
-  route('POST', '/jobs/{id}/reach-decision', reachDecision, ONE_JOB),
-  route('POST', '/jobs/{id}/accept-decision', acceptDecision, ONE_JOB),
-  route('POST', '/jobs/{id}/file-appeal', fileAppeal, ONE_JOB),
-  route('POST', '/jobs/{id}/finalize-appeal', finalizeAppeal, ONE_JOB),
-  route('POST', '/jobs/{id}/complete', completeJob, ONE_JOB),
-  route('POST', '/jobs/{id}/cancel', cancelJob, ONE_JOB),
-  route('POST', '/jobs/{id}/review', reviewJob, ONE_JOB),
+  ...Object.values(JOB_ROUTES),
   route('GET', '/jobs/{id}/actions', readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
@@ -321,11 +340,7 @@ export const ROUTES: readonly Route[] = [
   }),
 
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
-  route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, location: ({ id }) => `/v1/bids/${id}`, shows: BID }),
-  route('POST', '/jobs/{jobId}/bids/{id}/view', viewBid, { shows: BID }),
-  route('POST', '/jobs/{jobId}/bids/{id}/shortlist', shortlistBid, { shows: BID }),
-  route('POST', '/jobs/{jobId}/bids/{id}/reject', rejectBid, { shows: BID }),
-  route('POST', '/jobs/{jobId}/bids/{id}/withdraw', withdrawBid, { shows: BID }),
+  ...Object.values(BID_ROUTES),
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('GET', '/bids/{id}', readBid, { shows: BID }),
   route('GET', '/bids/{id}/hold', readHold, { shows: HOLD }),

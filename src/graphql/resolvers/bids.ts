@@ -1,5 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import type { Me } from '../../market/operations/accounts/me.js';
+import type { BidOperationName } from '../../market/rules/bids.js';
 import { availableBidActions } from '../../market/rules/available-actions.js';
 import type { Bid as BidRow, Hold as HoldRow } from '../../market/store/bids/bids.js';
 import { guaranteedThenNewest, listOwnBids } from '../../market/operations/bids/read.js';
@@ -34,8 +35,10 @@ function withEdge(bid: BidRow) {
   return { bid, bidEdge: { node: bid, cursor: cursorOf(guaranteedThenNewest(bid)) } };
 }
 
+type BidMutationName = BidOperationName | 'submitBid';
+
 @Resolver(() => Bid)
-export class BidResolver {
+export class BidResolver implements Readonly<Record<BidMutationName, (...args: never[]) => unknown>> {
   @Mutation(() => SubmitBidPayload, mutationOptions(submitBid))
   submitBid(
     @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,

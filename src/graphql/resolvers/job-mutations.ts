@@ -21,32 +21,17 @@ import {
 } from '../../market/operations/jobs/transitions.js';
 import { newestFirst } from '../../market/operations/jobs/read.js';
 import type { ReadableJob } from '../../market/operations/jobs/readable.js';
+import type { JobOperationName } from '../../market/rules/lifecycle.js';
 import { perform } from '../../platform/call/operation.js';
 import { cursorOf } from '../../platform/call/paging.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import {
-  AcceptDecisionPayload,
-  AcceptResolutionPayload,
-  ApproveJobPayload,
-  AwardJobPayload,
-  CancelJobPayload,
-  CheckInJobPayload,
-  CompleteJobPayload,
-  CreateJobPayload,
-  DeleteJobPayload,
-  DisputeJobPayload,
-  EscalateJobPayload,
-  FileAppealPayload,
-  FinalizeAppealPayload,
-  PublishJobPayload,
-  ReachDecisionPayload,
-  ResolveDisputePayload,
-  ReviewJobPayload,
-  SubmitJobForReviewPayload,
-  UpdateJobPayload,
-} from '../types/payloads.js';
+import * as payloads from '../types/payloads.js';
 import { mutationOptions } from './field-options.js';
+
+type JobMutationName = Exclude<JobOperationName, 'submitBid'>;
+
+const PAYLOADS = payloads satisfies Readonly<Record<`${Capitalize<JobMutationName>}Payload`, object>>;
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
 const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
@@ -84,40 +69,40 @@ const jobPayload = (job: ReadableJob) => ({ job });
 
 /** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
 @Resolver()
-export class JobMutations {
-  @Mutation(() => CreateJobPayload, mutationOptions(createJob))
+export class JobMutations implements Readonly<Record<JobMutationName, (...args: never[]) => unknown>> {
+  @Mutation(() => PAYLOADS.CreateJobPayload, mutationOptions(createJob))
   createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(createJob, input, caller).then((job) => {
       return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
     });
   }
 
-  @Mutation(() => UpdateJobPayload, mutationOptions(updateJob))
+  @Mutation(() => PAYLOADS.UpdateJobPayload, mutationOptions(updateJob))
   updateJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(UpdateJobInput, 'nullable') input?: object) {
     return perform(updateJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => DeleteJobPayload, mutationOptions(deleteJob))
+  @Mutation(() => PAYLOADS.DeleteJobPayload, mutationOptions(deleteJob))
   deleteJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
     return perform(deleteJob, job, caller).then((draft) => ({ job: draft, deletedJobId: draft.id }));
   }
 
-  @Mutation(() => PublishJobPayload, mutationOptions(publishJob))
+  @Mutation(() => PAYLOADS.PublishJobPayload, mutationOptions(publishJob))
   publishJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
     return perform(publishJob, job, caller);
   }
 
-  @Mutation(() => AwardJobPayload, mutationOptions(awardJob))
+  @Mutation(() => PAYLOADS.AwardJobPayload, mutationOptions(awardJob))
   awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(awardJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => CheckInJobPayload, mutationOptions(checkInJob))
+  @Mutation(() => PAYLOADS.CheckInJobPayload, mutationOptions(checkInJob))
   checkInJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CheckInJobInput, 'nullable') input?: object) {
     return perform(checkInJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => SubmitJobForReviewPayload, mutationOptions(submitJobForReview))
+  @Mutation(() => PAYLOADS.SubmitJobForReviewPayload, mutationOptions(submitJobForReview))
   submitJobForReview(
     @OnJob() job: JobArgs,
     @Ctx() { caller }: Context,
@@ -126,62 +111,62 @@ export class JobMutations {
     return perform(submitJobForReview, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ApproveJobPayload, mutationOptions(approveJob))
+  @Mutation(() => PAYLOADS.ApproveJobPayload, mutationOptions(approveJob))
   approveJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ApproveJobInput, 'nullable') input?: object) {
     return perform(approveJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => DisputeJobPayload, mutationOptions(disputeJob))
+  @Mutation(() => PAYLOADS.DisputeJobPayload, mutationOptions(disputeJob))
   disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(disputeJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => EscalateJobPayload, mutationOptions(escalateJob))
+  @Mutation(() => PAYLOADS.EscalateJobPayload, mutationOptions(escalateJob))
   escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(escalateJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ResolveDisputePayload, mutationOptions(resolveDispute))
+  @Mutation(() => PAYLOADS.ResolveDisputePayload, mutationOptions(resolveDispute))
   resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @Ctx() { caller }: Context) {
     return perform(resolveDispute, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => AcceptResolutionPayload, mutationOptions(acceptResolution))
+  @Mutation(() => PAYLOADS.AcceptResolutionPayload, mutationOptions(acceptResolution))
   acceptResolution(@OnJob() job: JobArgs, @Input(AcceptResolutionInput) input: object, @Ctx() { caller }: Context) {
     return perform(acceptResolution, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ReachDecisionPayload, mutationOptions(reachDecision))
+  @Mutation(() => PAYLOADS.ReachDecisionPayload, mutationOptions(reachDecision))
   reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @Ctx() { caller }: Context) {
     return perform(reachDecision, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => AcceptDecisionPayload, mutationOptions(acceptDecision))
+  @Mutation(() => PAYLOADS.AcceptDecisionPayload, mutationOptions(acceptDecision))
   acceptDecision(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
     return perform(acceptDecision, job, caller).then(jobPayload);
   }
 
-  @Mutation(() => FileAppealPayload, mutationOptions(fileAppeal))
+  @Mutation(() => PAYLOADS.FileAppealPayload, mutationOptions(fileAppeal))
   fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @Ctx() { caller }: Context) {
     return perform(fileAppeal, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => FinalizeAppealPayload, mutationOptions(finalizeAppeal))
+  @Mutation(() => PAYLOADS.FinalizeAppealPayload, mutationOptions(finalizeAppeal))
   finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @Ctx() { caller }: Context) {
     return perform(finalizeAppeal, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => CompleteJobPayload, mutationOptions(completeJob))
+  @Mutation(() => PAYLOADS.CompleteJobPayload, mutationOptions(completeJob))
   completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(completeJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => ReviewJobPayload, mutationOptions(reviewJob))
+  @Mutation(() => PAYLOADS.ReviewJobPayload, mutationOptions(reviewJob))
   reviewJob(@OnJob() job: JobArgs, @Input(ReviewJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(reviewJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
-  @Mutation(() => CancelJobPayload, mutationOptions(cancelJob))
+  @Mutation(() => PAYLOADS.CancelJobPayload, mutationOptions(cancelJob))
   cancelJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CancelJobInput, 'nullable') input?: object) {
     return perform(cancelJob, { ...input, ...job }, caller).then(jobPayload);
   }

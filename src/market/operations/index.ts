@@ -1,4 +1,6 @@
 /** All operations. Both APIs, the contracts and the tests use this one list. */
+import type { BidOperationName } from '../rules/bids.js';
+import type { JobOperationName, JobTransitionName } from '../rules/lifecycle.js';
 import { endOtherSessions, endSession, listSessions, readSession } from './sessions/active-sessions.js';
 import { listAdminActions, readAdminAction } from './admins/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './sessions/api-keys.js';
@@ -22,24 +24,7 @@ import { createJob, deleteJob, updateJob } from './jobs/edit.js';
 import { listOwnEvents, streamJobEvents, streamMyEvents } from './events/events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { reviewJob } from './jobs/review.js';
-
-import {
-  publishJob,
-  awardJob,
-  checkInJob,
-  submitJobForReview,
-  approveJob,
-  disputeJob,
-  escalateJob,
-  resolveDispute,
-  acceptResolution,
-  reachDecision,
-  acceptDecision,
-  fileAppeal,
-  finalizeAppeal,
-  completeJob,
-  cancelJob,
-} from './jobs/transitions.js';
+import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, findTransfers, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
@@ -106,21 +91,7 @@ export const OPERATIONS = {
   listJobs,
   updateJob,
   deleteJob,
-  publishJob,
-  awardJob,
-  checkInJob,
-  submitJobForReview,
-  approveJob,
-  disputeJob,
-  escalateJob,
-  resolveDispute,
-  acceptResolution,
-  reachDecision,
-  acceptDecision,
-  fileAppeal,
-  finalizeAppeal,
-  completeJob,
-  cancelJob,
+  ...TRANSITIONS,
   reviewJob,
   readDispute,
   listEvents,
@@ -154,6 +125,7 @@ export const OPERATIONS = {
   readNode,
   readLifecycle,
   readCatalog,
-};
+} satisfies Readonly<Record<Exclude<JobOperationName, JobTransitionName> | BidOperationName, object>> &
+  Readonly<Record<string, object>>;
 
 export type OperationName = keyof typeof OPERATIONS;

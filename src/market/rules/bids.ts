@@ -89,6 +89,7 @@ export const BID_CONSEQUENCES = {
   },
 } as const satisfies Record<string, BidConsequence>;
 
+export type BidOperationName = (typeof BID_TRANSITIONS)[BidTransitionKey]['operation'];
 export type BidTransitionKey = keyof typeof BID_TRANSITIONS;
 
 export const BID_TRANSITION_LIST: readonly BidTransition[] = Object.values(BID_TRANSITIONS);

@@ -294,6 +294,9 @@ export const JOB_CREATION = {
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
 export type JobActionKey = keyof typeof JOB_ACTIONS;
+/** Each has an operation, a REST route, a summary, an example, and a mutation, by the types of the lists of these. */
+export type JobOperationName = (typeof JOB_ACTIONS)[JobActionKey]['operation'];
+export type JobTransitionName = (typeof JOB_TRANSITIONS)[JobTransitionKey]['operation'];
 export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
 export type JobActionName = (typeof JOB_ACTIONS)[JobActionKey]['action'];
 

@@ -1,14 +1,14 @@
 /** An example of every request and of every answer: Hanna’s sink, which Carl repairs. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { Operation } from '../../platform/call/operation.js';
-import { BID_TRANSITIONS } from '../../market/rules/bids.js';
+import { BID_TRANSITIONS, type BidOperationName } from '../../market/rules/bids.js';
 import { BID } from '../../market/rules/entities/bid.js';
 import { JOB } from '../../market/rules/entities/job.js';
 import { CONTRACTOR } from '../../market/rules/entities/people.js';
 import { TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
 import type { Entity } from '../../platform/fields/entity.js';
 import { REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
-import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../../market/rules/lifecycle.js';
+import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS, type JobOperationName } from '../../market/rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../../market/rules/states.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails } from '../bodies.js';
@@ -29,8 +29,10 @@ const PERSON = {
 
 const LINK_TOKEN = 'q6iJcQh0wVtZ0m3m1yB5l0dVv8mCw1rJq0k2ZxT4u7E';
 
-/** In the spelling of the domain; an operation that takes no body has none. */
-const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> } = {
+type Examples = { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> | null };
+
+/** In the spelling of the domain. Operations on jobs and bids that take no body are null here. */
+const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, object | null>> = {
   signUpHomeowner: { ...PERSON, referralCode: null },
   signUpContractor: {
     email: 'carl@example.com',
@@ -61,6 +63,8 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.', externalReference: null },
 
   createJob: exampleInput(JOB),
+  deleteJob: null,
+  publishJob: null,
   updateJob: { budgetMax: 450, desiredCompletionDate: '2026-03-27' },
   cancelJob: { reason: 'It was only the washer.' },
   awardJob: { bidId: exampleId('bid') },
@@ -76,23 +80,28 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
     ruling: 'The joint was not sealed.',
     resolutionTerms: 'Carl returns within a week.',
   },
+  acceptDecision: null,
   fileAppeal: { appealReason: 'The tap was faulty.', supportingEvidence: 'The maker has recalled it.' },
   finalizeAppeal: { finalDecision: 'The decision stands.', ruling: 'The recall came later.' },
   reviewJob: { rating: 5, review: 'On time and tidy.' },
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
   submitBid: exampleInput(BID),
+  viewBid: null,
+  shortlistBid: null,
+  rejectBid: null,
+  withdrawBid: null,
 
   createWebhookEndpoint: { url: 'https://hooks.example.com/jobs', eventTypes: ['bid.submitted', 'job.completed'] },
   updateWebhookEndpoint: { status: 'paused' },
 };
 
-const REQUEST_OF = new Map<Operation<unknown, unknown>, object>(
+const REQUEST_OF = new Map<Operation<unknown, unknown>, object | null>(
   Object.entries(REQUESTS).map(([name, example]) => [OPERATIONS[name as OperationName], example]),
 );
 
 export function requestExample({ operation }: Route): unknown {
-  return toWire(REQUEST_OF.get(operation));
+  return toWire(REQUEST_OF.get(operation) ?? undefined);
 }
 
 /** The example of what is shown, as it is after this very call. */

@@ -1,6 +1,7 @@
 /** The transitions of a job, one for each row of the lifecycle: the input of each, and what it adds to its row. */
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
+import type { JobTransitionName } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
 import { publishCost } from '../../rules/jobs/publishing.js';
 import { rating, requiredText } from '../../../platform/fields/values.js';
@@ -118,3 +119,21 @@ export const completeJob = transition('complete', {
 });
 
 export const cancelJob = transition('cancel', { body: { reason: optionalText(TEXT.note).describe('Why.') } });
+
+export const TRANSITIONS = {
+  publishJob,
+  awardJob,
+  checkInJob,
+  submitJobForReview,
+  approveJob,
+  disputeJob,
+  escalateJob,
+  resolveDispute,
+  acceptResolution,
+  reachDecision,
+  acceptDecision,
+  fileAppeal,
+  finalizeAppeal,
+  completeJob,
+  cancelJob,
+} satisfies Record<JobTransitionName, object>;
