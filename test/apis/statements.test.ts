@@ -133,8 +133,9 @@ describe('a call with an API key', () => {
 type Cost = readonly [statements: number, roundTrips: number];
 
 /**
- * Two flushes: BEGIN, the lock and the facts, if the call uses any; the changes and COMMIT. A new job has nothing to lock, and takes one. An
- * admin's session is looked up, which is one more statement and one more flush; what they do is recorded.
+ * Two flushes: BEGIN, the lock and the facts, if the call uses any; the changes and COMMIT. A new job has nothing to
+ * lock, and takes one. An admin's session is looked up, which is one more statement and one more flush; what they do is
+ * recorded.
  */
 const USUAL_COST: Cost = [6, 2];
 const COSTS: { readonly [Key in OperationKey]?: Cost } = {

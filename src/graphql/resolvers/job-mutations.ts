@@ -21,7 +21,7 @@ import {
 } from '../../market/operations/jobs/transitions.js';
 import { newestFirst } from '../../market/operations/jobs/read.js';
 import type { ReadableJob } from '../../market/operations/jobs/readable.js';
-import type { JobOperationName } from '../../market/rules/lifecycle.js';
+import type { JOB_CREATION, JobOperationName } from '../../market/rules/lifecycle.js';
 import { perform } from '../../platform/call/operation.js';
 import { cursorOf } from '../../platform/call/paging.js';
 import type { Context } from '../context.js';
@@ -29,7 +29,7 @@ import { Input, inputOf } from '../inputs.js';
 import * as payloads from '../types/payloads.js';
 import { mutationOptions } from './field-options.js';
 
-type JobMutationName = Exclude<JobOperationName, 'submitBid'>;
+type JobMutationName = Exclude<JobOperationName, 'submitBid'> | (typeof JOB_CREATION)['operation'];
 
 const PAYLOADS = payloads satisfies Readonly<Record<`${Capitalize<JobMutationName>}Payload`, object>>;
 

@@ -2,7 +2,7 @@
  * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it.
  * `availableActions`, the documents and the tests' journeys are all read from here, from `states.ts` and, for bids,
  * from `bids.ts`; `test/market/rules/lifecycle-rows.test.ts` holds the rows against each other, and
- * `test/contracts/actions.test.ts` against the routes and the mutations.
+ * `test/contracts/actions.test.ts` against the addresses of the routes.
  */
 import type { Effect, TransitionEffect } from './effects.js';
 import type { RefusalCode } from './errors.js';

@@ -98,7 +98,7 @@ function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput):
   return undefined;
 }
 
-/** The facts that a call's policies ask for, of callers in this role. A free call isn't asked whether it can be paid. */
+/** The facts that a call's policies ask for, by the caller's role. The price of a free call isn't asked about. */
 export function factsForPolicies(key: JobActionKey, role: Role, { isFree = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
   const asked = conditions.filter(({ isPrice }) => !(isPrice && isFree));

@@ -1,4 +1,4 @@
-/** What is known of a job besides its row. Policies and effects name the facts that they use, and only those are read. */
+/** What is known of a job besides its row. Policies and effects name the facts they use, and only those are read. */
 import type { BidId, ContractorId, EventId, UserId } from '../ids.js';
 import type { BidState } from '../states.js';
 import type { DisputeEvent } from './disputes.js';

@@ -1,5 +1,6 @@
 /**
- * Jobs: reading them, locking one, and changing its row. Whoever changes a job holds its lock and adds the events of the change (`events.ts`).
+ * Jobs: reading them, locking one, and changing its row. Whoever changes a job holds its lock and adds the events of
+ * the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { JOB_FIELDS, type JobFields } from '../../rules/jobs/editing.js';
