@@ -19,7 +19,7 @@ import {
   type JobParties,
   type PartyViewer,
 } from './parties.js';
-import { assertKnown, type FactName, type JobFacts, type ReviewWindow } from './jobs/facts.js';
+import type { FactName, JobFacts, ReviewWindow } from './jobs/facts.js';
 import { missingToPublish, publishCost, type ToPublish } from './jobs/publishing.js';
 import { BID_STATES, COUNTED_BID_STATES, JOB_STATES, LIVE_BID_STATES } from './states.js';
 import type { BidState, JobState } from './states.js';
@@ -144,6 +144,15 @@ function condition<Name extends FactName = never>(
       return policy(input);
     },
   };
+}
+
+/** Throws if a fact is missing: whatever uses a fact must name it, or it isn't read. */
+export function assertKnown<Name extends FactName>(
+  facts: Partial<JobFacts>,
+  names: readonly Name[],
+): asserts facts is Partial<JobFacts> & Pick<JobFacts, Name> {
+  const missing = names.find((name) => facts[name] === undefined);
+  if (missing) throw new Error(`The fact ${missing} was not read.`);
 }
 
 /** The input of a policy that asks for these facts. */

@@ -17,14 +17,13 @@ const POSSIBLE = {
   viewer: [hannah, hugo, carla, cyrus, ada].flatMap((viewer) =>
     BOTH.map((mustVerifyEmail) => ({ ...viewer, mustVerifyEmail })),
   ),
-  ownBids: [[], ['withdrawn'], ['pending'], ['rejected'], ['accepted']] as BidState[][],
+  ownBids: [[], ['withdrawn'], ['pending']] as BidState[][],
   isOwnerSuspended: BOTH,
   isEmailDisputed: BOTH,
   availableTokens: [0, 1_000],
   bidsToAward: [0, 1],
   standingProposal: [null, { eventId, by: hannah.userId }, { eventId, by: carla.userId }],
   reviewWindow: [null, 'used', 'over', 'open'] as const,
-  creditContractor: BOTH,
 };
 
 const INPUTS = Object.entries(POSSIBLE).reduce<Omit<PolicyInput, 'job'>[]>(

@@ -4,14 +4,25 @@ import { JOB } from '../../rules/entities/job.js';
 import { entityInput } from '../../../platform/fields/entity-inputs.js';
 import { checkEdit, CODES_OF_LIMITS, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/jobs/editing.js';
 import type { JobFields, JobPatch, RequiredJobField } from '../../rules/jobs/editing.js';
-import { assertKnown } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { assertAllowed, editDenial, conditionDenial, factsForPolicies, jobDenial } from '../../rules/policies.js';
+import {
+  assertAllowed,
+  assertKnown,
+  editDenial,
+  conditionDenial,
+  factsForPolicies,
+  jobDenial,
+} from '../../rules/policies.js';
 import { INITIAL_JOB_STATE } from '../../rules/states.js';
 import { logEvents } from '../../store/events/events.js';
-import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs/jobs.js';
-import { factsReader } from '../../store/jobs/job-facts.js';
+import {
+  deleteJob as deleteRow,
+  factsReader,
+  insertJob,
+  setTown,
+  updateJob as updateRow,
+} from '../../store/jobs/jobs.js';
 import { moveTokens } from '../../store/ledger/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';

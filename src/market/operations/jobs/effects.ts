@@ -6,8 +6,9 @@
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/effects.js';
 import type { BidId } from '../../rules/ids.js';
-import { assertKnown, type FactName, type LiveBid } from '../../rules/jobs/facts.js';
+import type { FactName, LiveBid } from '../../rules/jobs/facts.js';
 import { publishCost, refundOnCancel } from '../../rules/jobs/publishing.js';
+import { assertKnown } from '../../rules/policies.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { addRating, creditCompletion } from '../../store/accounts/accounts.js';
 import { moveBids, releaseHolds } from '../../store/bids/bids.js';

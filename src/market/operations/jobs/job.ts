@@ -7,9 +7,8 @@ import { partyOf, seesJob, type JobParties, type Party } from '../../rules/parti
 import { assertAllowed, type Denial, type PolicyInput } from '../../rules/policies.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../../platform/db/database.js';
-import type { ReadFacts } from '../../store/jobs/job-facts.js';
 import { readPartsOfMany, type JobInclude } from '../../store/jobs/job-parts.js';
-import { lockJob, readJob, type JobRow, type JobWithVisibility } from '../../store/jobs/jobs.js';
+import { lockJob, readJob, type JobRow, type JobWithVisibility, type ReadFacts } from '../../store/jobs/jobs.js';
 import type { JobAddress } from './inputs.js';
 import { readableJob, type ReadableJob } from './readable.js';
 

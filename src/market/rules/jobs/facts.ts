@@ -41,12 +41,3 @@ export interface LiveBid {
   readonly contractorId: ContractorId;
   readonly isBidderSuspended: boolean;
 }
-
-/** Throws if a fact is missing: whatever uses a fact must name it, or it isn't read. */
-export function assertKnown<Name extends FactName>(
-  facts: Partial<JobFacts>,
-  names: readonly Name[],
-): asserts facts is Partial<JobFacts> & Pick<JobFacts, Name> {
-  const missing = names.find((name) => facts[name] === undefined);
-  if (missing) throw new Error(`The fact ${missing} was not read.`);
-}

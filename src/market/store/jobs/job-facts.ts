@@ -1,18 +1,15 @@
 /** The facts of a job, each as a column of a select of jobs. A statement has only those that its caller asks for. */
-import { eq, sql, type SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
-import type { JobId } from '../../rules/ids.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { REVIEW_DAYS_MAX } from '../../rules/limits.js';
-import type { Role, Viewer } from '../../rules/viewer.js';
+import type { Role } from '../../rules/viewer.js';
 import { bidsLimitingEdits, bidsToAwardOfJob, liveBidsOfJob } from '../bids/bids.js';
-import { disputeEventsOfJob, readDisputeEvent } from '../events/events.js';
+import { disputeEventsOfJob } from '../events/events.js';
 import { availableTo } from '../ledger/ledger.js';
-import type { Db } from '../../../platform/db/database.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
-import { jobs } from '../tables/jobs.js';
-import { forEachRole, idsOf, isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
+import type { Placeholders } from '../../../platform/db/statement.js';
+import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
 /** How a fact is read: for callers in one role, and in a call with their balance locked, so nothing else spends it. */
 interface FactQuery {
@@ -45,8 +42,9 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   isEmailDisputed: ({ $ }) =>
     sql`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
   ownerUserId: () => ownerUserId,
+  // A homeowner sees no jobs but their own. In a list, their balance is read once.
   availableTokens: ({ role, $, isCall }) =>
-    availableTo(role === 'contractor' ? sql`${$('userId')}` : ownerUserId, { isLocked: isCall }),
+    availableTo(role === 'admin' ? ownerUserId : sql`${$('userId')}`, { isLocked: isCall }),
   bidsToAward: () => bidsToAwardOfJob,
   standingProposal: () => standingProposal,
   reviewWindow: () => reviewWindow,
@@ -59,40 +57,6 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
 export function factColumns<Name extends FactName>(names: readonly Name[], query: FactQuery) {
   const columns = names.map((name) => [name, FACTS[name](query)]);
   return Object.fromEntries(columns) as { readonly [Fact in Name]: SQL<JobFacts[Fact]> };
-}
-
-/** Reads facts of a job; undefined if there is no such job. */
-export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
-
-/**
- * Makes a function that reads the facts for a call, under the job's lock. Which they are is part of the text: if a
- * parameter decided, Postgres would plan each call anew.
- */
-export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
-  const select = forEachRole((role) => {
-    const names = namesFor(role);
-    return names.length === 0 ? noFacts : selectFacts(names, role);
-  });
-  return (db, viewer, id) => select[viewer.role](db, viewer, id);
-}
-
-const noFacts: ReadFacts = async () => ({});
-
-function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
-  const select = statement(
-    'selectFacts',
-    ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, isCall: true }),
-    ($, fields) =>
-      builder
-        .select(fields)
-        .from(jobs)
-        .where(eq(jobs.id, $('id'))),
-  );
-  return async (db, viewer, id) => {
-    const [facts] = await select(db, { id, ...idsOf(viewer) });
-    const events = facts?.disputeEvents as unknown[][] | undefined;
-    return events ? { ...facts, disputeEvents: events.map(readDisputeEvent) } : facts;
-  };
 }
 
 /** The one state in which the operation is possible. */

@@ -5,10 +5,11 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { JOB_FIELDS, type JobFields } from '../../rules/jobs/editing.js';
 import type { BidId, HomeownerId, JobId } from '../../rules/ids.js';
-import type { JobFacts } from '../../rules/jobs/facts.js';
+import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { FACTS_OF_VISIBILITY } from '../../rules/policies.js';
-import type { Viewer } from '../../rules/viewer.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
+import { readDisputeEvent } from '../events/events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { narrow } from '../people/people.js';
 import { builder, columns, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
@@ -90,6 +91,40 @@ export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholde
     .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`)
     .for('update'),
 );
+
+/** Reads facts of a job; undefined if there is no such job. */
+export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
+
+/**
+ * Makes a function that reads the facts for a call, under the job's lock. Which they are is part of the text: if a
+ * parameter decided, Postgres would plan each call anew.
+ */
+export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
+  const select = forEachRole((role) => {
+    const names = namesFor(role);
+    return names.length === 0 ? noFacts : selectFacts(names, role);
+  });
+  return (db, viewer, id) => select[viewer.role](db, viewer, id);
+}
+
+const noFacts: ReadFacts = async () => ({});
+
+function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
+  const select = statement(
+    'selectFacts',
+    ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, isCall: true }),
+    ($, fields) =>
+      builder
+        .select(fields)
+        .from(jobs)
+        .where(eq(jobs.id, $('id'))),
+  );
+  return async (db, viewer, id) => {
+    const [facts] = await select(db, { id, ...idsOf(viewer) });
+    const events = facts?.disputeEvents as unknown[][] | undefined;
+    return events ? { ...facts, disputeEvents: events.map(readDisputeEvent) } : facts;
+  };
+}
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>
