@@ -1,4 +1,4 @@
-/** Logs one line of JSON for each event to standard output. Errors are cut down, so that no secret reaches a line. */
+/** Logs one line of JSON for each event to standard output, in batches. Errors are cut down, to keep secrets out. */
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 
 export function createLog(level: string, destination?: DestinationStream): Logger {
@@ -10,8 +10,45 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    destination ?? pino.destination({ fd: 1, sync: false }),
+    destination ?? openStandardOutput(),
   );
+}
+
+const WARN = pino.levels.values['warn'] ?? 40;
+const BATCH_BYTES = 4_096;
+const FLUSH_INTERVAL_MS = 200;
+/** If nobody reads standard output, further lines are dropped. */
+const UNREAD_BYTES_MAX = 16 * 1_024 * 1_024;
+
+/**
+ * Writing line by line takes 6 to 9% of a call's CPU. Lines wait until 4 KB have gathered, or for a fifth of a second.
+ * Warnings and errors don't wait, and the end of the process flushes the rest. A write doesn't block the event loop,
+ * because a program that doesn't read our output mustn't stop the market.
+ */
+function openStandardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: false, minLength: BATCH_BYTES, maxLength: UNREAD_BYTES_MAX });
+  const timer = setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
+  // pino flushes too, but retries a broken pipe forever. This flush runs first, so pino notices and drops the rest.
+  const flushAtExit = () => Object.assign(output, { sync: true }).flush();
+  process.prependListener('exit', flushAtExit);
+  output.on('close', () => {
+    clearInterval(timer);
+    process.off('exit', flushAtExit);
+  });
+  // After a broken pipe, pino drops every line. After another error, such as a full disk, the next flush retries.
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') clearInterval(timer);
+  });
+  const destination = {
+    // Asks pino to set `lastLevel` before each line.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write(line: string) {
+      output.write(line);
+      if (destination.lastLevel >= WARN) output.flush();
+    },
+  };
+  return destination;
 }
 
 /**
