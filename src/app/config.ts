@@ -5,8 +5,8 @@ import addressparser from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import type { DemoPeople } from '../pages/front-page.js';
 import { BUDGETS, budgetWindowSeconds, type BudgetName } from '../market/rules/limits.js';
-import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, SHARES } from '../platform/limits.js';
-import { sharesOf, type ShareTable } from '../platform/shares/share-limits.js';
+import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, QUOTAS } from '../platform/limits.js';
+import { quotasOf, type QuotaTable } from '../platform/quotas/quota-limits.js';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -120,13 +120,13 @@ export const VARIABLES = {
     .describe('on or off; on lets webhooks lead inside your own network, and go without https'),
   ...budgetVariables(),
   SHARE_REQUESTS_PER_USER: wholeNumber(1, 1_000_000)
-    .default(SHARES.requests.perUser)
+    .default(QUOTAS.requests.perUser)
     .describe('requests under way for one user'),
   SHARE_REQUESTS_PER_ADDRESS: wholeNumber(1, 1_000_000)
-    .default(SHARES.requests.perAddress)
+    .default(QUOTAS.requests.perAddress)
     .describe('requests under way for one network address, such as that of an office'),
   SHARE_STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000)
-    .default(SHARES.streams.perAddress)
+    .default(QUOTAS.streams.perAddress)
     .describe('streams for one network address, and as many WebSockets'),
   METRICS_TOKEN: z
     .string()
@@ -186,8 +186,8 @@ export type Environment = z.infer<typeof schema>;
 
 export interface Config extends Environment {
   readonly budgets: Readonly<Record<BudgetName, number>>;
-  readonly shares: ShareTable;
-  /** Variables of shares that are set and that no release reads any more. */
+  readonly quotas: QuotaTable;
+  /** Variables of quotas that are set and that no release reads any more. */
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
@@ -212,14 +212,14 @@ export function readConfig(
   return {
     ...config,
     budgets: budgetsOf(config, config.NODE_ENV),
-    shares: sharesOf(config, config.TRUST_PROXY_HOPS > 0),
+    quotas: quotasOf(config, config.TRUST_PROXY_HOPS > 0),
     withoutEffect: Object.keys(env).filter((name) => isWithoutEffect(name) && env[name] !== ''),
     introspection: config.GRAPHQL_INTROSPECTION ?? open,
     playground: config.GRAPHQL_PLAYGROUND ?? open,
   };
 }
 
-/** Each number of the shares had a variable; three are left. */
+/** Each number of the quotas had a variable; three are left. */
 function isWithoutEffect(name: string): boolean {
   return name.startsWith('SHARE_') && !(name in VARIABLES);
 }

@@ -43,7 +43,7 @@ export function openOperatorAddresses(
   let checking: Promise<string> | undefined;
 
   async function readiness(): Promise<string> {
-    await databaseWatch.look();
+    await databaseWatch.poll();
     if (databaseWatch.problem) return UNREADY[databaseWatch.problem.because];
     const reason = await unreadinessOf(probe);
     return reason === undefined || reason === FULL ? 'ready' : reason;

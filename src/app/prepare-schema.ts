@@ -22,9 +22,9 @@ export async function prepareSchema(
     if (!config.MIGRATE_ON_START) return await untilMigrated(connection, waitingServer.say, settings);
     await migrate(connection, {
       ...settings,
-      onWait: (holder) => {
+      onWait: (client) => {
         waitingServer.say('another instance migrates the database');
-        log.warn({ holder }, 'waiting for another instance that migrates the database');
+        log.warn({ client }, 'waiting for another instance that migrates the database');
       },
       onRun: (migration) => {
         waitingServer.say('the database is being migrated');
@@ -51,7 +51,7 @@ async function untilMigrated(
       const reason = await unreadinessOf(probe);
       if (reason === undefined || !WAITED_FOR.has(reason)) return;
       say(reason);
-      await sleep(MIGRATIONS.lookEveryMs, undefined, settings);
+      await sleep(MIGRATIONS.pollEveryMs, undefined, settings);
     }
   } finally {
     await probe.close();

@@ -14,7 +14,7 @@ import { taskKinds } from './task-kinds.js';
 import { openWebhooks } from '../market/webhooks/webhooks.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
-import { keepTidy } from '../market/store/housekeeping.js';
+import { startCleanup } from '../market/store/housekeeping.js';
 import { STOP_WITHIN_MS } from '../platform/service-limits.js';
 import { tellStep } from './welcome.js';
 
@@ -100,7 +100,7 @@ async function start(
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);
-  const housekeeping = keepTidy(services.db, (kind, error) =>
+  const housekeeping = startCleanup(services.db, (kind, error) =>
     log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );
   closers.push(housekeeping.close);

@@ -1,5 +1,5 @@
 /**
- * The one HTTP server: it determines the caller's address, counts the request in their shares, and passes it to the API
+ * The one HTTP server: it determines the caller's address, counts the request in their quotas, and passes it to the API
  * that it is for.
  */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
@@ -36,7 +36,7 @@ import { errorBody, sendFailure } from '../rest/answer.js';
 import { openDescription } from '../rest/openapi/openapi.js';
 import { openReference } from '../rest/reference.js';
 import { addressIdentity, believedAddress } from '../platform/security/address.js';
-import { RequestUnderWay } from '../platform/shares/shares.js';
+import { RequestUnderWay } from '../platform/quotas/quotas.js';
 import { TEXT } from '../market/rules/limits.js';
 import { HEAD } from '../platform/limits.js';
 import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
@@ -68,7 +68,7 @@ export async function startServer(
   config: Config,
   timeouts: Timeouts = TIMEOUTS,
 ): Promise<RunningServer> {
-  const { shares, metrics } = services;
+  const { quotas, metrics } = services;
   // Node would refuse a missing Host itself, and not in the documented form.
   const server = createServer({
     headersTimeout: timeouts.headMs,
@@ -79,8 +79,8 @@ export async function startServer(
     requireHostHeader: false,
     IncomingMessage: UpgradableRequest,
   });
-  const connections = boundConnections(server, shares, addressOfSocket);
-  const unreadAnswers = boundUnreadAnswers(shares, timeouts);
+  const connections = boundConnections(server, quotas, addressOfSocket);
+  const unreadAnswers = boundUnreadAnswers(quotas, timeouts);
   const graphqlPage = config.playground ? openPlayground() : openOffPage();
   const reference = openReference();
   const lifecycle = openLifecyclePage(config.playground ? operationsOfSteps() : undefined);
@@ -128,19 +128,19 @@ export async function startServer(
     return page ? page.send(exchange) : rest.handle(exchange, caller);
   }
 
-  /** Counts the request in its caller's share; throws a refusal if they have as many under way as they may. */
+  /** Counts the request in its caller's quota; throws a refusal if they have as many under way as they may. */
   function admit(exchange: Exchange): Caller<Viewer, Services> {
     const caller = new Caller<Viewer, Services>(services, {
       record: exchange.record,
       requestId: exchange.requestId,
       address: exchange.address,
-      holder: exchange.holder,
+      client: exchange.client,
       bearer: bearerOf(exchange.header('authorization')),
       idempotencyKey: exchange.header('idempotency-key'),
       program: programOf(exchange.header('user-agent')),
     });
     exchange.taken = caller.taken;
-    const underWay = new RequestUnderWay(shares.requests, caller.holder);
+    const underWay = new RequestUnderWay(quotas.requests, caller.client);
     caller.underWay = underWay;
     exchange.response.once('close', () => underWay.end());
     return caller;
@@ -151,9 +151,9 @@ export async function startServer(
     connections.begin(response);
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
-    const exchange = new Exchange(request, response, address, draining, shares);
+    const exchange = new Exchange(request, response, address, draining, quotas);
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
-    unreadAnswers.follow(response, exchange.holder, () =>
+    unreadAnswers.follow(response, exchange.client, () =>
       services.log.warn(logged(), 'response not read by the client: connection closed'),
     );
     response.on('close', () => logClosed(exchange, began));
@@ -183,7 +183,7 @@ export async function startServer(
       route: exchange.route,
       status,
       ms: Math.round(ms * 10) / 10,
-      ...lineOf(record, exchange.holder),
+      ...lineOf(record, exchange.client),
     };
     if (response.writableFinished) services.log[isRoutine ? 'debug' : levelOf(record, status)](line, 'answered');
     else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
@@ -198,8 +198,8 @@ export async function startServer(
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const response = new ServerResponse(request);
-    const exchange = new Exchange(request, response, address, draining, shares);
-    const { requestId, holder } = exchange;
+    const exchange = new Exchange(request, response, address, draining, quotas);
+    const { requestId, client } = exchange;
     const refuseUpgrade = (refusal: Refusal) => {
       answerInPlaceOfUpgrade(socket, response);
       setSecurityHeaders(exchange);
@@ -212,8 +212,8 @@ export async function startServer(
       if (problem) throw problem;
       if (draining.isDraining) throw serverStops();
       assertOriginMayOpen(request, cors);
-      const giveBack = shares.webSockets.take(holder);
-      graphql.webSockets.open({ request, socket, head, address, holder, giveBack, refuse: refuseUpgrade });
+      const release = quotas.webSockets.take(client);
+      graphql.webSockets.open({ request, socket, head, address, client, release, refuse: refuseUpgrade });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refuseUpgrade(error);
@@ -227,7 +227,7 @@ export async function startServer(
   server.on('checkExpectation', handleRequest);
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
   answerUnreadable(server, HEAD.bytesMax, errorBody);
-  await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
+  await listen(server, { port: config.PORT, host: config.HOST, backlog: quotas.limits.connections.total });
 
   return {
     port: portOf(server),

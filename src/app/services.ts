@@ -27,10 +27,10 @@ import { createPasswords } from '../platform/security/passwords.js';
 import { createAddressRules } from '../platform/security/public-addresses.js';
 import { createRateLimits } from '../platform/security/rate-limit.js';
 import { createRefreshTokens } from '../platform/security/refresh-token.js';
-import { createSealer } from '../platform/security/sealing.js';
+import { createEncryptor } from '../platform/security/encryption.js';
 import { keptSecret } from '../platform/security/secrets.js';
-import { openFilesMax, withinOpenFiles } from '../platform/shares/open-files.js';
-import { createShares } from '../platform/shares/shares.js';
+import { openFilesMax, withinOpenFiles } from '../platform/quotas/open-files.js';
+import { createQuotas } from '../platform/quotas/quotas.js';
 import {
   connect,
   directly,
@@ -75,8 +75,8 @@ export async function openServices(
   const webhookMetrics = createWebhookMetrics(metrics);
   const mailMetrics = createMailMetrics(metrics);
   const filesMax = openFilesMax();
-  const limits = withinOpenFiles(config.shares, filesMax);
-  if (limits !== config.shares)
+  const limits = withinOpenFiles(config.quotas, filesMax);
+  if (limits !== config.quotas)
     log.warn(
       { open_files_max: filesMax, connections_max: limits.connections.total },
       'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
@@ -134,7 +134,7 @@ export async function openServices(
     probe: databaseWatch.probe,
     databaseWatch,
     live,
-    shares: createShares(limits, metrics),
+    quotas: createQuotas(limits, metrics),
     metrics,
     webhookMetrics,
     mailMetrics,
@@ -161,8 +161,8 @@ export async function openServices(
     }),
     storedAnswers: { lockKey, selectRecord, insertRecord },
     recordedEffects: RECORDED_EFFECTS,
-    seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
-    sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    hmacs: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
+    encryptor: createEncryptor({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
     mail: mailSettings(config, secret),
     webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),

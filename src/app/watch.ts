@@ -19,7 +19,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   services.metrics.fact('build_info', 'What runs here.', { version: VERSION, node: process.version });
 }
 
-function watchShares({ metrics, db, passwords, shares, rateLimits }: Services, hasRedis: boolean): void {
+function watchShares({ metrics, db, passwords, quotas, rateLimits }: Services, hasRedis: boolean): void {
   metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
   const redisGauge = '1 while rates are counted in Redis, 0 while it is away; NaN where there is none.';
@@ -31,14 +31,14 @@ function watchShares({ metrics, db, passwords, shares, rateLimits }: Services, h
     'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.',
     'share',
     () => ({
-      connections: shares.connections.inUse(),
-      webSockets: shares.webSockets.inUse(),
-      streams: shares.streams.inUse(),
-      requests: shares.requests.inUse(),
-      longReads: shares.longReads.waiting,
+      connections: quotas.connections.inUse(),
+      webSockets: quotas.webSockets.inUse(),
+      streams: quotas.streams.inUse(),
+      requests: quotas.requests.inUse(),
+      heavyReads: quotas.heavyReads.waiting,
       databaseQueue: db.queue.waiting,
       hashingQueue: passwords.waiting,
-      unreadBytes: shares.unreadBytes.inUse(),
+      unreadBytes: quotas.unreadBytes.inUse(),
     }),
   );
 }

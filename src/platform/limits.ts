@@ -1,4 +1,4 @@
-/** How much of everything one caller may use, whatever the market: sizes of requests, documents and streams, shares. */
+/** How much of everything one caller may use, whatever the market: sizes of requests, documents and streams, quotas. */
 
 /** The longest of each kind of text that a field of any market may hold. A note and what is longer may span lines. */
 export const FIELD_TEXT = { note: 5_000, email: 254, url: 2_000, listItems: 50, cursor: 500, moment: 40 } as const;
@@ -127,18 +127,18 @@ export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, cl
 export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
 
 /**
- * Fair shares of whatever is scarce, so that no caller takes it from the others: beyond its share a call is refused, or
+ * Fair quotas of whatever is scarce, so that no caller takes it from the others: beyond its quota a call is refused, or
  * a connection closed. Three numbers have variables (`config.ts`).
  */
-export const SHARES = {
+export const QUOTAS = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
   /** Whether or not anything is subscribed to on them; behind a proxy they are counted for the caller's address too. */
   webSockets: { of: 'WebSockets', perUser: 20, perAddress: 1_000, total: 8_000 },
   /** Subscriptions, be it over a WebSocket or over server-sent events. */
   streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
-  /** To read one takes the event loop for up to 100 ms: see `LONG_READ`. */
-  longReads: { of: 'large bodies and new documents waiting to be read', perUser: 50, perAddress: 100, total: 500 },
+  /** To read one takes the event loop for up to 100 ms: see `HEAVY_READ`. */
+  heavyReads: { of: 'large bodies and new documents waiting to be read', perUser: 50, perAddress: 100, total: 500 },
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
   /** Of answers that their callers have not taken yet. */
@@ -150,10 +150,10 @@ export const SHARES = {
   },
 } as const;
 
-export type ShareName = keyof typeof SHARES;
+export type QuotaName = keyof typeof QUOTAS;
 
 /** Bodies from so many bytes on are read one after another, as are documents that no cache holds. */
-export const LONG_READ = { bodyBytesMin: 8 * 1024, waitMs: 5_000 } as const;
+export const HEAVY_READ = { bodyBytesMin: 8 * 1024, waitMs: 5_000 } as const;
 
 /** On one connection, while an earlier one is under way; beyond it the connection is closed. */
 export const REQUESTS_AHEAD_MAX = 16;

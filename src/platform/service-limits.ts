@@ -25,7 +25,7 @@ export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
 /** The queue of what is done after a commit, on each instance. */
 export const QUEUE = {
   /** A task whose time has come waits no longer than this, if there is a place for it. */
-  lookEveryMs: 1_000,
+  pollEveryMs: 1_000,
   /** A claim that failed is made again after so long, whatever the looks find. */
   claimEveryMs: 30_000,
   /** A server that stops waits so long for tasks under way. */
@@ -58,7 +58,7 @@ export const MIGRATIONS = {
   retryAfterMs: 2_000,
   retryForMs: 600_000,
   /** Whether another instance has done it. */
-  lookEveryMs: 500,
+  pollEveryMs: 500,
 } as const;
 
 /** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
@@ -130,8 +130,8 @@ export const DRAINING = {
  * silent is noticed before the first call has waited in vain for a place at it (`queueTimeoutMs`).
  */
 export const DATABASE_WATCH = {
-  lookEveryMs: 2_000,
-  lookWhileAwayEveryMs: 500,
+  pollEveryMs: 2_000,
+  pollWhileAwayEveryMs: 500,
   lookAgainAfterMs: 100,
   answerWithinMs: 1_250,
   failures: 2,

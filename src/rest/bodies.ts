@@ -23,7 +23,7 @@ import {
 } from '../market/rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
 import { ERRORS, PAGE } from '../platform/limits.js';
-import { choice, position, whole, moment } from '../platform/fields/values.js';
+import { enumOf, position, integer, timestamp } from '../platform/fields/values.js';
 import { idOf } from '../market/rules/id-fields.js';
 import { exampleOf } from '../platform/openapi/answer-schema.js';
 
@@ -75,7 +75,7 @@ const CARL = { user_type: 'contractor', first_name: 'Carl', last_name: 'Carver',
 const { token, refreshToken, expiresAt, refreshExpiresAt } = LOG_IN.fields;
 const TOKENS = { token, refreshToken, expiresAt, refreshExpiresAt };
 const SIGN_UP = {
-  tokensAwarded: { ...LOG_IN.fields.tokensAwarded, type: whole() },
+  tokensAwarded: { ...LOG_IN.fields.tokensAwarded, type: integer() },
   confirmationSent: { ...LOG_IN.fields.confirmationSent, type: z.boolean() },
 };
 
@@ -134,7 +134,7 @@ function wholeList<F extends Fields>(name: string, { description, schema }: Enti
 }
 
 const actionOnWire = <Action extends string>(actions: readonly Action[], example: Action) => ({
-  type: choice(actions.map((action) => action.toLowerCase())),
+  type: enumOf(actions.map((action) => action.toLowerCase())),
   description: 'The operation.',
   example: example.toLowerCase(),
 });
@@ -226,17 +226,17 @@ export const EVENT_LOG = entity('EventLog', 'What happened to one’s jobs, the 
 });
 
 export const PAGINATION = entity('Pagination', 'Which part of the list the page is.', {
-  page: { type: whole(1), description: 'Which page, from 1; 1 if it was asked for by `after`.', example: 1 },
-  perPage: { type: whole(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
+  page: { type: integer(1), description: 'Which page, from 1; 1 if it was asked for by `after`.', example: 1 },
+  perPage: { type: integer(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
   total: {
-    type: whole(),
+    type: integer(),
     description:
       `How many entries there are in all: exact up to ${PAGE.exactTotalMax}, ` +
       `or ${PAGE.exactSearchTotalMax} of a search, where counting stops.`,
     example: 1,
   },
   totalPages: {
-    type: whole(),
+    type: integer(),
     description:
       'How many pages the counted entries fill. Where `total_capped` is true there are more: read on by the `Link` ' +
       'header, until it has no `next`.',
@@ -259,7 +259,7 @@ const REASONS_IN_WORDS = REST_ERROR_CODES.flatMap((code) => {
 
 export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
   code: {
-    type: choice(REST_ERROR_CODES, 'ErrorCode'),
+    type: enumOf(REST_ERROR_CODES, 'ErrorCode'),
     description: 'Why, for a program to read.',
     example: 'VALIDATION_FAILED',
   },
@@ -276,11 +276,11 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
     description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
   },
   reason: {
-    type: choice(REASONS, 'RefusalReason').optional(),
+    type: enumOf(REASONS, 'RefusalReason').optional(),
     description: `Why, where the code alone does not say it. ${REASONS_IN_WORDS}`,
   },
   fieldsLeftOut: {
-    type: whole().optional(),
+    type: integer().optional(),
     description: `How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`,
   },
   fromState: { type: z.string().optional(), description: 'The state that does not allow the call.' },
@@ -288,23 +288,23 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
     type: z.array(z.string().describe('An operation’s name.')).optional(),
     description: 'The operations that the caller can call instead.',
   },
-  required: { type: whole().optional(), description: 'How many tokens it takes.' },
-  available: { type: whole().optional(), description: 'How many tokens are free to spend.' },
-  retryAfter: { type: whole().optional(), description: 'After how many seconds to try again.' },
+  required: { type: integer().optional(), description: 'How many tokens it takes.' },
+  available: { type: integer().optional(), description: 'How many tokens are free to spend.' },
+  retryAfter: { type: integer().optional(), description: 'After how many seconds to try again.' },
   limit: {
     type: z.string().optional(),
     description: 'Which limit was reached: a budget, as the `RateLimit` header names it, or a share.',
   },
   until: {
-    type: moment.nullable().optional(),
+    type: timestamp.nullable().optional(),
     description: 'When the suspension of the account ends. Null if it has no end.',
   },
   allowedMethods: {
     type: z.array(z.string().describe('A method.')).optional(),
     description: 'What the address takes.',
   },
-  expectedVersion: { type: whole().optional(), description: 'The version that was expected.' },
-  version: { type: whole().optional(), description: 'The version that the job has.' },
+  expectedVersion: { type: integer().optional(), description: 'The version that was expected.' },
+  version: { type: integer().optional(), description: 'The version that the job has.' },
 });
 export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 
@@ -312,7 +312,7 @@ export const PROBLEM = entity(
   'Problem',
   'Why a call was refused. `details.code` is one of a closed list, and determines which further keys there are.',
   {
-    status: { type: whole(400), description: 'The status, once more.', example: 400 },
+    status: { type: integer(400), description: 'The status, once more.', example: 400 },
     error: {
       type: z.string(),
       description: 'A sentence for a person to read.',

@@ -101,10 +101,10 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
  */
 function readText(value: string, kind: ShapeKind): unknown {
   // In a query an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
-  if (kind.is === 'moment') return value.replace(/ (?=\d\d:\d\d$)/, '+');
-  if (kind.is === 'whole number' && /^-?(0|[1-9]\d*)$/.test(value)) return Number(value);
+  if (kind.is === 'timestamp') return value.replace(/ (?=\d\d:\d\d$)/, '+');
+  if (kind.is === 'integer' && /^-?(0|[1-9]\d*)$/.test(value)) return Number(value);
   if (kind.is === 'number' && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value)) return Number(value);
-  if (kind.is === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
+  if (kind.is === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }
 

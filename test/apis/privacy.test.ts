@@ -55,7 +55,7 @@ beforeAll(async () => {
   // A document without limits asks for hundreds of things at once.
   const long = 100_000;
   const databaseQueue = { perUser: long, perAddress: long, total: long };
-  app = await openTestApp({}, { tokensLast: true, shares: { databaseQueue } });
+  app = await openTestApp({}, { tokensLast: true, quotas: { databaseQueue } });
   scenes = [];
   for (const state of STATES) scenes.push(await plantScene(app, state));
   if (IS_WHOLE) scenes.push(await plantScene(app, 'completed', { through: 'appealed' }));

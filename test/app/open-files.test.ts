@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openFilesMax, withinOpenFiles } from '../../src/platform/shares/open-files.js';
+import { openFilesMax, withinOpenFiles } from '../../src/platform/quotas/open-files.js';
 import { readConfig } from '../../src/app/config.js';
 import { until } from '../platform/security/until.js';
 import { readiness } from './callers.js';
@@ -54,7 +54,7 @@ it.each([
   [4_096, 2_896],
   [1_024, 512],
 ])('of %i files so many are for connections: %i', (filesMax, total) => {
-  expect(withinOpenFiles(readConfig({}).shares, filesMax).connections.total).toBe(total);
+  expect(withinOpenFiles(readConfig({}).quotas, filesMax).connections.total).toBe(total);
 });
 
 it('knows how many this process may open', () => {

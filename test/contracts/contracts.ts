@@ -19,5 +19,5 @@ export const CONTRACTS: Readonly<Record<string, (before: string) => string | Pro
   'schema/permissions.txt': () => permissionsFile(printed === 'print' || MATRIX === 'whole'),
   '.env.example': environmentFile,
   'README.md': withConfigurationTable,
-  'src/platform/shares/README.md': withShareTable,
+  'src/platform/quotas/README.md': withShareTable,
 };

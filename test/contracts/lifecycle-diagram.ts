@@ -19,7 +19,7 @@ import {
 } from '../../src/market/rules/states.js';
 import type { JobAction, JobTransition } from '../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../src/market/rules/states.js';
-import { PARTY_WORDS } from '../../src/market/rules/parties.js';
+import { ALLOWED_ACTORS } from '../../src/market/rules/parties.js';
 
 export function lifecycleDiagram(): string {
   return [
@@ -95,7 +95,7 @@ function jobRow(row: JobAction): string[] {
   return [
     code(row.operation),
     code(addressOf('/jobs/{id}', row)),
-    PARTY_WORDS[row.by].description,
+    ALLOWED_ACTORS[row.by].description,
     codes(row.from),
     destination(row),
     eventsOf(row),
@@ -120,7 +120,7 @@ function bidRow(row: BidTransition): string[] {
   return [
     code(row.operation),
     code(addressOf('/jobs/{id}/bids/{bid_id}', row)),
-    PARTY_WORDS[row.by].description,
+    ALLOWED_ACTORS[row.by].description,
     codes(row.from),
     code(row.to),
     code(row.event),

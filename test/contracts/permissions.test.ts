@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BidTransitionKey } from '../../src/market/rules/bids.js';
-import type { JobActionKey, PartyWord } from '../../src/market/rules/lifecycle.js';
+import type { JobActionKey, AllowedActor } from '../../src/market/rules/lifecycle.js';
 import { JOB_STATES } from '../../src/market/rules/states.js';
 import { callRest, APIS, operationName, outcomeOf, type Asked } from '../story/calls.js';
 import { homeowner, type Person } from '../story/cast.js';
@@ -54,7 +54,7 @@ const DISPUTED = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 type Law = Record<string, Record<string, readonly string[]>>;
 
 /** The people of the matrix by the word that the specification has for them. */
-const PEOPLE_OF: Record<PartyWord, readonly string[]> = {
+const PEOPLE_OF: Record<AllowedActor, readonly string[]> = {
   owner: ['owner'],
   awardee: ['awardee'],
   parties: ['owner', 'awardee'],

@@ -7,7 +7,7 @@
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../src/market/rules/lifecycle.js';
 import { JOB_STATES } from '../../src/market/rules/states.js';
-import { PARTY_WORDS } from '../../src/market/rules/parties.js';
+import { ALLOWED_ACTORS } from '../../src/market/rules/parties.js';
 import { newId } from '../../src/market/store/new-id.js';
 import {
   APIS,
@@ -356,7 +356,7 @@ function jobSection(key: JobActionKey): Section {
   return mutationSection(
     key,
     action,
-    `${description} For ${PARTY_WORDS[by].description}.`,
+    `${description} For ${ALLOWED_ACTORS[by].description}.`,
     (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }),
     action,
   );
@@ -384,7 +384,7 @@ function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section
   return mutationSection(
     key,
     title,
-    `${description} For ${PARTY_WORDS[by].description}. Here: ${BID_OF[whose]}.`,
+    `${description} For ${ALLOWED_ACTORS[by].description}. Here: ${BID_OF[whose]}.`,
     ({ job }) => ({ job: job.id, bid: job.bids[whose] ?? NO_BID }),
   );
 }

@@ -118,7 +118,7 @@ needs('haproxy').describe('behind HAProxy', () => {
       body: JSON.stringify({ query }),
     });
     const reader = (sse.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
-    await until(() => app.services.shares.streams.inUse() === 2);
+    await until(() => app.services.quotas.streams.inUse() === 2);
 
     await app.rest('POST', '/v1/jobs', { token: hanna.token, body: { title: 'Sink', description: 'It drips.' } });
     let received = '';
@@ -127,7 +127,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     expect(messages.at(-1)).toMatchObject({ payload: { data: { myEvents: { type: 'JOB_CREATED' } } } });
     await reader.cancel();
     socket.terminate();
-    await until(() => app.services.shares.streams.inUse() === 0);
+    await until(() => app.services.quotas.streams.inUse() === 0);
   });
 
   it('a body that is too large is refused by the server', async () => {

@@ -96,7 +96,7 @@ needs('haproxy').describe('behind HAProxy', () => {
   it('a call without a response in time ends with 504, but a stream that is silent as long continues', async () => {
     const proxy = await startProxy([host()], { ANSWER_WITHIN: '1s' });
     const streams = [hearAsEvents, hearOverWebSocket].map((hear) => hear(proxy.url, hanna, MY_EVENTS));
-    await until(() => app.services.shares.streams.inUse() === streams.length);
+    await until(() => app.services.quotas.streams.inUse() === streams.length);
     const { body: job } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: SINK });
     await Promise.all(streams.map((stream) => stream.count(1)));
     await app.sql.begin(async (sql) => {

@@ -191,7 +191,7 @@ function statusOf({ status }: Response): number {
 }
 
 it('a server that is full says so, and not that the database is away', async () => {
-  const app = await openTestApp({ DATABASE_POOL_SIZE: '1' }, { shares: { databaseQueue: { total: 1 } } });
+  const app = await openTestApp({ DATABASE_POOL_SIZE: '1' }, { quotas: { databaseQueue: { total: 1 } } });
   closing.push(() => app.close());
   const hanna = await homeowner(app, 'Hanna');
   // The driver forgets a reservation that has to open its connection first.

@@ -16,13 +16,13 @@ import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import type { Services } from '../../src/market/operations/services.js';
 import { isBearer } from '../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../src/platform/security/access-token.js';
-import type { ShareName } from '../../src/platform/limits.js';
+import type { QuotaName } from '../../src/platform/limits.js';
 import { startServer } from '../../src/app/server.js';
 import { directly, type Connection, type DatabaseHooks } from '../../src/platform/db/database.js';
 import { taskKinds } from '../../src/app/task-kinds.js';
 import { openWebhooks } from '../../src/market/webhooks/webhooks.js';
-import type { ShareLimits, ShareTable } from '../../src/platform/shares/share-limits.js';
-import { createShares, type Shares } from '../../src/platform/shares/shares.js';
+import type { QuotaLimits, QuotaTable } from '../../src/platform/quotas/quota-limits.js';
+import { createQuotas, type Quotas } from '../../src/platform/quotas/quotas.js';
 import { addressOf } from '../story/addresses.js';
 import type { Answer, GraphqlAnswer, Json } from '../story/answer.js';
 import { expectAsDescribed, expectAsDocumented } from '../story/documented.js';
@@ -41,7 +41,7 @@ export interface TestApp {
   /** The statements sent since the last look. */
   statements(): string[];
   /** The same services behind another server, with shorter timeouts or other shares: its URL. */
-  another(timeouts?: Partial<Timeouts>, shares?: ShareChanges): Promise<{ url: string; shares: Shares }>;
+  another(timeouts?: Partial<Timeouts>, quotas?: QuotaChanges): Promise<{ url: string; quotas: Quotas }>;
   /** What /metrics says under this name and these labels. */
   metric(name: string): Promise<number>;
   /** Throws if the answer is not what the OpenAPI document says. */
@@ -63,7 +63,7 @@ export interface CallOptions {
 
 export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
 
-type ShareChanges = Partial<Record<ShareName, Partial<ShareLimits>>>;
+type QuotaChanges = Partial<Record<QuotaName, Partial<QuotaLimits>>>;
 
 export interface AppOptions {
   /** Opens a second instance on the database of this one. */
@@ -71,7 +71,7 @@ export interface AppOptions {
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
   /** Other shares than those of the product. */
-  shares?: ShareChanges;
+  quotas?: QuotaChanges;
   /** For tests that may take longer on a busy machine than an access token lasts. */
   tokensLast?: boolean;
   /** Another way to its database than the straight one. */
@@ -90,10 +90,10 @@ const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   connectTimeoutSeconds: 60,
 };
 
-function withShares(table: ShareTable, changes: ShareChanges): ShareTable {
+function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
   return Object.fromEntries(
-    Object.entries(table).map(([name, share]) => [name, { ...share, ...changes[name as ShareName] }]),
-  ) as ShareTable;
+    Object.entries(table).map(([name, share]) => [name, { ...share, ...changes[name as QuotaName] }]),
+  ) as QuotaTable;
 }
 
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
@@ -101,7 +101,7 @@ export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  { sameDatabaseAs, settings, shares = {}, tokensLast = false, through = (straight) => straight }: AppOptions = {},
+  { sameDatabaseAs, settings, quotas = {}, tokensLast = false, through = (straight) => straight }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
   const read = readConfig({
@@ -113,7 +113,7 @@ export async function openTestApp(
     MAILBOX_SECRET,
     ...env,
   });
-  const config = { ...read, shares: withShares(read.shares, shares), ...settings };
+  const config = { ...read, quotas: withQuotas(read.quotas, quotas), ...settings };
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];
   const log = createLog(
@@ -163,11 +163,11 @@ export async function openTestApp(
       sent = [];
       return seen;
     },
-    another: async (timeouts, shares = {}) => {
-      const own = createShares(withShares(config.shares, shares), services.metrics);
-      const one = await startServer({ ...services, shares: own }, config, { ...TIMEOUTS, ...timeouts });
+    another: async (timeouts, quotas = {}) => {
+      const own = createQuotas(withQuotas(config.quotas, quotas), services.metrics);
+      const one = await startServer({ ...services, quotas: own }, config, { ...TIMEOUTS, ...timeouts });
       servers.push(one);
-      return { url: one.url, shares: own };
+      return { url: one.url, quotas: own };
     },
     metric: async (name) => {
       const lines = (await (await fetch(`${server.url}/metrics`)).text()).split('\n');

@@ -4,7 +4,7 @@
  */
 import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
 import { INITIAL_JOB_STATE } from '../../src/market/rules/states.js';
-import type { JobTransition, JobTransitionKey, PartyWord } from '../../src/market/rules/lifecycle.js';
+import type { JobTransition, JobTransitionKey, AllowedActor } from '../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../src/market/rules/states.js';
 import type { Role } from '../../src/market/rules/viewer.js';
 import { newId } from '../../src/market/store/new-id.js';
@@ -150,7 +150,7 @@ export async function propose(app: TestApp, people: People, job: GivenJob): Prom
 }
 
 /** Who takes a step; of the two parties, the owner goes first. */
-export const STEPS_OF: Record<PartyWord, (keyof People)[]> = {
+export const STEPS_OF: Record<AllowedActor, (keyof People)[]> = {
   owner: ['owner'],
   awardee: ['awardee'],
   parties: ['owner', 'awardee'],

@@ -3,7 +3,7 @@
  * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
  */
 import type { JobField } from '../../src/market/rules/jobs/editing.js';
-import type { JobActionKey, JobTransitionKey, PartyWord } from '../../src/market/rules/lifecycle.js';
+import type { JobActionKey, JobTransitionKey, AllowedActor } from '../../src/market/rules/lifecycle.js';
 import type { JobPhase, JobState } from '../../src/market/rules/states.js';
 
 const PHASES: Readonly<Record<JobState, JobPhase>> = {
@@ -107,7 +107,7 @@ export const JOB_ACTION_KEYS = Object.keys(OPERATIONS_ON_JOBS) as JobActionKey[]
 export interface SpecifiedRow {
   readonly operation: string;
   readonly path: string;
-  readonly by: PartyWord;
+  readonly by: AllowedActor;
   readonly from: readonly JobState[];
   readonly to: JobState | 'stays' | 'gone';
   readonly event: string;
@@ -116,7 +116,7 @@ export interface SpecifiedRow {
 function row<Operation extends string, To extends SpecifiedRow['to']>(
   operation: Operation,
   path: string,
-  by: PartyWord,
+  by: AllowedActor,
   from: readonly JobState[],
   to: To,
   event: string,

@@ -5,7 +5,7 @@ import type { Sql } from 'postgres';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { createAddressRules } from '../../src/platform/security/public-addresses.js';
-import { createSealer } from '../../src/platform/security/sealing.js';
+import { createEncryptor } from '../../src/platform/security/encryption.js';
 import { newId } from '../../src/market/store/new-id.js';
 import { asArray } from '../../src/platform/db/statement.js';
 import { webhookTasks } from '../../src/market/webhooks/tasks.js';
@@ -14,7 +14,7 @@ import { until } from '../platform/security/until.js';
 import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
 import { openReceiver, type Receiver } from '../market/webhooks/receiver.js';
 
-const sealer = createSealer({ secret: 'a secret that only tests know, 32 bytes' });
+const encryptor = createEncryptor({ secret: 'a secret that only tests know, 32 bytes' });
 const ENDPOINTS = Array.from({ length: 10 }, () => newId('webhookEndpoint'));
 
 let database: OwnDatabase;
@@ -37,10 +37,10 @@ async function givenEndpoints(sql: Sql): Promise<void> {
     values ('usr_anna', 'anna@example.test', 'homeowner', 'Anna', 'Hill', '-', 'anna')`;
   for (const id of ENDPOINTS) {
     const secrets = JSON.stringify([
-      { sealed: sealer.seal('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id), endsAt: null },
+      { sealed: encryptor.encrypt('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id), endsAt: null },
     ]);
     await sql`insert into webhook_endpoints (id, user_id, url, event_types, status, secrets, sealed_by)
-      values (${id}, 'usr_anna', ${receiver.url}, '{}', 'active', ${secrets}::text::jsonb, ${sealer.keyName})`;
+      values (${id}, 'usr_anna', ${receiver.url}, '{}', 'active', ${secrets}::text::jsonb, ${encryptor.keyName})`;
   }
 }
 
@@ -110,7 +110,7 @@ it('moves what waits, of which nothing is lost and nothing is sent twice', async
     kinds: {
       webhook: webhookTasks({
         webhookAddresses: createAddressRules({ allowPrivate: true }),
-        sealer,
+        encryptor,
         webhookMetrics: { recordOutcome: () => {}, trackRequest: (request) => request() },
         log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
       }),

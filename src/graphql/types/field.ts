@@ -43,19 +43,19 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
   switch (kind.is) {
     case 'identifier':
       return ID;
-    case 'whole number':
+    case 'integer':
       return Int;
     case 'number':
       return Float;
-    case 'flag':
+    case 'boolean':
       return Boolean;
     case 'date':
       return DateScalar;
-    case 'moment':
+    case 'timestamp':
       return DateTimeScalar;
-    case 'anything':
+    case 'json':
       return JsonScalar;
-    case 'choice':
+    case 'enum':
       return kind.name === undefined ? String : assertExists(ENUMS[kind.name], kind.name);
     case 'list':
       return [typeOf(kind.of, classOfObject)];

@@ -54,9 +54,9 @@ export function compose(
   return { subject: text.subject, text: asPlainText(text, address), html: asHtml(text, address) };
 }
 
-function textOf({ kind, hasExpired, userId, holderId }: Mail): MailText | undefined {
-  if (hasExpired || (MAILS[kind]?.page === '/reset-password' && holderId === null)) return undefined;
-  const isTaken = kind === 'email_change' && holderId !== null && holderId !== userId;
+function textOf({ kind, hasExpired, userId, accountId }: Mail): MailText | undefined {
+  if (hasExpired || (MAILS[kind]?.page === '/reset-password' && accountId === null)) return undefined;
+  const isTaken = kind === 'email_change' && accountId !== null && accountId !== userId;
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];
 }
 

@@ -11,7 +11,7 @@ import { compose } from './compose.js';
 import type { MailMetrics } from './metrics.js';
 import type { MailSettings, SendFailure } from './send.js';
 
-interface MailTaskParts {
+interface MailTaskOptions {
   readonly mail: MailSettings;
   readonly mailMetrics: MailMetrics;
   readonly log: Pick<Logger, 'warn'>;
@@ -19,7 +19,7 @@ interface MailTaskParts {
 
 type Failure = Pick<SendFailure, 'code' | 'end'>;
 
-export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metrics, log }: MailTaskParts): TaskKind {
+export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metrics, log }: MailTaskOptions): TaskKind {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
     const id = task.id as MailId;
     const [mail] = await selectMailToSend(db, { id });

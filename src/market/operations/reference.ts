@@ -2,14 +2,14 @@
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { BID_STATES, INITIAL_JOB_STATE, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/states.js';
-import { PARTY_WORDS } from '../rules/parties.js';
+import { ALLOWED_ACTORS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/jobs/publishing.js';
 import { descriptionOf } from '../rules/effects.js';
 import { CATALOG } from '../rules/jobs/catalog.js';
 import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
 import { operation } from './operation.js';
-import { nothing } from '../../platform/fields/shapes.js';
+import { emptyInput } from '../../platform/fields/shapes.js';
 
 const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
   states: [...JOB_STATES],
@@ -21,7 +21,7 @@ const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
     operation: row.operation,
     from: [...row.from],
     to: isTransition(row) ? row.to : null,
-    by: PARTY_WORDS[row.by].description,
+    by: ALLOWED_ACTORS[row.by].description,
     event: row.event,
     description: row.description,
     effects: row.effects.map(descriptionOf),
@@ -31,7 +31,7 @@ const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
     operation: row.operation,
     from: [...row.from],
     to: row.to,
-    by: PARTY_WORDS[row.by].description,
+    by: ALLOWED_ACTORS[row.by].description,
     description: row.description,
   })),
   bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from: [...from], to, when })),
@@ -42,7 +42,7 @@ export const readLifecycle = operation({
   description: 'Reads the life of a job as a table: every state, every action on it, who may call it and what it does.',
   allows: 'anyone',
   budget: 'own',
-  input: nothing,
+  input: emptyInput,
   run: async () => LIFECYCLE,
 });
 
@@ -51,7 +51,7 @@ export const readCatalog = operation({
   description: 'Reads the values that free texts usually have, and what publishing costs.',
   allows: 'anyone',
   budget: 'own',
-  input: nothing,
+  input: emptyInput,
   run: async () => ({
     ...CATALOG,
     urgencies: URGENCIES.map((urgency) => ({ urgency, publishCost: PUBLISH_COST[urgency] })),

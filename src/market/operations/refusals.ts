@@ -3,7 +3,7 @@ import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS } from '../rules/lifecycle.js';
-import { PARTY_WORDS } from '../rules/parties.js';
+import { ALLOWED_ACTORS } from '../rules/parties.js';
 import { codesOfDenials } from '../rules/policies.js';
 import { isRepeatable, isWrite, type Operation } from '../../platform/call/operation.js';
 import { kindOf, metaOf } from '../../platform/fields/shapes.js';
@@ -57,7 +57,7 @@ function ofState({ name }: AnyOperation): readonly ErrorCode[] {
 /** Whom an operation is for, to be put behind `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
-  if (row) return PARTY_WORDS[row.by].description;
+  if (row) return ALLOWED_ACTORS[row.by].description;
   if (allows === 'anyone') return 'anyone';
   if (allows === 'signed in') return 'every logged-in user';
   return allows.map((role) => `${role}s`).join(' and ');

@@ -13,7 +13,7 @@ import type { Passwords } from '../../platform/security/passwords.js';
 import type { RefreshTokens } from '../../platform/security/refresh-token.js';
 import type { RateBudget } from '../../platform/security/rate-limit.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
-import type { Sealer } from '../../platform/security/sealing.js';
+import type { Encryptor } from '../../platform/security/encryption.js';
 import type { Database } from '../../platform/db/database.js';
 import type { KeyUses } from './sessions/key-uses.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
@@ -31,7 +31,7 @@ export interface Services extends FrameServices<Viewer> {
   /** The rate limit of this name, as it is configured here. */
   budget(this: void, name: BudgetName): RateBudget;
   /** Encrypts secrets that must be read again. */
-  readonly sealer: Sealer;
+  readonly encryptor: Encryptor;
   /** Whether only people publish and bid who have confirmed their email. */
   readonly requireVerifiedEmail: boolean;
   /** How mail goes out. */

@@ -10,7 +10,7 @@ import { REVIEW_DAYS_MAX } from './limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** Whom an operation is for; `parties.ts` defines each word. */
-export type PartyWord = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
+export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
 /** What an operation on a job and one on a bid have in common. */
 export interface Action<Event extends string = string> {
@@ -21,7 +21,7 @@ export interface Action<Event extends string = string> {
   /** The last part of the REST address, after the job's or the bid's own; empty for the thing itself. */
   readonly path: string;
   readonly method?: 'PUT' | 'DELETE'; // POST where this is left out.
-  readonly by: PartyWord;
+  readonly by: AllowedActor;
   /** What the event is called that records it. */
   readonly event: Event;
   readonly description: string;

@@ -58,7 +58,7 @@ export const WEBHOOKS = {
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,
   /** Events whose notification was lost wait no longer than this. */
-  lookEveryMs: 1_000,
+  pollEveryMs: 1_000,
   answerHeaderBytes: 16 * 1024,
   errorCharacters: 200,
 } as const;

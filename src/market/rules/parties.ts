@@ -1,6 +1,6 @@
 /** Who a viewer is to one job or bid, and which parties and roles each party word of the lifecycle admits. */
 import type { ContractorId, HomeownerId } from './ids.js';
-import { OTHER_JOB_ACTIONS, type PartyWord } from './lifecycle.js';
+import { OTHER_JOB_ACTIONS, type AllowedActor } from './lifecycle.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
 import type { Relation } from './reading/readers.js';
 import type { Role } from './viewer.js';
@@ -66,7 +66,7 @@ export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
 }
 
 /** Roles may try the operation at all; parties may do it to this job. */
-export const PARTY_WORDS = {
+export const ALLOWED_ACTORS = {
   owner: { roles: ['homeowner'], parties: ['owner'], description: 'the homeowner who posted the job' },
   awardee: { roles: ['contractor'], parties: ['awardee'], description: 'the awarded contractor' },
   parties: {
@@ -82,16 +82,16 @@ export const PARTY_WORDS = {
   },
   admin: { roles: ['admin'], parties: ['admin'], description: 'an admin' },
 } as const satisfies Record<
-  PartyWord,
+  AllowedActor,
   { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; description: string }
 >;
 
-export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)[By]['roles'] {
-  return PARTY_WORDS[by].roles;
+export function allowedRoles<By extends AllowedActor>(by: By): (typeof ALLOWED_ACTORS)[By]['roles'] {
+  return ALLOWED_ACTORS[by].roles;
 }
 
-export function admitsParty(by: PartyWord, party: Party): boolean {
-  return PARTY_WORDS[by].parties.some((allowedParty) => allowedParty === party);
+export function admitsParty(by: AllowedActor, party: Party): boolean {
+  return ALLOWED_ACTORS[by].parties.some((allowedParty) => allowedParty === party);
 }
 
 /** As whom a viewer reads the fields of a job that are not for everyone. */
@@ -115,7 +115,7 @@ export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
  * Whether the events of a job come to somebody who names no job: those of jobs that are theirs, or on which they have
  * a bid that is not withdrawn, as the awarded contractor has; an admin hears of every job.
  */
-export function hearsOfJob(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
+export function receivesJobEvents(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
   if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));
   return viewer.role === 'admin' || isOwner(viewer, job);
 }
@@ -132,7 +132,7 @@ export function seesBid(viewer: PartyViewer, bid: BidParties, job: JobParties): 
 }
 
 /** Never true for a word that names no party of a bid. */
-export function mayActOnBid(by: PartyWord, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
+export function mayActOnBid(by: AllowedActor, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   if (by === 'owner') return isOwner(viewer, job);
   return by === 'bidder' && isBidder(viewer, bid);
 }

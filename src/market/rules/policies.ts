@@ -8,14 +8,14 @@ import { refuse, type RefusalCode } from './errors.js';
 import type { RefusalFacts } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
-import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';
+import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
 import { REVIEW_DAYS_MAX } from './limits.js';
 import {
   admitsParty,
   allowedRoles,
   mayActOnBid,
   partyOf,
-  PARTY_WORDS,
+  ALLOWED_ACTORS,
   type JobParties,
   type PartyViewer,
 } from './parties.js';
@@ -199,7 +199,7 @@ export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   return [...new Set(codes)];
 }
 
-function callerDenial(by: PartyWord, { viewer, job, ownBids = [], isOwnerSuspended = false }: PolicyInput) {
+function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSuspended = false }: PolicyInput) {
   const { status, homeownerId, awardedContractorId } = job;
   const party = partyOf(viewer, { status, homeownerId, awardedContractorId, isOwnerSuspended }, ownBids.length > 0);
   return admitsParty(by, party) ? undefined : ONLY_FOR[by];
@@ -207,13 +207,12 @@ function callerDenial(by: PartyWord, { viewer, job, ownBids = [], isOwnerSuspend
 
 /** Party words of which there are many are in the plural. */
 const ONLY_FOR = Object.fromEntries(
-  Object.entries({ ...descriptionsOf(PARTY_WORDS), contractor: 'contractors', admin: 'admins' }).map(([by, people]) => [
-    by,
-    { code: 'FORBIDDEN', message: `Only ${people} may do this.` },
-  ]),
-) as Readonly<Record<PartyWord, Denial>>;
+  Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
+    ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} may do this.` }],
+  ),
+) as Readonly<Record<AllowedActor, Denial>>;
 
-function descriptionsOf(words: typeof PARTY_WORDS): Record<string, string> {
+function descriptionsOf(words: typeof ALLOWED_ACTORS): Record<string, string> {
   return Object.fromEntries(Object.entries(words).map(([by, { description }]) => [by, description]));
 }
 

@@ -132,7 +132,7 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
 }
 
 /** Deletes soon, and then every hour, until it is closed. */
-export function keepTidy(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
+export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;
   const look = () => {

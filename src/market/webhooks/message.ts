@@ -1,6 +1,6 @@
 /** The request of a delivery: a body with the event as the endpoint's owner may read it now, and the signatures. */
 import { writeEvent } from './event-body.js';
-import type { Sealer } from '../../platform/security/sealing.js';
+import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
 import type { PendingDelivery } from '../store/webhooks/webhook-attempts.js';
 import { readEvent } from '../rules/reading/timeline.js';
@@ -28,11 +28,11 @@ export function webhookBody({
 /** The secrets to sign with, the newest first; undefined if the newest cannot be decrypted. */
 export function decryptSecrets(
   { secrets, endpointId }: PendingDelivery,
-  sealer: Sealer,
+  encryptor: Encryptor,
   now: number,
 ): string[] | undefined {
   const currentSecrets = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
-  const [newest, ...others] = currentSecrets.map(({ sealed }) => sealer.open(sealed, endpointId));
+  const [newest, ...others] = currentSecrets.map(({ sealed }) => encryptor.open(sealed, endpointId));
   return newest === undefined ? undefined : [newest, ...others.filter((secret) => secret !== undefined)];
 }
 

@@ -4,7 +4,7 @@ import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
 import { TASKS, WEBHOOKS } from '../rules/limits.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
-import type { Sealer } from '../../platform/security/sealing.js';
+import type { Encryptor } from '../../platform/security/encryption.js';
 import type { Db } from '../../platform/db/database.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import {
@@ -20,14 +20,14 @@ import { webhookBody, webhookMessage, decryptSecrets } from './message.js';
 import type { WebhookMetrics } from './metrics.js';
 import { createPoster } from './post.js';
 
-interface WebhookTaskParts {
+interface WebhookTaskOptions {
   readonly webhookAddresses: AddressRules;
-  readonly sealer: Sealer;
+  readonly encryptor: Encryptor;
   readonly webhookMetrics: WebhookMetrics;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-export function webhookTasks({ webhookAddresses, sealer, webhookMetrics, log }: WebhookTaskParts): TaskKind {
+export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log }: WebhookTaskOptions): TaskKind {
   const post = createPoster({ addresses: webhookAddresses });
 
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
@@ -40,7 +40,7 @@ export function webhookTasks({ webhookAddresses, sealer, webhookMetrics, log }: 
       webhookMetrics.recordOutcome('skipped', 0);
       return { outcome: 'done', write: (tx) => skipDelivery(tx, { id }) };
     }
-    const secrets = decryptSecrets(delivery, sealer, Date.now());
+    const secrets = decryptSecrets(delivery, encryptor, Date.now());
     if (secrets) return send(delivery, body, secrets, task, stop);
     logPauses(await pauseWebhookEndpoint(db, { id: delivery.endpointId, pausedReason: 'secret_unreadable' }));
     return { outcome: 'not run' };

@@ -7,15 +7,15 @@ import type { Live } from '../../platform/live/live.js';
 import type { Queue } from '../../platform/queue/queue.js';
 import { repeat, type Repeated } from '../../platform/queue/repeat.js';
 import { WEBHOOKS } from '../rules/limits.js';
-import type { Sealer } from '../../platform/security/sealing.js';
+import type { Encryptor } from '../../platform/security/encryption.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 import { insertCursor, selectFanOutState, stepCursor } from '../store/webhooks/webhook-fan-out.js';
 import { resealWebhookSecrets } from '../store/webhooks/webhooks.js';
 
-interface WebhookParts {
+interface WebhookOptions {
   readonly queue: Pick<Queue, 'db' | 'wake'>;
   readonly live: Pick<Live, 'onEvents'>;
-  readonly sealer: Sealer;
+  readonly encryptor: Encryptor;
   readonly log: Logger;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem'>;
 }
@@ -23,15 +23,15 @@ interface WebhookParts {
 export async function openWebhooks({
   queue,
   live,
-  sealer,
+  encryptor,
   log,
   databaseWatch,
-}: WebhookParts): Promise<Pick<Repeated, 'close'>> {
+}: WebhookOptions): Promise<Pick<Repeated, 'close'>> {
   const { db } = queue;
   await insertCursor(db, {});
-  const resealCount = await resealWebhookSecrets(db, sealer.keyName, (sealedSecret, id) => {
-    const secret = sealer.open(sealedSecret, id);
-    return secret === undefined ? undefined : sealer.seal(secret, id);
+  const resealCount = await resealWebhookSecrets(db, encryptor.keyName, (sealedSecret, id) => {
+    const secret = encryptor.open(sealedSecret, id);
+    return secret === undefined ? undefined : encryptor.encrypt(secret, id);
   });
   if (resealCount > 0)
     log.info({ endpoints: resealCount }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
@@ -47,7 +47,7 @@ export async function openWebhooks({
       if (isMore) queue.wake();
       return isMore;
     },
-    WEBHOOKS.lookEveryMs,
+    WEBHOOKS.pollEveryMs,
     (error) => {
       if (!databaseWatch.problem) log.warn({ err: error }, 'queueing events for webhooks failed; retrying');
     },

@@ -2,8 +2,8 @@
 import { descriptionOf, type Effect } from '../../market/rules/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';
-import type { JobAction, PartyWord } from '../../market/rules/lifecycle.js';
-import { PARTY_WORDS } from '../../market/rules/parties.js';
+import type { JobAction, AllowedActor } from '../../market/rules/lifecycle.js';
+import { ALLOWED_ACTORS } from '../../market/rules/parties.js';
 import { PUBLISH_COST, URGENCIES } from '../../market/rules/jobs/publishing.js';
 import { GUARANTEED_VIEW_STAKE } from '../../market/rules/tokens.js';
 import { eitherOf, wordsOf } from '../../market/rules/words.js';
@@ -14,7 +14,7 @@ export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as co
 export interface Step {
   /** As REST spells the action. */
   readonly id: string;
-  readonly by: PartyWord;
+  readonly by: AllowedActor;
   readonly leaves: readonly string[];
   /** Missing where the job stays in its state. */
   readonly leadsTo?: string | undefined;
@@ -57,7 +57,7 @@ function stepOf(row: JobAction): Step {
     mayKeepState: until !== undefined,
     description: row.description,
     words: {
-      Who: PARTY_WORDS[row.by].description,
+      Who: ALLOWED_ACTORS[row.by].description,
       From: eitherOf(leaves),
       To: wordsOf(leadsTo ?? 'the same state') + (until ? `; the same state until ${until}` : ''),
       Besides: row.effects.map(descriptionOf).join('; ') || 'nothing',

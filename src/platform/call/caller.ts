@@ -3,9 +3,9 @@ import type { RequestRecord } from '../telemetry/record.js';
 import { refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
-import type { Taken } from '../security/rate-limit.js';
-import type { Holder } from '../shares/share.js';
-import type { RequestUnderWay } from '../shares/shares.js';
+import type { RateLimitResult } from '../security/rate-limit.js';
+import type { Client } from '../quotas/quota.js';
+import type { RequestUnderWay } from '../quotas/quotas.js';
 import type { Db } from '../db/database.js';
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { Credentials, FrameServices, FrameViewer, NoViewer } from './services.js';
@@ -14,8 +14,8 @@ export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
-  /** The holder that the shares of this request are counted for; its user is set once it is known. */
-  readonly holder: Holder;
+  /** The client that the quotas of this request are counted for; its user is set once it is known. */
+  readonly client: Client;
   /** The token of the Authorization header: empty if it is no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
   /** The value of the Idempotency-Key header. */
@@ -25,8 +25,8 @@ export interface CallerRequest {
 }
 
 /** A call that was counted in a budget. */
-export interface BudgetDraw {
-  giveBack(): Promise<void>;
+export interface Consumption {
+  refund(): Promise<void>;
 }
 
 /** The names of a market's rate limits. */
@@ -34,8 +34,8 @@ type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
   /** The budgets that this request was counted in, for the answer's headers. */
-  readonly taken = new Map<string, Taken>();
-  /** The database outside a dry run, on the caller's share of connections. */
+  readonly taken = new Map<string, RateLimitResult>();
+  /** The database outside a dry run, on the caller's quota of connections. */
   readonly pool: Db;
   /** Set where this request is a dry run. */
   dryRun: DryRun | undefined;
@@ -43,7 +43,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   replayed = false;
   /** Whether the caller has an API key that only reads; known once the viewer is. */
   onlyReads = false;
-  readonly holder: Holder;
+  readonly client: Client;
   /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
@@ -57,13 +57,13 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     readonly request: CallerRequest,
   ) {
     this.#credentials = readCredentials(services.accessTokens, request.bearer);
-    this.holder = request.holder;
+    this.client = request.client;
     if (this.#credentials.kind === 'session') {
       const { sessionId, userId } = this.#credentials.claims;
       request.record.claimedUser = userId;
-      if (services.viewers.lastKnown(sessionId)?.userId === userId) this.holder.user = userId;
+      if (services.viewers.lastKnown(sessionId)?.userId === userId) this.client.user = userId;
     }
-    this.pool = services.db.of(this.holder);
+    this.pool = services.db.of(this.client);
   }
 
   /** Whether the caller has an API key, which may do less than a session. */
@@ -130,30 +130,30 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   async #refuseCredentials({ reason, message, loggedAs }: NoViewer): Promise<never> {
     this.request.record.reason ??= loggedAs;
     const budget = BUDGETS_OF_BAD_TOKENS[reason];
-    if (budget) await this.draw(budget, addressIdentity(this.request.address));
+    if (budget) await this.consume(budget, addressIdentity(this.request.address));
     throw unauthenticated(reason, message);
   }
 
   /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
-  async draw(name: BudgetOf<S>, identity: string): Promise<BudgetDraw> {
+  async consume(name: BudgetOf<S>, identity: string): Promise<Consumption> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
     if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
     return {
-      giveBack: () => {
+      refund: () => {
         this.taken.delete(name);
-        return taken.giveBack();
+        return taken.refund();
       },
     };
   }
 
   /** The same without a word of it in the answer: in how many seconds there is room again, or 0 where there was. */
-  async tryDraw(name: BudgetOf<S>, identity: string): Promise<number> {
+  async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
     return allowed ? 0 : retryAfterSeconds;
   }
 
-  async #take(name: BudgetOf<S>, identity: string): Promise<Taken> {
+  async #take(name: BudgetOf<S>, identity: string): Promise<RateLimitResult> {
     const { rateLimits, metrics } = this.services;
     const taken = await rateLimits.take(this.services.budget(name), identity);
     if (!taken.allowed) metrics.recordRateLimit(name);

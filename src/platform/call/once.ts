@@ -13,7 +13,7 @@ export interface IdempotentCall {
   operation: string;
   key: string;
   /** HMACs of the input, under the present secret and the previous one. */
-  inputSeals: readonly string[];
+  inputHmacs: readonly string[];
 }
 
 type Claim = Pick<IdempotentCall, 'userId' | 'operation' | 'key'>;
@@ -42,7 +42,7 @@ export function once<Output>(
     const earlier = await earlierAnswer<Output>(answers, tx, call);
     if (earlier) return earlier;
     const answer = await work(tx);
-    const record = { ...call, inputSeal: call.inputSeals[0] ?? '', answer: serialize(answer) };
+    const record = { ...call, inputSeal: call.inputHmacs[0] ?? '', answer: serialize(answer) };
     if ((await answers.insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
     return { answer, isReplay: false };
   });
@@ -77,7 +77,7 @@ async function earlierAnswer<Output>(
 ): Promise<StoredAnswer<Output> | undefined> {
   const [record] = await answers.selectRecord(db, call);
   if (!record) return undefined;
-  if (!call.inputSeals.includes(record.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  if (!call.inputHmacs.includes(record.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
   return { answer: deserialize(record.answer) as Output, isReplay: true };
 }
 

@@ -22,7 +22,7 @@ export interface Call {
 
 export type CallerInCall<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> = Pick<
   Caller<V, S>,
-  'draw' | 'tryDraw' | 'dryRun' | 'forgetViewerOf' | 'hasApiKey' | 'holder' | 'request' | 'viewer'
+  'consume' | 'tryConsume' | 'dryRun' | 'forgetViewerOf' | 'hasApiKey' | 'client' | 'request' | 'viewer'
 >;
 
 /** Who may perform an operation. A list names roles. */
@@ -90,7 +90,7 @@ export async function perform<Input, Output>(
   const recordEnd = recordBegin(operation, caller);
   try {
     const viewer = await authenticate(operation, caller);
-    await drawBudget(operation, viewer, caller);
+    await consumeBudget(operation, viewer, caller);
     assertRole(operation, viewer, caller);
     const validInput = await parseInput(operation, input);
     const answer = await run(operation, validInput, { viewer, caller, include });
@@ -136,9 +136,9 @@ async function authenticate(
   return allows === 'anyone' ? null : caller.viewer({ byDatabase: asksDatabase });
 }
 
-async function drawBudget({ budget }: Traits, viewer: FrameViewer | null, caller: Caller): Promise<void> {
+async function consumeBudget({ budget }: Traits, viewer: FrameViewer | null, caller: Caller): Promise<void> {
   if (budget === 'own') return;
-  await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
+  await caller.consume(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
 }
 
 function assertRole({ allows, budget, needsSession }: Traits, viewer: FrameViewer | null, caller: Caller): void {
@@ -238,6 +238,6 @@ function keyOf<I>(operation: Operation<I, unknown>, input: I, context: CallConte
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || !isWrite(operation)) return undefined;
   const key = checkKey(idempotencyKey);
-  const inputSeals = caller.services.seals(fingerprintOf(operation, input));
-  return { userId: viewer.userId, operation: operation.name, key, inputSeals };
+  const inputHmacs = caller.services.hmacs(fingerprintOf(operation, input));
+  return { userId: viewer.userId, operation: operation.name, key, inputHmacs };
 }

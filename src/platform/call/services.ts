@@ -5,7 +5,7 @@ import type { UnauthenticatedReason } from '../errors.js';
 import type { AccessTokens, Claims } from '../security/access-token.js';
 import type { Live } from '../live/live.js';
 import type { RateBudget, RateLimits } from '../security/rate-limit.js';
-import type { Shares } from '../shares/shares.js';
+import type { Quotas } from '../quotas/quotas.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { RecordedEffects } from './dry-run.js';
 import type { StoredAnswers } from './once.js';
@@ -57,7 +57,7 @@ export interface Viewers<V extends FrameViewer> {
 export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly db: Database;
   readonly live: Pick<Live, 'wake' | 'sessions'>;
-  readonly shares: Shares;
+  readonly quotas: Quotas;
   readonly metrics: Metrics;
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
   readonly viewers: Viewers<V>;
@@ -65,7 +65,7 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   /** The rate limit of this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
   /** HMACs under the secret; the second is under JWT_PREVIOUS_SECRET, where it is set. */
-  seals(text: string): readonly string[];
+  hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;
   readonly log: Logger;

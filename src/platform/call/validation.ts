@@ -97,5 +97,5 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** Zod itself expects a number of any kind before it looks at its kind. */
 function isWholeNumber(schema: unknown): boolean {
-  return schema instanceof z.ZodNumber && kindOf(schema).is === 'whole number';
+  return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

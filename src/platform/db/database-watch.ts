@@ -21,7 +21,7 @@ export interface DatabaseWatch {
   /** What keeps calls from being served. */
   readonly problem: DatabaseProblem | undefined;
   /** Looks now; resolves within `answerWithinMs`, whatever the database does. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** Called when a call failed in a way that may mean a problem: looks at once. */
   suspect(): void;
   /** Called when any other statement was answered. */
@@ -56,9 +56,9 @@ export function watchDatabase(
   let mustReconnect = false;
   let looking: Promise<void> | undefined;
   let isClosed = false;
-  let next = setTimeout(look, DATABASE_WATCH.lookEveryMs).unref();
+  let next = setTimeout(poll, DATABASE_WATCH.pollEveryMs).unref();
 
-  function look(): Promise<void> {
+  function poll(): Promise<void> {
     clearTimeout(next);
     if (isClosed) return Promise.resolve();
     return (looking ??= takesWrites(probe, answerWithinMs).then(noteAnswered, noteMiss).finally(lookLater));
@@ -66,8 +66,8 @@ export function watchDatabase(
 
   function lookLater(): void {
     looking = undefined;
-    const failing = failures > 0 ? DATABASE_WATCH.lookAgainAfterMs : DATABASE_WATCH.lookEveryMs;
-    if (!isClosed) next = setTimeout(look, problem ? DATABASE_WATCH.lookWhileAwayEveryMs : failing).unref();
+    const failing = failures > 0 ? DATABASE_WATCH.lookAgainAfterMs : DATABASE_WATCH.pollEveryMs;
+    if (!isClosed) next = setTimeout(poll, problem ? DATABASE_WATCH.pollWhileAwayEveryMs : failing).unref();
   }
 
   function noteAnswered(isWritable: boolean): void {
@@ -117,9 +117,9 @@ export function watchDatabase(
     get problem() {
       return problem;
     },
-    look,
+    poll,
     suspect: () => {
-      if (!problem) void look();
+      if (!problem) void poll();
     },
     noteAnswer: () => void (isAnsweredSince = true),
     onOpen,

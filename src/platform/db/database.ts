@@ -4,10 +4,10 @@
  */
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
-import { SHARES } from '../limits.js';
-import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
-import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
-import type { ShareTable } from '../shares/share-limits.js';
+import { QUOTAS } from '../limits.js';
+import { createFairQueue, type FairQueue, type Work } from '../quotas/fair-queue.js';
+import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quota.js';
+import type { QuotaTable } from '../quotas/quota-limits.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';
@@ -50,8 +50,8 @@ export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationNam
 
 export interface Database extends Db {
   forLong(): Db;
-  /** The same for one caller, counted in that caller's share of the queue. */
-  of(holder: Holder): Db;
+  /** The same for one caller, counted in that caller's quota of the queue. */
+  of(client: Client): Db;
   /** How many statements and transactions are running and how many wait. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   /** Runs a request that keeps its transaction open beyond one call. Only needed for `onSecondConnection`. */
@@ -60,12 +60,12 @@ export interface Database extends Db {
 }
 
 /** The limits of the queue, and the metrics of its refusals. */
-export interface DatabaseShares {
-  readonly limits: Pick<ShareTable, 'databaseQueue'>;
-  readonly events: ShareEvents;
+export interface DatabaseQuotas {
+  readonly limits: Pick<QuotaTable, 'databaseQueue'>;
+  readonly events: QuotaEvents;
 }
 
-const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
+const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
 export interface DatabaseHooks {
   /** Called for every statement that is sent, with its parameters. */
@@ -111,7 +111,7 @@ export function connect(
   connection: Connection,
   settings: Partial<DatabaseSettings> = {},
   hooks: DatabaseHooks = {},
-  { limits, events }: DatabaseShares = USUAL_SHARES,
+  { limits, events }: DatabaseQuotas = DEFAULT_QUOTAS,
 ): Database {
   const allSettings = { ...DATABASE_DEFAULTS, ...settings };
   let pool = openPool(connection, allSettings);
@@ -151,12 +151,12 @@ export function connect(
   let answeredAtMs = 0;
 
   /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
-  async function persistently<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T> {
+  async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     secondConnection?.assertNoneHeld();
     for (let attempt = 1; ; attempt += 1) {
       if (queue.active === 0) answeredAtMs = performance.now();
       try {
-        const answer = await queue.run(holder, work, kind);
+        const answer = await queue.run(client, work, kind);
         answeredAtMs = performance.now();
         return answer;
       } catch (error) {
@@ -181,14 +181,14 @@ export function connect(
     return isSilent ? overload('database_slow', refusal) : refusal;
   }
 
-  function of(holder: Holder, kind?: Work): Db & Pick<Database, 'forLong'> {
+  function of(client: Client, kind?: Work): Db & Pick<Database, 'forLong'> {
     return {
       isTransaction: false,
       afterCommit: (work) => work(),
-      forLong: () => of(holder, { isLong: true }),
-      send: (statement, params) => persistently(holder, () => sendOn(pool, statement, params), kind),
+      forLong: () => of(client, { isLong: true }),
+      send: (statement, params) => persistently(client, () => sendOn(pool, statement, params), kind),
       inTransaction: (work) =>
-        persistently(holder, () =>
+        persistently(client, () =>
           secondConnection ? secondConnection.holding(() => transact(work)) : transact(work),
         ),
     };
@@ -196,7 +196,7 @@ export function connect(
 
   return {
     ...of(SERVER),
-    of: (holder) => of(holder),
+    of: (client) => of(client),
     queue,
     asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
     close: () => pool.end({ timeout: 5 }),

@@ -20,8 +20,8 @@ const MIGRATION_LOCK = 7_203_118;
 export interface MigrationSettings {
   /** Ends a wait, and otherwise takes effect after the migration that runs. */
   readonly signal?: AbortSignal;
-  /** Another instance migrates the database; `holder` is its process in pg_stat_activity. */
-  readonly onWait?: (holder: number | undefined) => void;
+  /** Another instance migrates the database; `client` is its process in pg_stat_activity. */
+  readonly onWait?: (client: number | undefined) => void;
   /** Called before each migration of a database that has a schema already. */
   readonly onRun?: (migration: string) => void;
   /** It could not lock a table that others use, and is run again. */
@@ -50,7 +50,7 @@ export async function migrate(connection: Connection, settings: MigrationSetting
       const ran = await lockHolder.begin(async (sql) => (await isLocked(sql)) && runPending(worker, settings));
       if (ran) return ran;
       if (isFirst) onWait?.(await holderOfLock(worker));
-      await sleep(times.lookEveryMs, undefined, { ...(signal && { signal }) });
+      await sleep(times.pollEveryMs, undefined, { ...(signal && { signal }) });
     }
   } finally {
     await Promise.all([lockHolder.end({ timeout: 5 }), worker.end({ timeout: 5 })]);
@@ -70,10 +70,10 @@ async function isLocked(sql: TransactionSql): Promise<boolean> {
 }
 
 async function holderOfLock(sql: Sql): Promise<number | undefined> {
-  const [holder] = await sql<{ pid: number }[]>`
+  const [client] = await sql<{ pid: number }[]>`
     select /* holderOfLock */ pid from pg_locks where locktype = 'advisory' and objid = ${MIGRATION_LOCK} and granted
       and database = (select oid from pg_database where datname = current_database())`;
-  return holder?.pid;
+  return client?.pid;
 }
 
 interface Migration extends MigrationMeta {

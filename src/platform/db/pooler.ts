@@ -42,7 +42,7 @@ export async function checkConnection(
 /** PgBouncer with its defaults refuses the time-outs of a client. */
 function isPooled(connection: Connection): Promise<boolean> {
   return lookAt(connection).then(
-    (look) => look.isPooled,
+    (poll) => poll.isPooled,
     (error: unknown) => {
       if (error instanceof Error && error.message.startsWith('unsupported startup parameter')) return true;
       throw error;

@@ -19,12 +19,12 @@ export interface SecondConnectionCheck {
 export function createSecondConnectionCheck(onSecondConnection: (error: Error) => void): SecondConnectionCheck {
   const holders = new AsyncLocalStorage<{ holds: boolean }>();
 
-  async function hold<T>(holder: { holds: boolean }, work: () => Promise<T>): Promise<T> {
-    holder.holds = true;
+  async function hold<T>(client: { holds: boolean }, work: () => Promise<T>): Promise<T> {
+    client.holds = true;
     try {
       return await work();
     } finally {
-      holder.holds = false;
+      client.holds = false;
     }
   }
 
@@ -38,8 +38,8 @@ export function createSecondConnectionCheck(onSecondConnection: (error: Error) =
     holding: (work) => {
       const request = holders.getStore();
       if (request) return hold(request, work);
-      const holder = { holds: true };
-      return holders.run(holder, () => hold(holder, work));
+      const client = { holds: true };
+      return holders.run(client, () => hold(client, work));
     },
     asOneHolder: (work) => holders.run({ holds: false }, work),
   };

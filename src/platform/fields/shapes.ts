@@ -18,10 +18,10 @@ const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
  * Postgres has no year 0, and writes years of five digits differently. A text that is no time at all gets its own
  * refusal.
  */
-const isOutOfRange = (moment: number) => moment < FIRST_MOMENT || moment > LAST_MOMENT;
+const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestamp > LAST_MOMENT;
 
 /** A point in time in a body. */
-export const momentInBody = z.iso
+export const timestampInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(FIELD_TEXT.moment)
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
@@ -60,29 +60,29 @@ export function withRule<
   return schema.check(rule);
 }
 
-export const nothing = z.strictObject({});
+export const emptyInput = z.strictObject({});
 
 export type ShapeKind =
-  | { is: 'text' | 'whole number' | 'number' | 'flag' | 'date' | 'moment' | 'anything' }
+  | { is: 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'json' }
   | { is: 'identifier'; prefix: string }
-  | { is: 'choice'; name: string | undefined; values: readonly string[] }
+  | { is: 'enum'; name: string | undefined; values: readonly string[] }
   | { is: 'list'; of: ShapeKind; entry: z.core.$ZodType }
   | { is: 'object'; schema: z.ZodObject };
 
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = innermost(schema);
   if (metaOf(schema).day) return { is: 'date' };
-  if (metaOf(schema).moment) return { is: 'moment' };
-  if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
-  if (inner instanceof z.ZodBoolean) return { is: 'flag' };
+  if (metaOf(schema).moment) return { is: 'timestamp' };
+  if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'integer' : 'number' };
+  if (inner instanceof z.ZodBoolean) return { is: 'boolean' };
   if (inner instanceof z.ZodEnum)
-    return { is: 'choice', name: metaOf(schema).enumName, values: inner.options.map(String) };
+    return { is: 'enum', name: metaOf(schema).enumName, values: inner.options.map(String) };
   if (inner instanceof z.ZodArray) return { is: 'list', of: kindOf(inner.element), entry: inner.element };
   if (inner instanceof z.ZodObject) return { is: 'object', schema: inner };
-  if (inner instanceof z.ZodDate) return { is: 'moment' };
+  if (inner instanceof z.ZodDate) return { is: 'timestamp' };
   const { idPrefix, charactersMax } = metaOf(schema);
   if (inner instanceof z.ZodCustom && idPrefix !== undefined) return { is: 'identifier', prefix: idPrefix };
-  if (charactersMax !== undefined) return { is: 'anything' };
+  if (charactersMax !== undefined) return { is: 'json' };
   return { is: 'text' };
 }
 

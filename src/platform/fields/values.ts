@@ -144,14 +144,14 @@ export const nullableDay = z
   .nullable();
 
 /** ISO 8601 in UTC on the wire, always with milliseconds. */
-export const moment = z
+export const timestamp = z
   .date()
   .meta({ type: 'string', format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
 
 /** A count: GraphQL's Int and PostgreSQL's integer have 32 bits. */
 export const INT32_MAX = 2 ** 31 - 1;
 
-export function whole(min = 0) {
+export function integer(min = 0) {
   return z.int().min(min).max(INT32_MAX);
 }
 
@@ -169,12 +169,12 @@ export const position = z
   .meta({ maxLength: POSITION_DIGITS_MAX, pattern: String.raw`^\d{1,${POSITION_DIGITS_MAX}}$` });
 
 /** One of a closed list; with a name, an enum of GraphQL. */
-export function choice<const V extends string>(values: readonly V[], enumName?: string) {
+export function enumOf<const V extends string>(values: readonly V[], enumName?: string) {
   const list = z.enum(values as readonly [V, ...V[]]);
   return enumName === undefined ? list : list.meta({ enumName });
 }
 
 /** An object whose fields depend on what it belongs to. */
-export function anything(charactersMax: number) {
+export function json(charactersMax: number) {
   return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
 }

@@ -9,7 +9,7 @@ import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../call/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { FrameServices } from '../call/services.js';
-import { turnOf } from '../shares/shares.js';
+import { waitForSlot } from '../quotas/quotas.js';
 import { Refusal, refuse } from '../errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import { acceptedType } from './content-type.js';
@@ -27,7 +27,7 @@ import { refusalIn } from './limits/refusals.js';
 import { DISABLED_PLUGINS, OTHER_PLUGINS } from './plugins.js';
 import { sendRefusal } from './send-refusal.js';
 import type { Opening } from './streams/opening.js';
-import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
+import { openServerSentEvents, type ServerSentEventsOptions } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
 
@@ -60,7 +60,7 @@ export interface GraphqlApi {
 }
 
 /** What streams need of the server. */
-export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
+export type StreamSettings = Pick<ServerSentEventsOptions, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
   graph: Graph,
@@ -146,7 +146,7 @@ export async function openGraphqlApi(
   ): Promise<readonly GraphQLFormattedError[]> {
     const contextValue = contextOf(caller, loadersFor, false, opening);
     try {
-      await turnOf(services.shares.longReads, caller.holder);
+      await waitForSlot(services.quotas.heavyReads, caller.client);
       const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });
       return (answer.kind === 'single' && answer.singleResult.errors) || [];
     } catch (error) {
@@ -162,7 +162,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await turnOf(services.shares.longReads, exchange.holder); // Apollo reads and checks the document.
+    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo reads and checks the document.
     const {
       status = 200,
       headers,

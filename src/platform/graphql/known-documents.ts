@@ -33,13 +33,13 @@ interface ValidDocument {
   readonly hash: string;
 }
 
-interface Parts {
+interface Options {
   readonly run: RunOperation;
   readonly hooks: OperationHooks;
   readonly format: FormatError;
 }
 
-export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocuments {
+export function createKnownDocuments({ run, hooks, format }: Options): KnownDocuments {
   const documents = new LRUCache<string, ValidDocument>({
     maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
     sizeCalculation: (_, text) => 1 + text.length,

@@ -6,8 +6,8 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { REQUESTS_AHEAD_MAX } from '../limits.js';
-import type { GiveBack } from '../shares/share.js';
-import type { Shares } from '../shares/shares.js';
+import type { Release } from '../quotas/quota.js';
+import type { Quotas } from '../quotas/quotas.js';
 
 /** The answers that are not sent yet on each connection; without requests sent ahead there is at most one. */
 const underWay = new WeakMap<Socket, Set<ServerResponse>>();
@@ -43,7 +43,7 @@ export interface Connections {
 
 export function boundConnections(
   server: Server,
-  { connections, events, limits }: Shares,
+  { connections, events, limits }: Quotas,
   addressOf: (socket: Socket) => string,
 ): Connections {
   const open = new Set<Socket>();
@@ -51,17 +51,17 @@ export function boundConnections(
   server.maxConnections = limits.connections.total ?? Infinity;
   server.on('drop', () => events.refused('connections', 'server'));
   server.on('connection', (socket: Socket) => {
-    const giveBack = takeFor(addressOf(socket));
-    if (!giveBack) return void socket.destroy();
+    const release = takeFor(addressOf(socket));
+    if (!release) return void socket.destroy();
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
-      giveBack();
+      release();
       process.nextTick(closeQueued, socket);
     });
   });
 
-  function takeFor(address: string): GiveBack | undefined {
+  function takeFor(address: string): Release | undefined {
     try {
       return connections.take({ address });
     } catch {

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { type Refusal, refuse } from '../errors.js';
 import { DRAINING, type Timeouts } from '../service-limits.js';
 
-export interface DrainingParts {
+export interface DrainingOptions {
   readonly server: Server;
   /** Ends the streams, which have no end of their own. */
   readonly endStreams: () => void;
@@ -27,7 +27,7 @@ export interface Draining {
   readonly isDraining: boolean;
   /** Whether connections with requests under way are being cut. */
   readonly isCutting: boolean;
-  drain(parts: DrainingParts): Promise<void>;
+  drain(parts: DrainingOptions): Promise<void>;
 }
 
 /** The answer to what would not end by itself, and so may not begin any more. */
@@ -88,7 +88,7 @@ async function acceptQueued(server: Server): Promise<void> {
 }
 
 /** Closes connections that have been idle for a moment. */
-function closeWhenIdle({ server, closeUnused }: DrainingParts): Promise<void> {
+function closeWhenIdle({ server, closeUnused }: DrainingOptions): Promise<void> {
   return new Promise((resolve) => {
     let sweep: NodeJS.Timeout | undefined;
     const linger = setTimeout(() => {

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../telemetry/record.js';
 import { addressIdentity } from '../security/address.js';
-import type { Taken } from '../security/rate-limit.js';
-import { LONG_READ } from '../limits.js';
-import type { Holder } from '../shares/share.js';
-import { turnOf, type Shares } from '../shares/shares.js';
+import type { RateLimitResult } from '../security/rate-limit.js';
+import { HEAVY_READ } from '../limits.js';
+import type { Client } from '../quotas/quota.js';
+import { waitForSlot, type Quotas } from '../quotas/quotas.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId, traceIdIn } from './requests.js';
@@ -20,13 +20,13 @@ export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** The holder that the shares of this request are counted for. */
-  readonly holder: Holder;
+  /** The client that the quotas of this request are counted for. */
+  readonly client: Client;
   readonly record = new RequestRecord();
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
   /** The rate-limit budgets that the request was counted in. */
-  taken: Iterable<readonly [name: string, taken: Taken]> = [];
+  taken: Iterable<readonly [name: string, taken: RateLimitResult]> = [];
   /** When the answer became a stream; its duration is then no measure of how fast the server answers. */
   streamBeganMs: number | undefined;
 
@@ -36,11 +36,11 @@ export class Exchange {
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'isDraining'>,
-    private readonly shares: Pick<Shares, 'longReads'>,
+    private readonly quotas: Pick<Quotas, 'heavyReads'>,
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
-    this.holder = new Requester(addressIdentity(address), response);
+    this.client = new Requester(addressIdentity(address), response);
     this.requestId = newRequestId(request.headers['x-request-id']);
     this.record.traceId = traceIdIn(request.headers['traceparent']);
     this.method = request.method ?? 'GET';
@@ -74,7 +74,7 @@ export class Exchange {
 
   /** What is made of a large body takes the event loop long: each waits for its turn. */
   async turnToParse({ length }: Buffer): Promise<void> {
-    if (length >= LONG_READ.bodyBytesMin) await turnOf(this.shares.longReads, this.holder);
+    if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }
 
   beganStream(): void {
@@ -124,7 +124,7 @@ export class Exchange {
  * A class, since a function written into a property here would live in old space, and keep the whole request alive
  * until old space is collected.
  */
-class Requester implements Holder {
+class Requester implements Client {
   user: string | undefined;
 
   constructor(

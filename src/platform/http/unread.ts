@@ -1,10 +1,10 @@
 /**
- * An answer stays in memory until its client has read it: within a share of bytes, for a bounded time, and only while
+ * An answer stays in memory until its client has read it: within a quota of bytes, for a bounded time, and only while
  * the client goes on reading.
  */
 import type { ServerResponse } from 'node:http';
-import type { GiveBack, Holder } from '../shares/share.js';
-import type { Shares } from '../shares/shares.js';
+import type { Release, Client } from '../quotas/quota.js';
+import type { Quotas } from '../quotas/quotas.js';
 import type { Timeouts } from '../service-limits.js';
 
 interface Unread {
@@ -14,47 +14,47 @@ interface Unread {
 
 export interface UnreadAnswers {
   /** Follows an answer once all of it is written to its connection. The operating system takes most answers at once. */
-  follow(response: ServerResponse, holder: Holder, onCut: () => void): void;
+  follow(response: ServerResponse, client: Client, onCut: () => void): void;
   /**
    * Counts a part of a stream until the client has read it and it is given back. Where the caller may have no more
    * unread bytes, the stream is cut and nothing is counted. It is cut later where others need the memory, or the client
    * reads nothing in time.
    */
-  hold(holder: Holder, bytes: number, cut: () => void): GiveBack;
+  hold(client: Client, bytes: number, cut: () => void): Release;
 }
 
-export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, stalledMs }: Timeouts): UnreadAnswers {
+export function boundUnreadAnswers({ unreadBytes, limits }: Quotas, { answerMs, stalledMs }: Timeouts): UnreadAnswers {
   const waiting = new Set<Unread>();
 
-  function followUnread(response: ServerResponse, holder: Holder, onCut: () => void): void {
+  function followUnread(response: ServerResponse, client: Client, onCut: () => void): void {
     const cut = () => {
       onCut();
       response.destroy();
     };
-    const giveBack = holdFor(answerMs, holder, response.writableLength, cut);
-    if (!giveBack) return;
+    const release = holdFor(answerMs, client, response.writableLength, cut);
+    if (!release) return;
     // Node restarts this timeout whenever the client has read some bytes.
     response.setTimeout(stalledMs, cut);
-    response.once('close', giveBack);
+    response.once('close', release);
   }
 
   /** Undefined where the caller may have no more unread bytes: then the answer is cut at once. */
-  function holdFor(ms: number, holder: Holder, bytes: number, cut: () => void): GiveBack | undefined {
-    let giveBack: GiveBack;
+  function holdFor(ms: number, client: Client, bytes: number, cut: () => void): Release | undefined {
+    let release: Release;
     try {
-      giveBack = unreadBytes.take(holder, bytes);
+      release = unreadBytes.take(client, bytes);
     } catch {
       cut();
       return undefined;
     }
-    const unread = { address: holder.address, cut };
+    const unread = { address: client.address, cut };
     waiting.add(unread);
     const timeout = setTimeout(cut, ms);
     if (unreadBytes.inUse() > (limits.unreadBytes.total ?? Infinity)) cutLargest();
     return () => {
       clearTimeout(timeout);
       waiting.delete(unread);
-      giveBack();
+      release();
     };
   }
 
@@ -64,10 +64,10 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, 
   }
 
   return {
-    hold: (holder, bytes, cut) => holdFor(stalledMs, holder, bytes, cut) ?? (() => undefined),
-    follow(response, holder, onCut) {
+    hold: (client, bytes, cut) => holdFor(stalledMs, client, bytes, cut) ?? (() => undefined),
+    follow(response, client, onCut) {
       response.once('prefinish', () => {
-        if (response.writableLength > 0) followUnread(response, holder, onCut);
+        if (response.writableLength > 0) followUnread(response, client, onCut);
       });
     },
   };

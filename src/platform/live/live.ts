@@ -44,7 +44,7 @@ export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
   /** Counts the events without a position, and sends the heartbeat on the channel of sessions. */
-  lookForEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
+  pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
   /** Which of these sessions have ended. */
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
 }
@@ -106,18 +106,18 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   });
 
   const feed = createRevocationFeed();
-  let isLooking = false;
+  let isPolling = false;
   let lookedAtMs = 0;
   let answeredAtMs = performance.now();
   let heardAtMs = performance.now();
   let isSilent = false;
 
-  async function look(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
     lookedAtMs = performance.now();
-    const answer = queries.lookForEvents(readingDb, { heartbeat: feed.heartbeat() });
-    const [state] = await answer.finally(() => (isLooking = false));
+    const answer = queries.pollEvents(readingDb, { heartbeat: feed.heartbeat() });
+    const [state] = await answer.finally(() => (isPolling = false));
     if (!state) return;
     answeredAtMs = performance.now();
     metrics.recordWaiting(state.waiting);
@@ -125,9 +125,9 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     fanOut.advanceTo(BigInt(state.lastPosition));
   }
 
-  await look();
+  await poll();
   const lookUnlessProblem = () => {
-    if (!hasProblem()) void look().catch(logFailure('checking for new events failed; retrying'));
+    if (!hasProblem()) void poll().catch(logFailure('checking for new events failed; retrying'));
   };
   function onHeartbeat(heartbeat: string): void {
     if (!feed.onHeartbeat(heartbeat)) return;
@@ -154,7 +154,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     void listening.reconnect();
   }
 
-  const looking = setInterval(() => {
+  const polling = setInterval(() => {
     reconnectIfSilent();
     const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
     if (isDue || !feed.isLive()) lookUnlessProblem();
@@ -179,7 +179,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
         activeSessions.forgetAll();
         feed.restart();
         lookUnlessProblem();
-        sessions.look();
+        sessions.poll();
       },
     },
   });
@@ -193,7 +193,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     announceSessionEnd,
     open: (selection, after, on) => createStream(fanOut, selection, after, on),
     close: async () => {
-      clearInterval(looking);
+      clearInterval(polling);
       sessions.close();
       await Promise.all([listening.close(), numbering.close(), fanOut.close()]);
       await db.close();

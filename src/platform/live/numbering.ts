@@ -10,13 +10,13 @@ export interface Numbering {
   close(): Promise<void>;
 }
 
-interface NumberingParts {
+interface NumberingOptions {
   /** Numbers a batch; returns whether there may be more. */
   number(): Promise<boolean>;
   onFailure(error: unknown): void;
 }
 
-export function createNumbering({ number, onFailure }: NumberingParts): Numbering {
+export function createNumbering({ number, onFailure }: NumberingOptions): Numbering {
   let isWanted = false;
   let isClosed = false;
   let running: Promise<void> | undefined;

@@ -10,17 +10,17 @@ export interface SessionEnds {
   /** Called on a notification that this session has ended. */
   endSession(session: string): void;
   /** Looks now: notifications may have been lost meanwhile. */
-  look(): void;
+  poll(): void;
   close(): void;
 }
 
 export function watchSessions(
   findEnded: (sessions: readonly string[]) => Promise<readonly string[]>,
   onFailure: (error: unknown) => void,
-  lookEveryMs: number = STREAM.sessionsPollMs,
+  pollEveryMs: number = STREAM.sessionsPollMs,
 ): SessionEnds {
   const waitersBySession = new Map<string, Set<() => void>>();
-  let isLooking = false;
+  let isPolling = false;
 
   function notifyWaiters(session: string): void {
     const waiters = waitersBySession.get(session) ?? [];
@@ -28,19 +28,19 @@ export function watchSessions(
     for (const onEnd of waiters) onEnd();
   }
 
-  async function look(): Promise<void> {
-    if (isLooking || waitersBySession.size === 0) return;
-    isLooking = true;
+  async function poll(): Promise<void> {
+    if (isPolling || waitersBySession.size === 0) return;
+    isPolling = true;
     try {
       for (const session of await findEnded([...waitersBySession.keys()])) notifyWaiters(session);
     } catch (error) {
       onFailure(error);
     } finally {
-      isLooking = false;
+      isPolling = false;
     }
   }
 
-  const looking = setInterval(() => void look(), lookEveryMs);
+  const polling = setInterval(() => void poll(), pollEveryMs);
   return {
     follow(session, onEnd) {
       const waiters = waitersBySession.get(session) ?? new Set();
@@ -52,7 +52,7 @@ export function watchSessions(
       };
     },
     endSession: notifyWaiters,
-    look: () => void look(),
-    close: () => clearInterval(looking),
+    poll: () => void poll(),
+    close: () => clearInterval(polling),
   };
 }

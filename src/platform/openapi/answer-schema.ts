@@ -100,7 +100,7 @@ function exampleOfType(kind: ShapeKind, type: z.core.$ZodType): unknown {
   switch (kind.is) {
     case 'identifier':
       return exampleId(kind.prefix);
-    case 'moment':
+    case 'timestamp':
       return '2026-03-02T09:30:00.000Z';
     case 'object':
       return exampleOf(entityOf(kind.schema));

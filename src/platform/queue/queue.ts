@@ -47,21 +47,21 @@ export interface Queue extends Repeated {
   readonly db: Db;
 }
 
-interface QueueParts {
+interface QueueOptions {
   readonly connection: Connection;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly kinds: Readonly<Record<string, TaskKind>>;
 }
 
-export function openQueue({ connection, databaseWatch, log, kinds }: QueueParts): Queue {
+export function openQueue({ connection, databaseWatch, log, kinds }: QueueOptions): Queue {
   const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
   const db = pool.of({ address: 'queue' });
   const warn = (kind?: string) => (error: unknown) => {
     if (!databaseWatch.problem) log.warn({ err: error, kind }, 'running tasks failed; retrying');
   };
   const workers = new Map(Object.entries(kinds).map(([name, kind]) => [name, openWorker(db, name, kind, warn(name))]));
-  const looking = repeat(wakeWorkers, QUEUE.lookEveryMs, warn());
+  const looking = repeat(wakeWorkers, QUEUE.pollEveryMs, warn());
 
   async function wakeWorkers(): Promise<boolean> {
     for (const { kind } of await selectDueKinds(db, { kinds: asArray([...workers.keys()]) })) workers.get(kind)?.wake();

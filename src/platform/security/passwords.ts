@@ -6,24 +6,24 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { SHARES } from '../limits.js';
+import { QUOTAS } from '../limits.js';
 import { HASHING } from '../service-limits.js';
-import type { ShareLimits } from '../shares/share-limits.js';
-import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
-import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
+import type { QuotaLimits } from '../quotas/quota-limits.js';
+import { createFairQueue, type FairQueue } from '../quotas/fair-queue.js';
+import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quota.js';
 import { hashingThreads } from './hashing-threads.js';
 
 export interface PasswordSettings {
   readonly cost: number;
   readonly concurrent?: number;
-  readonly limits?: ShareLimits;
-  readonly events?: ShareEvents;
+  readonly limits?: QuotaLimits;
+  readonly events?: QuotaEvents;
 }
 
 export interface Passwords {
-  hash(plain: string, holder?: Holder): Promise<string>;
+  hash(plain: string, client?: Client): Promise<string>;
   /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
-  matches(plain: string, hash: string | undefined, holder?: Holder): Promise<boolean>;
+  matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
   /** Refuses calls that wait, and from now on those that would have to wait: the last would wait a minute. */
   stop: FairQueue['stop'];
   readonly active: number;
@@ -36,7 +36,7 @@ const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 export function createPasswords({
   cost,
   concurrent = CONCURRENT,
-  limits = SHARES.hashingQueue,
+  limits = QUOTAS.hashingQueue,
   events = NO_EVENTS,
 }: PasswordSettings): Passwords {
   let lastMs = 0;
@@ -59,9 +59,9 @@ export function createPasswords({
   }
 
   return {
-    hash: (plain, holder = SERVER) => queue.run(holder, () => measure(() => hashingThreads.hash(plain, cost))),
-    matches: async (plain, hash, holder = SERVER) => {
-      const isSame = await queue.run(holder, () => measure(() => hashingThreads.compare(plain, hash ?? dummyHash)));
+    hash: (plain, client = SERVER) => queue.run(client, () => measure(() => hashingThreads.hash(plain, cost))),
+    matches: async (plain, hash, client = SERVER) => {
+      const isSame = await queue.run(client, () => measure(() => hashingThreads.compare(plain, hash ?? dummyHash)));
       return isSame && hash !== undefined;
     },
     stop: queue.stop,

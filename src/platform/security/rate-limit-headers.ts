@@ -1,15 +1,15 @@
 /** The answer's headers about budgets, in the form of the IETF draft "RateLimit header fields for HTTP". */
 import type { ServerResponse } from 'node:http';
-import type { Taken } from './rate-limit.js';
+import type { RateLimitResult } from './rate-limit.js';
 
-type AllTaken = Iterable<readonly [name: string, taken: Taken]>;
+type RateLimitResults = Iterable<readonly [name: string, taken: RateLimitResult]>;
 
-export function setRateLimitHeaders(response: ServerResponse, taken: AllTaken): void {
+export function setRateLimitHeaders(response: ServerResponse, taken: RateLimitResults): void {
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** One entry for each budget, in the order in which the call was counted: a map of name to `Taken` fits. */
-export function rateLimitHeaders(taken: AllTaken): Record<string, string> {
+/** One entry for each budget, in the order in which the call was counted: a map of name to `RateLimitResult` fits. */
+export function rateLimitHeaders(taken: RateLimitResults): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
   const waitSeconds = Math.max(...entries.map(([, { retryAfterSeconds }]) => retryAfterSeconds));

@@ -35,7 +35,7 @@ export interface RateLimitSettings {
   onRedisBack(): void;
 }
 
-export interface Taken {
+export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly windowSeconds: number;
@@ -45,12 +45,12 @@ export interface Taken {
   /** At least 1 for a refused call, 0 for one that passes. */
   readonly retryAfterSeconds: number;
   /** Takes this very call out of the count; a second time, or for a refused call, it changes nothing. */
-  giveBack(): Promise<void>;
+  refund(): Promise<void>;
 }
 
 export interface RateLimits {
   /** Counts this call if there is room for it. A refused call is not counted. */
-  take(budget: RateBudget, key: string): Promise<Taken>;
+  take(budget: RateBudget, key: string): Promise<RateLimitResult>;
   storeInUse(): 'memory' | 'redis';
   /** Settles once it is known whether Redis can be reached, within about a second or two. */
   ready(): Promise<void>;
@@ -84,7 +84,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     isRedisLost = false;
   }
 
-  async function take(budget: RateBudget, key: string): Promise<Taken> {
+  async function take(budget: RateBudget, key: string): Promise<RateLimitResult> {
     const call: { counted?: CountedCall } = {};
     const allowed = await isAllowed(budget, async () => {
       call.counted = await count(budget, shortKey(key));
@@ -235,7 +235,7 @@ function takenOf(
   allowed: boolean,
   counted: CountedCall | undefined,
   uncount: (counted: CountedCall) => Promise<void>,
-): Taken {
+): RateLimitResult {
   const leftMs = counted ? counted.windowEndsMs - performance.now() : windowSeconds * 1_000;
   const resetSeconds = Math.min(windowSeconds, Math.max(1, Math.ceil(leftMs / 1_000)));
   let isCounted = allowed;
@@ -246,7 +246,7 @@ function takenOf(
     remaining: counted?.remaining ?? 0,
     resetSeconds,
     retryAfterSeconds: allowed ? 0 : resetSeconds,
-    giveBack: async () => {
+    refund: async () => {
       if (!isCounted || !counted) return;
       isCounted = false;
       await uncount(counted);
@@ -254,7 +254,7 @@ function takenOf(
   };
 }
 
-async function passEverything({ max, windowSeconds }: RateBudget): Promise<Taken> {
+async function passEverything({ max, windowSeconds }: RateBudget): Promise<RateLimitResult> {
   return {
     allowed: true,
     limit: max,
@@ -262,7 +262,7 @@ async function passEverything({ max, windowSeconds }: RateBudget): Promise<Taken
     remaining: max,
     resetSeconds: 0,
     retryAfterSeconds: 0,
-    giveBack: async () => undefined,
+    refund: async () => undefined,
   };
 }
 

@@ -1,11 +1,11 @@
-/** The metrics for Prometheus. Labels are routes, codes and shares, never ids or people. */
+/** The metrics for Prometheus. Labels are routes, codes and quotas, never ids or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
-import { SHARES } from '../limits.js';
-import { BOUNDS, type ShareEvents } from '../shares/share.js';
+import { QUOTAS } from '../limits.js';
+import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 
-export interface Metrics extends ShareEvents {
+export interface Metrics extends QuotaEvents {
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
@@ -95,7 +95,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     labelNames: ['share', 'bound'],
     registers,
   });
-  for (const share of Object.keys(SHARES)) for (const bound of BOUNDS) refusals.inc({ share, bound }, 0);
+  for (const share of Object.keys(QUOTAS)) for (const bound of BOUNDS) refusals.inc({ share, bound }, 0);
   const waits = new Histogram({
     name: 'queue_wait_seconds',
     help: 'How long calls waited in a queue, those refused included; calls that did not have to wait are left out.',

@@ -3,22 +3,22 @@ import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { entity, type Entity } from '../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../../market/rules/events.js';
 import { WEBHOOKS } from '../../market/rules/limits.js';
-import { choice, moment } from '../../platform/fields/values.js';
+import { enumOf, timestamp as timestampType } from '../../platform/fields/values.js';
 import { idOf, exampleId } from '../../market/rules/id-fields.js';
 import { TEST_EVENT_TYPE } from '../../market/rules/webhooks.js';
 import { exampleOf } from '../../platform/openapi/answer-schema.js';
 import { refTo } from '../../platform/openapi/json-schema.js';
 
-const timestamp = { type: moment, description: 'When it happened.' };
+const timestamp = { type: timestampType, description: 'When it happened.' };
 
 export const EVENT_MESSAGE = entity('EventMessage', 'What is sent to a webhook endpoint when something happens.', {
-  type: { type: choice(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
+  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
   timestamp,
   data: { type: JOB_EVENT.schema, description: JOB_EVENT.description },
 });
 
 const testType = {
-  type: choice([TEST_EVENT_TYPE], 'TestEventType'),
+  type: enumOf([TEST_EVENT_TYPE], 'TestEventType'),
   description: 'That it is a test.',
   example: TEST_EVENT_TYPE,
 };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { PartyWord } from '../../../src/market/rules/lifecycle.js';
+import type { AllowedActor } from '../../../src/market/rules/lifecycle.js';
 import type { BidState, JobState } from '../../../src/market/rules/states.js';
 import {
   allowedRoles,
   admitsParty,
-  hearsOfJob,
+  receivesJobEvents,
   mayActOnBid,
   partyOf,
   partyToOwn,
@@ -47,7 +47,7 @@ test.each<[name: string, viewer: Viewer, status: JobState, ownBids: BidState[], 
   ['Carla, awarded', carla, 'awarded', ['accepted'], true],
   ['Cyrus, who bid in vain', cyrus, 'in_progress', ['rejected'], true],
 ])('whether the events of the kitchen are among the own ones of: %s', (_name, viewer, status, ownBids, mine) => {
-  expect(hearsOfJob(viewer, kitchen(status), ownBids)).toBe(mine);
+  expect(receivesJobEvents(viewer, kitchen(status), ownBids)).toBe(mine);
 });
 
 test.each<[name: string, viewer: Viewer, status: JobState, relations: Relation[]]>([
@@ -79,7 +79,7 @@ test('the words admit the roles of the specification', () => {
   expect(allowedRoles('admin')).toEqual(['admin']);
 });
 
-test.each<[by: PartyWord, admitted: Party[]]>([
+test.each<[by: AllowedActor, admitted: Party[]]>([
   ['owner', ['owner']],
   ['awardee', ['awardee']],
   ['parties', ['owner', 'awardee']],
@@ -91,7 +91,7 @@ test.each<[by: PartyWord, admitted: Party[]]>([
 });
 
 describe('a bid of Carla on the kitchen', () => {
-  const may = (by: PartyWord, viewer: Viewer) =>
+  const may = (by: AllowedActor, viewer: Viewer) =>
     mayActOnBid(by, viewer, { contractorId: carla.contractorId }, kitchen('open'));
 
   test.each<[by: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([

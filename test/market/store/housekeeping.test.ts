@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Db } from '../../../src/platform/db/database.js';
-import { keepTidy, tidy } from '../../../src/market/store/housekeeping.js';
+import { startCleanup, tidy } from '../../../src/market/store/housekeeping.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { homeowner, programOf } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -161,7 +161,7 @@ afterEach(() => void vi.useRealTimers());
 it('begins soon after the start, and goes on every hour until it is closed', async () => {
   vi.useFakeTimers();
   const db = emptyDatabase('none');
-  const housekeeping = keepTidy(db, () => {});
+  const housekeeping = startCleanup(db, () => {});
   const sentWithin = async (seconds: number) => {
     await vi.advanceTimersByTimeAsync(seconds * 1000);
     return db.sent.splice(0);

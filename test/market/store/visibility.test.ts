@@ -6,7 +6,7 @@ import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hearsOfJob, partyOf, partyToOwn, seesBid, seesJob } from '../../../src/market/rules/parties.js';
+import { receivesJobEvents, partyOf, partyToOwn, seesBid, seesJob } from '../../../src/market/rules/parties.js';
 import { BID_STATES, JOB_STATES } from '../../../src/market/rules/states.js';
 import { eventVisibilityOf, seesEvent } from '../../../src/market/rules/reading/timeline.js';
 import { ROLES, type Role } from '../../../src/market/rules/viewer.js';
@@ -111,7 +111,7 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
     seesBid: seesBid(viewer, bids[0] as never, job as never),
     seesEvent: reads,
     ...(viewer.role === 'contractor' && {
-      hears: hearsOfJob(viewer, job as never, ownBids),
+      hears: receivesJobEvents(viewer, job as never, ownBids),
       isAwarded,
       seesEventByBid: ownBids.some((status) =>
         seesEvent(eventVisibilityOf(partyToOwn('contractor', status === 'accepted')), viewer, event as never),

@@ -311,7 +311,7 @@ describe('a secret', () => {
     const before = { ...ENV, JWT_SECRET: other, JWT_PREVIOUS_SECRET: JWT_SECRET };
     const renewed = await openTestApp(before, { sameDatabaseAs: app });
     const [row] = await app.sql`select sealed_by from webhook_endpoints where id = ${id}`;
-    expect(row!.sealed_by).toBe(renewed.services.sealer.keyName);
+    expect(row!.sealed_by).toBe(renewed.services.encryptor.keyName);
     await renewed.close();
     // The instances of this test have another secret than the one that the endpoint's is encrypted under now.
     await put(people.other, id, { status: 'active' });

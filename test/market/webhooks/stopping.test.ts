@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { POOLS } from '../../../src/platform/service-limits.js';
-import { createSealer } from '../../../src/platform/security/sealing.js';
+import { createEncryptor } from '../../../src/platform/security/encryption.js';
 import { connect } from '../../../src/platform/db/database.js';
 import { seedMarket } from '../../../src/market/store/seed/seed.js';
 import { openWebhooks } from '../../../src/market/webhooks/webhooks.js';
@@ -35,7 +35,7 @@ it('ends with the step under way, and leaves the others to another instance', as
     const webhooks = await openWebhooks({
       queue: { db: pool, wake: () => {} },
       live: { onEvents: () => () => {} },
-      sealer: createSealer({ secret: 'a secret that only tests know, 32 bytes' }),
+      encryptor: createEncryptor({ secret: 'a secret that only tests know, 32 bytes' }),
       log: pino({ level: 'silent' }),
       databaseWatch: { problem: undefined },
     });

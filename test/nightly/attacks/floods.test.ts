@@ -169,7 +169,7 @@ describe.runIf(LONG)('at length', () => {
     () =>
       withServer({ behindProxy: false }, async ({ url, hanna: { email, password } }, read) => {
         const flooded: number[] = [];
-        const shares: number[] = [];
+        const quotas: number[] = [];
         for (let round = 0; round < ROUNDS; round += 1) {
           const calm = await read(5_000);
           const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 14_000 });
@@ -178,7 +178,7 @@ describe.runIf(LONG)('at length', () => {
           const most = await read(5_000);
           for (const { statuses, answered } of [asked, most]) expect(statuses).toEqual({ 200: answered });
           flooded.push(asked.p99);
-          shares.push(most.answered / calm.answered);
+          quotas.push(most.answered / calm.answered);
           const { statuses, withRetryAfter } = await flood;
           expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
           expect(withRetryAfter).toBe(statuses['503']);
@@ -195,12 +195,12 @@ describe.runIf(LONG)('at length', () => {
         );
         printFigures(
           `200 reads a second: p99 ${median(flooded).toFixed(1)} ms; as many as possible: ` +
-            `${median(shares).toFixed(2)} of the calm throughput; the real log-in took ${tries} tries and ` +
+            `${median(quotas).toFixed(2)} of the calm throughput; the real log-in took ${tries} tries and ` +
             `${Math.round(performance.now() - began)} ms`,
         );
         await flood;
         expect(median(flooded)).toBeLessThanOrEqual(P99_UNDER_LOG_INS_MS);
-        expect(median(shares)).toBeGreaterThanOrEqual(0.25);
+        expect(median(quotas)).toBeGreaterThanOrEqual(0.25);
       }),
     600_000,
   );

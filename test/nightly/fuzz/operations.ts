@@ -3,7 +3,7 @@
  * what is said.
  */
 import { BID_TRANSITIONS, type BidTransition } from '../../../src/market/rules/bids.js';
-import { JOB_ACTIONS, type JobAction, type PartyWord } from '../../../src/market/rules/lifecycle.js';
+import { JOB_ACTIONS, type JobAction, type AllowedActor } from '../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../src/market/rules/states.js';
 import { document } from '../../story/documented.js';
 import { EDITABLE, OPERATIONS_ON_JOBS } from '../../story/specified.js';
@@ -74,7 +74,7 @@ type NeedOf = (stock: Stock, dice: Dice) => Need;
 const anyoneAtAll: NeedOf = (_stock, dice) => ({ who: dice.pick(EVERYBODY) });
 const admin: NeedOf = () => ({ who: 'admin' });
 
-const WHO: Readonly<Record<PartyWord, readonly Who[]>> = {
+const WHO: Readonly<Record<AllowedActor, readonly Who[]>> = {
   owner: ['owner'],
   awardee: ['awardee'],
   parties: ['owner', 'awardee'],

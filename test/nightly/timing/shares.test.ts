@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { createShare, NO_EVENTS } from '../../../src/platform/shares/share.js';
+import { createQuota, NO_EVENTS } from '../../../src/platform/quotas/quota.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = (): unknown => runInNewContext('gc()');
 
 it('a share keeps nothing of fifty thousand users who hold nothing any more', () => {
   const limits = { of: 'requests', perUser: 1, perAddress: 2 } as const;
-  const share = createShare({ name: 'requests', limits, events: NO_EVENTS });
+  const share = createQuota({ name: 'requests', limits, events: NO_EVENTS });
   const bytesHeld = () => {
     collectGarbage();
     return process.memoryUsage().heapUsed;

@@ -11,20 +11,20 @@ const SLOW = named('slow', 'select pg_advisory_xact_lock(1)');
 let database: FreshDatabase;
 let db: Database;
 /** One connection, which holds the lock. */
-let holder: Sql;
+let client: Sql;
 beforeAll(async () => {
   database = await freshDatabase();
   db = connect(database.connection, { poolSize: 5, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 });
-  holder = postgres({ ...database.connection, max: 1, fetch_types: false });
+  client = postgres({ ...database.connection, max: 1, fetch_types: false });
 });
-beforeEach(() => holder`select pg_advisory_lock(1)`);
+beforeEach(() => client`select pg_advisory_lock(1)`);
 afterAll(async () => {
-  await holder.end({ timeout: 1 });
+  await client.end({ timeout: 1 });
   await db.close();
   await database.drop();
 });
 
-const release = () => holder`select pg_advisory_unlock(1)`;
+const release = () => client`select pg_advisory_unlock(1)`;
 const many = (count: number) => Promise.all(Array.from({ length: count }, () => db.send(QUICK, [])));
 
 test('no more statements run than there are connections, a fifth of which is left to other addresses', async () => {

@@ -8,7 +8,7 @@ import { until } from '../security/until.js';
 import { ownDatabase, type OwnDatabase } from '../../app/own-database.js';
 import { temporaryFolder } from '../../setup/temporary-folder.js';
 
-const QUICK = { lockTimeoutMs: 20, retryAfterMs: 5, retryForMs: 60_000, lookEveryMs: 5 };
+const QUICK = { lockTimeoutMs: 20, retryAfterMs: 5, retryForMs: 60_000, pollEveryMs: 5 };
 const PATIENT = { ...QUICK, lockTimeoutMs: 60_000 };
 
 let own: OwnDatabase;
@@ -128,7 +128,7 @@ it('a table that somebody reads is not waited for: callers go on, and the file i
 it('of three instances that begin at once one runs each file, and the others wait for it', async () => {
   release(CREATE, FILL, 'update boats set id = id + 1000');
   const holders: unknown[] = [];
-  const ran = await Promise.all(Array.from({ length: 3 }, () => run({ onWait: (holder) => holders.push(holder) })));
+  const ran = await Promise.all(Array.from({ length: 3 }, () => run({ onWait: (client) => holders.push(client) })));
   expect(ran.flat()).toEqual(['m0', 'm1', 'm2']);
   expect(await recorded()).toEqual([1_000, 1_001, 1_002]);
   expect(await sql`select min(id), max(id) from boats`).toEqual([{ min: 1_001, max: 2_000 }]);
@@ -142,7 +142,7 @@ it('whoever waits for another instance says for which, once, and stops when aske
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7203118)`;
     const [{ pid } = {}] = await tx`select pg_backend_pid() as pid`;
-    const running = run({ signal: stopping.signal, onWait: (holder) => holders.push(holder) });
+    const running = run({ signal: stopping.signal, onWait: (client) => holders.push(client) });
     await until(() => holders.length > 0);
     stopping.abort();
     await expect(running).rejects.toMatchObject({ name: 'AbortError' });

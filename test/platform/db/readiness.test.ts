@@ -92,12 +92,12 @@ it('is ready while the database takes no more connections, and names a privilege
 });
 
 it('however many ask at the same time, the database is asked once or twice', async () => {
-  const { probe, shares } = app.services;
+  const { probe, quotas } = app.services;
   const asked = vi.spyOn(probe, 'send');
   const asking = await app.sql.begin(async (tx) => {
     await tx`lock table drizzle.__drizzle_migrations`;
     const all = Array.from({ length: 50 }, () => app.rest('GET', '/readyz'));
-    await until(() => shares.connections.inUse() >= all.length);
+    await until(() => quotas.connections.inUse() >= all.length);
     return all;
   });
   for (const { status } of await Promise.all(asking)) expect(status).toBe(200);

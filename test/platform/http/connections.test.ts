@@ -66,7 +66,7 @@ describe('requests sent ahead on a connection', () => {
   });
 
   it('are answered up to sixteen, and one more closes the connection and reaches no handler', async () => {
-    const { url, shares } = await app.another();
+    const { url, quotas } = await app.another();
     const [modest, greedy] = [await open(url), await open(url)];
     await held(async (slow) => {
       modest.socket.write(slow + PING.repeat(REQUESTS_AHEAD_MAX));
@@ -80,7 +80,7 @@ describe('requests sent ahead on a connection', () => {
     expect(await modest.answers(REQUESTS_AHEAD_MAX + 1)).toHaveLength(REQUESTS_AHEAD_MAX + 1);
     modest.socket.destroy();
     // Also those that waited behind another one when their connection was closed.
-    await until(() => shares.requests.inUse() === 0 && shares.connections.inUse() === 0);
+    await until(() => quotas.requests.inUse() === 0 && quotas.connections.inUse() === 0);
   });
 });
 
@@ -141,9 +141,9 @@ describe('a body in chunks', () => {
 
 describe('connections', () => {
   it('of one address are closed beyond its share, and another address has its own', async () => {
-    const { url, shares } = await app.another({}, { connections: { perAddress: 3 } });
+    const { url, quotas } = await app.another({}, { connections: { perAddress: 3 } });
     const first = await Promise.all(Array.from({ length: 3 }, () => open(url)));
-    await until(() => shares.connections.inUse() === 3);
+    await until(() => quotas.connections.inUse() === 3);
     await (
       await open(url)
     ).closed;
@@ -153,16 +153,16 @@ describe('connections', () => {
       expect(await client.answers(1)).toEqual(['200']);
     }
     first[0]?.socket.destroy();
-    await until(() => shares.connections.inUse() === 3);
+    await until(() => quotas.connections.inUse() === 3);
     const next = await open(url);
     next.socket.write(PING);
     expect(await next.answers(1)).toEqual(['200']);
   });
 
   it('are closed where all are taken, and counted', async () => {
-    const { url, shares } = await app.another({}, { connections: { total: 2 } });
+    const { url, quotas } = await app.another({}, { connections: { total: 2 } });
     const first = [await open(url), await open(url, '127.0.0.9')];
-    await until(() => shares.connections.inUse() === 2);
+    await until(() => quotas.connections.inUse() === 2);
     await (
       await open(url)
     ).closed;
@@ -172,7 +172,7 @@ describe('connections', () => {
       expect(await client.answers(1)).toEqual(['200']);
       client.socket.destroy();
     }
-    await until(() => shares.connections.inUse() === 0);
+    await until(() => quotas.connections.inUse() === 0);
     const next = await open(url);
     next.socket.write(PING);
     expect(await next.answers(1)).toEqual(['200']);
@@ -186,7 +186,7 @@ describe('connections', () => {
       const busy = await open(stopping.url);
       busy.socket.write(slow);
       const unused = await open(stopping.url);
-      await until(() => stopping.services.shares.connections.inUse() === 2);
+      await until(() => stopping.services.quotas.connections.inUse() === 2);
       stopped = stopping.close();
       await unused.closed;
       // Not with those that are cut because the server has waited long enough.

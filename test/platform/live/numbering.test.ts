@@ -62,13 +62,13 @@ it('an event whose transaction commits late comes behind those that others have 
   const { live, db } = app.services;
   const stream = openEvents(live, viewerOf(people.admin, 'admin'), {}, db);
   const late = newId('job');
-  const holder = connection();
-  await holder.unsafe('begin');
-  await insertEvent(holder, late);
+  const client = connection();
+  await client.unsafe('begin');
+  await insertEvent(client, late);
   const passing = await givenJob(app, 'open', people);
   const seen = await takeUntil(stream, ({ jobId, type }) => jobId === passing.id && type === 'bid.submitted');
   expect(seen.map(({ jobId }) => jobId)).not.toContain(late);
-  await holder.unsafe('commit');
+  await client.unsafe('commit');
   const last = (await takeUntil(stream, ({ jobId }) => jobId === late)).at(-1);
   expect(BigInt(last?.position ?? 0)).toBeGreaterThan(BigInt(seen.at(-1)?.position ?? 0));
   stream.close();
@@ -108,12 +108,12 @@ it('within a job positions follow the order in which its events were committed, 
 
 describe('an instance that numbers', () => {
   it('and is killed in the midst of it leaves nothing behind, and another goes on', async () => {
-    const holder = connection();
+    const client = connection();
     const left = newId('job');
     await insertEvent(app.sql, left);
-    await holder.unsafe('begin');
-    const [{ pid } = { pid: 0 }] = await holder`select pg_backend_pid() as pid`;
-    await holder`select number_events(1000)`;
+    await client.unsafe('begin');
+    const [{ pid } = { pid: 0 }] = await client`select pg_backend_pid() as pid`;
+    await client`select number_events(1000)`;
     const { body } = await callRest(other, 'create', { by: people.owner, body: DRAFT });
     // Both instances wait for the lock by now, or soon will.
     await until(async () => {

@@ -163,10 +163,10 @@ describe('rate limits in memory', () => {
     const limits = open();
     const [first] = await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
     const refused = await limits.take(FIVE, 'ann');
-    await refused.giveBack();
+    await refused.refund();
     expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
-    await first?.giveBack();
-    await first?.giveBack();
+    await first?.refund();
+    await first?.refund();
     expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(1);
   });
 
@@ -174,11 +174,11 @@ describe('rate limits in memory', () => {
     const limits = open();
     const calls = await Promise.all(times(1_000, () => limits.take(FIVE, 'ann')));
     goTo(59_500);
-    await calls[0]?.giveBack();
+    await calls[0]?.refund();
     goTo(60_000);
-    await calls[1]?.giveBack();
+    await calls[1]?.refund();
     expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(5);
-    await calls[2]?.giveBack();
+    await calls[2]?.refund();
     expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
   });
 
@@ -199,7 +199,7 @@ describe('rate limits that are off', () => {
   it('let everything pass, a limit of 0 included, and never speak to Redis', async () => {
     const limits = open({ enabled: false, redisUrl: '/nowhere/at/all' });
     expect(await passed(times(1_000, () => limits.take({ ...FIVE, max: 0 }, 'ann')))).toBe(1_000);
-    await (await limits.take(FIVE, 'ann')).giveBack();
+    await (await limits.take(FIVE, 'ann')).refund();
     await limits.ready();
     expect([notices, limits.storeInUse()]).toEqual([[], 'memory']);
   });
@@ -294,10 +294,10 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     const key = 'given back';
     const calls = await Promise.all(times(6, () => limits.take(FIVE, key)));
-    await calls[5]?.giveBack();
+    await calls[5]?.refund();
     expect((await limits.take(FIVE, key)).allowed).toBe(false);
-    await calls[0]?.giveBack();
-    await calls[0]?.giveBack();
+    await calls[0]?.refund();
+    await calls[0]?.refund();
     expect(await passed(times(9, () => limits.take(FIVE, key)))).toBe(1);
   });
 
@@ -408,7 +408,7 @@ async function failedLogIns(limits: RateLimits, attempts: number, isRight: () =>
       if (!taken.allowed) return 0;
       await new Promise((resolve) => setImmediate(resolve));
       if (!isRight()) return 1;
-      await taken.giveBack();
+      await taken.refund();
       return 0;
     }),
   );

@@ -6,7 +6,7 @@ import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endOtherSessionsAndKeys } from '../sessions/ended-sessions.js';
-import { waitForRecipient, writeMail } from './mails.js';
+import { waitForRecipient, enqueueMail } from './mails.js';
 import {
   countingFailure,
   IS_THE_EMAIL,
@@ -43,7 +43,7 @@ export const changePassword = operation({
       noticeSent:
         services.mail.isOn && emailVerified && (await waitForRecipient(call, { email, purpose: 'notice' })) === 0,
       formerHash,
-      passwordHash: await services.passwords.hash(newPassword, caller.holder),
+      passwordHash: await services.passwords.hash(newPassword, caller.client),
     };
   },
   async run(
@@ -58,7 +58,7 @@ export const changePassword = operation({
       // Whoever knew the old password may have asked to move the account to another address. A link for a new password
       // goes on: else such a person could keep the owner of the mailbox out.
       await expireEmailChanges(tx, { userId: viewer.userId });
-      if (noticeSent) await writeMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
+      if (noticeSent) await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });
     return { changed: true, noticeSent };
   },

@@ -5,7 +5,7 @@ import { EMAIL_UNDO_DECISIONS } from '../../rules/people/email-undo.js';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
-import { choice, requiredText } from '../../../platform/fields/values.js';
+import { enumOf, requiredText } from '../../../platform/fields/values.js';
 import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -16,7 +16,7 @@ import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { asEmailTaken, ownAddress } from './email.js';
 import { endAllSessions } from '../sessions/ended-sessions.js';
-import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail } from './mails.js';
+import { assertMailAllowed, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 
 export const undoEmailChange = operation({
@@ -40,7 +40,7 @@ export const undoEmailChange = operation({
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
         const { email: currentEmail } = await ownAddress(tx, userId);
-        await useUpLink(tx, link);
+        await consumeLink(tx, link);
         // If the account already has this address again, no other address loses it.
         const isBack = currentEmail === email;
         const [use] = await selectUseAfterChange(tx, { undoId });
@@ -48,14 +48,14 @@ export const undoEmailChange = operation({
           await setEmailUndo(tx, { userId, state: 'pending', address: email });
           await expireLaterUndos(tx, { undoId });
           await expireEmailChanges(tx, { userId });
-          await writeMail(services.mail, tx, { kind: 'email_undo_pending', email: currentEmail, userId });
+          await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: currentEmail, userId });
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
         if (!isBack) await setEmailUndo(tx, { userId, state: 'undone', address: currentEmail });
         await expireLinks(tx, { userId, email: currentEmail, undosSince: link.createdAt.toISOString() });
-        await writeMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
-        if (!isBack) await writeMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
+        await enqueueMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
+        if (!isBack) await enqueueMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
         return { email, pending: false };
       });
     return undo().catch(asEmailTaken);
@@ -73,7 +73,7 @@ export const settleEmailUndo = operation({
   refusals: ['NOT_CONFIGURED', 'INVALID_TRANSITION', 'EMAIL_TAKEN'],
   input: z.strictObject({
     id: idInPath('user').describe('The user whose account is disputed.'),
-    keep: choice(EMAIL_UNDO_DECISIONS, 'EmailUndoDecision').describe('Which address keeps the account.'),
+    keep: enumOf(EMAIL_UNDO_DECISIONS, 'EmailUndoDecision').describe('Which address keeps the account.'),
     reason: requiredText(TEXT.note).describe('The reason. It’s stored in the log of admin actions.'),
   }),
   async prepare(call, { id }): Promise<string> {
@@ -95,8 +95,8 @@ export const settleEmailUndo = operation({
         await expireLinks(tx, { userId, email: current, undosSince: 'epoch' });
         await tx.commitWith(
           setEmailUndo(tx, { userId, state: 'settled', address: other }),
-          writeMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
-          writeMail(services.mail, tx, { kind: 'email_undo_denied', email: other, userId }),
+          enqueueMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
+          enqueueMail(services.mail, tx, { kind: 'email_undo_denied', email: other, userId }),
           recordAdminAction(tx, viewer, { action: 'settleEmailUndo', subjectId: userId, reason }),
         );
       });
@@ -131,5 +131,5 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
 
 /** The hash of a password that nobody knows, so that a login takes as long as for any other account. */
 function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
-  return services.passwords.hash(randomBytes(48).toString('base64'), caller.holder);
+  return services.passwords.hash(randomBytes(48).toString('base64'), caller.client);
 }

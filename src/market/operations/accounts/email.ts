@@ -11,10 +11,18 @@ import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import type { Db } from '../../../platform/db/database.js';
 import { expireLinks, selectUndo } from '../../store/accounts/mails.js';
 import { operation } from '../operation.js';
-import { nothing } from '../../../platform/fields/shapes.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
-import { assertMailAllowed, findLink, invalidLink, linkToken, useUpLink, writeMail, type NewMail } from './mails.js';
+import {
+  assertMailAllowed,
+  findLink,
+  invalidLink,
+  linkToken,
+  consumeLink,
+  enqueueMail,
+  type NewMail,
+} from './mails.js';
 import { lockOwnAccount } from './own-account.js';
 import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassword } from '../people/people.js';
 
@@ -25,7 +33,7 @@ export const requestEmailVerification = operation({
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
   needsSession: true,
-  input: nothing,
+  input: emptyInput,
   async prepare(call): Promise<NewMail | null> {
     const { userId } = call.viewer;
     const { email, emailVerified } = await ownAddress(call.db, userId);
@@ -34,7 +42,7 @@ export const requestEmailVerification = operation({
     return { kind: 'email_verification', email, userId };
   },
   async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
-    if (mail) await writeMail(services.mail, db, mail);
+    if (mail) await enqueueMail(services.mail, db, mail);
     return { requested: mail !== null };
   },
 });
@@ -57,7 +65,7 @@ export const resendEmailVerification = operation({
     if (mail)
       await db.inTransaction((tx) =>
         tx.commitWith(
-          writeMail(services.mail, tx, mail),
+          enqueueMail(services.mail, tx, mail),
           recordAdminAction(tx, viewer, { action: 'resendEmailVerification', subjectId: id }),
         ),
       );
@@ -83,7 +91,7 @@ export const verifyEmail = operation({
         await lockAccount(tx, { userId });
         const { email: formerEmail, emailVerified: formerIsVerified } = await ownAddress(tx, userId);
         if (link.kind === 'email_verification' && formerEmail !== email) throw invalidLink('expired');
-        await useUpLink(tx, link);
+        await consumeLink(tx, link);
         const [holder] = await selectIdByEmail(tx, { email });
         if (holder && holder.id !== userId) throw emailTaken();
         await setEmail(tx, { userId, email });
@@ -94,7 +102,7 @@ export const verifyEmail = operation({
         await expireLinks(tx, { userId, email: formerEmail, undosSince });
         // An unconfirmed address may belong to a stranger: nobody has proven that it's theirs.
         if (!undo && formerIsVerified)
-          await writeMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
+          await enqueueMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
       });
     await confirm().catch(asEmailTaken);
     return { email };
@@ -136,7 +144,7 @@ export const changeEmail = operation({
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
       // Whether the address is taken is looked up when the mail is sent: then its owner gets another mail.
-      await tx.commitWith(writeMail(services.mail, tx, { kind: 'email_change', email, userId }));
+      await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };
   },

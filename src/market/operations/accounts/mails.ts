@@ -19,7 +19,7 @@ export interface NewMail {
   readonly userId: UserId | null;
 }
 
-export async function writeMail({ tokens }: Call<unknown>['services']['mail'], tx: Db, mail: NewMail): Promise<void> {
+export async function enqueueMail({ tokens }: Call<unknown>['services']['mail'], tx: Db, mail: NewMail): Promise<void> {
   const id = newId('mail');
   const link = MAILS[mail.kind];
   await insertMail(tx, {
@@ -50,9 +50,9 @@ interface Asking {
 export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
   if (!call.services.mail.isOn)
     throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
-  if (userId !== undefined) await drawMail(call, 'mailPerCaller', userId);
+  if (userId !== undefined) await consumeMail(call, 'mailPerCaller', userId);
   if (userId === undefined || isUnconfirmed)
-    await drawMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
+    await consumeMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
   const retryAfter = to ? await waitForRecipient(call, to) : 0;
   if (retryAfter > 0)
     throw refuse('RATE_LIMITED', {
@@ -61,8 +61,8 @@ export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfi
     });
 }
 
-async function drawMail(call: Call<unknown>, budget: MailBudget, identity: string): Promise<void> {
-  await call.caller.draw(budget, identity).catch((refusal: unknown) => {
+async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: string): Promise<void> {
+  await call.caller.consume(budget, identity).catch((refusal: unknown) => {
     noteDropped(call, budget);
     throw refusal;
   });
@@ -75,7 +75,7 @@ async function drawMail(call: Call<unknown>, budget: MailBudget, identity: strin
 export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
   // A dry run sends nothing, so it must not keep the address from getting an email.
   if (call.caller.dryRun) return 0;
-  const seconds = await call.caller.tryDraw('mailPerRecipient', `${purpose} ${email}`);
+  const seconds = await call.caller.tryConsume('mailPerRecipient', `${purpose} ${email}`);
   if (seconds > 0) noteDropped(call, 'mailPerRecipient');
   return seconds;
 }
@@ -98,7 +98,7 @@ export async function findLink(call: Call<unknown>, token: string, kinds: readon
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
   const problem = problemOf(link, kinds);
   if (link && !problem) return link;
-  await call.caller.draw('invalidToken', addressIdentity(call.caller.request.address));
+  await call.caller.consume('invalidToken', addressIdentity(call.caller.request.address));
   throw invalidLink(problem ?? 'unknown');
 }
 
@@ -109,7 +109,7 @@ function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProb
 }
 
 /** Uses a link up, in the transaction of the change that it allows. The account is to be locked before. */
-export async function useUpLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
+export async function consumeLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
   if ((await markLinkUsed(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });
   throw invalidLink(link?.isUsed ? 'used' : 'expired');

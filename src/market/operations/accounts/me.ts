@@ -24,7 +24,7 @@ import {
 import type { Db } from '../../../platform/db/database.js';
 import type { Balance } from '../../store/ledger/ledger.js';
 import { operation } from '../operation.js';
-import { nothing } from '../../../platform/fields/shapes.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
 import { contractorShape, homeownerShape, readableByOneself, userShape } from '../people/people.js';
 
 export interface Me {
@@ -40,7 +40,7 @@ export const readMe = operation({
   description: 'Reads one’s own account: the person, the profile, the tokens and the code to refer others with.',
   allows: 'signed in',
   budget: 'read',
-  input: nothing,
+  input: emptyInput,
   run: ({ db, viewer }) => me(db, viewer),
 });
 

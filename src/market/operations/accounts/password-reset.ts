@@ -16,9 +16,9 @@ import {
   findLink,
   invalidLink,
   linkToken,
-  useUpLink,
+  consumeLink,
   waitForRecipient,
-  writeMail,
+  enqueueMail,
   type NewMail,
 } from './mails.js';
 import { IS_THE_EMAIL, isTheEmail, password } from '../people/people.js';
@@ -38,7 +38,7 @@ export const requestPasswordReset = operation({
     await assertMailAllowed(call, {});
     // Who has the address is looked up when the mail is sent, so that the time of the answer tells nothing.
     if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
-      await writeMail(call.services.mail, call.db, mail);
+      await enqueueMail(call.services.mail, call.db, mail);
     return { requested: true };
   },
 });
@@ -60,7 +60,7 @@ export const sendPasswordReset = operation({
   async run({ db, services, viewer }, { id }, mail): Promise<{ requested: true }> {
     await db.inTransaction((tx) =>
       tx.commitWith(
-        writeMail(services.mail, tx, mail),
+        enqueueMail(services.mail, tx, mail),
         recordAdminAction(tx, viewer, { action: 'sendPasswordReset', subjectId: id }),
       ),
     );
@@ -84,23 +84,23 @@ export const resetPassword = operation({
   async run(call, { token, newPassword }): Promise<{ changed: true }> {
     const { db, services, caller } = call;
     const link = await findLink(call, token, kindsWithPage('/reset-password'));
-    const { holderId: userId, email } = link;
+    const { accountId: userId, email } = link;
     // The account has another address by now.
     if (userId === null) throw invalidLink('expired');
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
-    const passwordHash = await services.passwords.hash(newPassword, caller.holder);
+    const passwordHash = await services.passwords.hash(newPassword, caller.client);
     await db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId });
       const [account] = await selectPasswordHash(tx, { userId });
       if (account?.email !== email) throw invalidLink('expired');
-      await useUpLink(tx, link);
+      await consumeLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
       // Whoever has the link reads mail at this address.
       await setEmail(tx, { userId, email });
       await endAllSessions({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
       await expireLinks(tx, { userId, email, undosSince: null });
-      await writeMail(services.mail, tx, { kind: 'password_changed', email, userId });
+      await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId });
     });
     return { changed: true };
   },

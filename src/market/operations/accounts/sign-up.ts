@@ -22,7 +22,7 @@ import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
-import { waitForRecipient, writeMail } from './mails.js';
+import { waitForRecipient, enqueueMail } from './mails.js';
 import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from '../people/people.js';
 import { sessionOf, type Session } from '../sessions/session.js';
 
@@ -97,7 +97,7 @@ async function signUp(
   const { db, services, caller } = call;
   const referrer = await findReferrer(db, input.referralCode);
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
-  const passwordHash = await services.passwords.hash(input.password, caller.holder);
+  const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
   // The signup limit covers these emails too. Only an address that accounts keep moving away from gets no email.
   const confirmationSent =
@@ -118,7 +118,7 @@ async function signUp(
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
       if (referrer) await creditReferral(tx, id, referrer);
       if (confirmationSent)
-        await writeMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
+        await enqueueMail(services.mail, tx, { kind: 'email_verification', email: input.email, userId: id });
       const session = await openSession(tx, { userId: id, passwordHash, program: caller.request.program ?? null });
       if (!user || !session) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);

@@ -12,7 +12,7 @@ import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/accounts/suspensions.js';
 import { operation } from '../operation.js';
-import { momentInBody } from '../../../platform/fields/shapes.js';
+import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';
 import { endAllSessions, endOtherLogIns } from '../sessions/ended-sessions.js';
@@ -30,7 +30,7 @@ export const suspendUser = operation({
   budget: 'write',
   input: personInput.extend({
     reason: requiredReason,
-    until: momentInBody
+    until: timestampInBody
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
       .nullish()

@@ -9,7 +9,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { listEventsOfOneJob, listOwnEvents, readBatch, type EventWithParties } from '../../store/events/event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
-import { lookForEvents, numberEvents, POSITIONS_CHANNEL } from '../../store/events/positions.js';
+import { pollEvents, numberEvents, POSITIONS_CHANNEL } from '../../store/events/positions.js';
 import { findEndedSessions } from '../../store/sessions/ended-sessions.js';
 import { SESSIONS_CHANNEL } from '../../store/sessions/sessions.js';
 
@@ -17,7 +17,7 @@ export const LIVE_QUERIES: LiveQueries<EventWithParties> = {
   positionsChannel: POSITIONS_CHANNEL,
   sessionsChannel: SESSIONS_CHANNEL,
   numberEvents,
-  lookForEvents,
+  pollEvents,
   findEndedSessions,
   readBatch,
   keysOf: ({ event, homeownerId, bids }) => [

@@ -6,7 +6,7 @@ import { countJobs, type JobCount } from '../../store/jobs/job-counts.js';
 import { partsOf } from '../../store/jobs/job-parts.js';
 import { findBid } from '../bids/read.js';
 import { operation } from '../operation.js';
-import { nothing } from '../../../platform/fields/shapes.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { findJob } from './job.js';
 
@@ -39,6 +39,6 @@ export const countOwnJobs = operation({
   description: 'Counts the jobs that one may see, state by state, as the list of jobs would.',
   allows: 'signed in',
   budget: 'read',
-  input: nothing,
+  input: emptyInput,
   run: async ({ db, viewer }): Promise<{ data: JobCount[] }> => ({ data: await countJobs(db, viewer) }),
 });

@@ -9,7 +9,7 @@ import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/t
 import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/jobs/orders.js';
 import { JOB_STATES } from '../../rules/states.js';
 import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
-import { choice } from '../../../platform/fields/values.js';
+import { enumOf } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -25,7 +25,7 @@ import { idsOf } from '../../store/visibility.js';
 import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from '../places/near.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
-import { withRule, momentInBody, optionalText } from '../../../platform/fields/shapes.js';
+import { withRule, timestampInBody, optionalText } from '../../../platform/fields/shapes.js';
 import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
@@ -61,7 +61,7 @@ export const jobFilter = z.strictObject({
   contractorId: idOf('contractor')
     .nullish()
     .describe('Jobs awarded to this contractor; for admins, and for the contractor themselves.'),
-  updatedSince: momentInBody
+  updatedSince: timestampInBody
     .nullish()
     .describe(
       'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
@@ -69,7 +69,7 @@ export const jobFilter = z.strictObject({
         'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
         'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` have these changes too.',
     ),
-  statusChangedBefore: momentInBody
+  statusChangedBefore: timestampInBody
     .nullish()
     .describe(
       'Jobs that came to their state before this moment, whatever was edited since; for admins. With ' +
@@ -78,7 +78,7 @@ export const jobFilter = z.strictObject({
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured to the centre of the job’s city.'),
 });
 
-export const jobOrder = choice(JOB_ORDERS, 'JobOrder')
+export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
   .nullish()
   .describe(
     'The order: the newest first by default. The nearest come first only with a place, of at most ' +

@@ -4,7 +4,7 @@ import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/pe
 import { refuse } from '../../rules/errors.js';
 import type { ContractorId } from '../../rules/ids.js';
 import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
-import { choice } from '../../../platform/fields/values.js';
+import { enumOf } from '../../../platform/fields/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { lockContractor, setVerified } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
@@ -109,7 +109,7 @@ export const listContractors = operation({
     z.strictObject({
       ...contractorFilter.shape,
       ...nearFields,
-      orderBy: choice(CONTRACTOR_ORDERS, 'ContractorOrder')
+      orderBy: enumOf(CONTRACTOR_ORDERS, 'ContractorOrder')
         .nullish()
         .describe('Who comes first; the newest by default. By distance only with a place.'),
       ...pageShape,

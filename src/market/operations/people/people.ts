@@ -36,7 +36,7 @@ export async function passwordMatches(
   password: string,
   hash: string | undefined,
 ): Promise<boolean> {
-  const isSame = await services.passwords.matches(password, hash, caller.holder);
+  const isSame = await services.passwords.matches(password, hash, caller.client);
   return isSame && Buffer.byteLength(password) <= PASSWORD_BYTES.max;
 }
 
@@ -46,13 +46,13 @@ export async function passwordMatches(
  * taken back after a success, and where the attempt was refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
-  const failure = await caller.draw('logInFailuresPerAccount', email);
+  const failure = await caller.consume('logInFailuresPerAccount', email);
   try {
     const outcome = await attempt();
-    if (outcome) await failure.giveBack();
+    if (outcome) await failure.refund();
     return outcome;
   } catch (error) {
-    await failure.giveBack();
+    await failure.refund();
     throw error;
   }
 }

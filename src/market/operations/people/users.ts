@@ -7,7 +7,7 @@ import { EMAIL_UNDO_STATES } from '../../rules/people/email-undo.js';
 import { USER } from '../../rules/entities/people.js';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
-import { choice } from '../../../platform/fields/values.js';
+import { enumOf } from '../../../platform/fields/values.js';
 import { listUsers as usersNewestFirst } from '../../store/people/user-lists.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
@@ -36,7 +36,7 @@ export const userFilter = z.strictObject({
       'If true, only accounts whose mail server permanently rejected our last email. If false, only the others.',
     ),
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
-  emailUndo: choice(EMAIL_UNDO_STATES, 'EmailUndo')
+  emailUndo: enumOf(EMAIL_UNDO_STATES, 'EmailUndo')
     .nullish()
     .describe('Only accounts whose email undo is in this state. `PENDING` ones are waiting for support.'),
 });

@@ -7,7 +7,7 @@ import type { Db } from '../../../platform/db/database.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { nothing } from '../../../platform/fields/shapes.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { endOtherLogIns, endSession as end } from './ended-sessions.js';
 
@@ -60,7 +60,7 @@ export const endOtherSessions = operation({
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
-  input: nothing,
+  input: emptyInput,
   run: async (call): Promise<{ endedCount: number }> => ({ endedCount: await endOtherLogIns(call, call.viewer) }),
 });
 

@@ -7,7 +7,7 @@ import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { refuse } from '../../rules/errors.js';
 import type { ApiKeyId } from '../../rules/ids.js';
 import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
-import { choice, requiredText } from '../../../platform/fields/values.js';
+import { enumOf, requiredText } from '../../../platform/fields/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { hashOfApiKey, newApiKeySecret } from '../../../platform/security/api-key.js';
 import {
@@ -20,7 +20,7 @@ import {
 import type { Db } from '../../../platform/db/database.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { momentInBody } from '../../../platform/fields/shapes.js';
+import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { endSession } from './ended-sessions.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
@@ -43,12 +43,12 @@ export const createApiKey = operation({
   needsSession: true,
   input: z.strictObject({
     name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),
-    expiresAt: momentInBody
+    expiresAt: timestampInBody
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
       .nullish()
       .describe('When the key ends by itself; by default it holds until it is revoked.'),
-    access: choice(API_KEY_ACCESSES, 'ApiKeyAccess')
+    access: enumOf(API_KEY_ACCESSES, 'ApiKeyAccess')
       .nullish()
       .describe('Whether the key may only read; by default it may do whatever keys may.'),
   }),

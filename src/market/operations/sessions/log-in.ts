@@ -17,7 +17,7 @@ import {
   type CurrentRefreshToken,
 } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
-import { nothing } from '../../../platform/fields/shapes.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
 import { endSession } from './ended-sessions.js';
 import { countingFailure, passwordMatches, passwordTried, readableByOneself } from '../people/people.js';
 import { sessionOf, type Session } from './session.js';
@@ -36,7 +36,7 @@ export const logIn = operation({
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
     const whoFromWhere = `${email} ${addressIdentity(caller.request.address)}`;
-    const draw = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
+    const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
       // The log shows the account's id, so that the operator can find the attempts of a user who reports their email.
@@ -44,7 +44,7 @@ export const logIn = operation({
       // An unknown email takes a comparison of the same duration, so that timing reveals no more than the answer.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
         // The hashing queue refused the comparison, so that this does not count as an attempt.
-        await draw.giveBack();
+        await consume.refund();
         throw error;
       });
       if (!account || !matches) return undefined;
@@ -79,10 +79,10 @@ export const refreshSession = operation({
     const isOne = isId('refreshToken', refreshToken);
     const usedToken = isOne ? await findRefreshToken(db, refreshToken) : undefined;
     if (!usedToken) {
-      await caller.draw('invalidToken', addressIdentity(caller.request.address));
+      await caller.consume('invalidToken', addressIdentity(caller.request.address));
       throw unauthorized('INVALID_REFRESH_TOKEN', isOne ? 'invalid' : 'malformed');
     }
-    await caller.draw('refresh', usedToken.sessionId);
+    await caller.consume('refresh', usedToken.sessionId);
     const successor = await successorOf(call, refreshToken, usedToken);
     return sessionOf(
       services,
@@ -132,7 +132,7 @@ export const logOut = operation({
   budget: 'write',
   ignoresKeyAndDryRun: true,
   needsSession: true,
-  input: nothing,
+  input: emptyInput,
   async run(call): Promise<{ sessionId: SessionId; session: ActiveSession | null }> {
     const { db, viewer } = call;
     const { sessionId } = viewer;

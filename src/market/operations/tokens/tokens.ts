@@ -24,7 +24,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
-import { nothing } from '../../../platform/fields/shapes.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
 import { invalidField } from '../../../platform/call/validation.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
@@ -173,7 +173,7 @@ export const auditTokens = operation({
   description: 'Adds up every transfer and hold and compares the sums with the figures kept next to them.',
   allows: ['admin'],
   budget: 'read',
-  input: nothing,
+  input: emptyInput,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
       // One statement each, the mismatches first: an account that is opened in between is then only counted.

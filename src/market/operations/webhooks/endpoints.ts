@@ -53,10 +53,10 @@ export const createWebhookEndpoint = operation({
   asksDatabase: true,
   input: z.strictObject({ url: url.describe('Where to send events: a public https address.'), eventTypes: types }),
   async run({ db, viewer, services }, input): Promise<NewWebhook> {
-    const { sealer, webhookAddresses } = services;
+    const { encryptor, webhookAddresses } = services;
     requireSoundAddress(webhookAddresses, input.url);
     const [endpoint, secret] = [newId('webhookEndpoint'), newWebhookSecret()];
-    const secrets: StoredSecret[] = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }];
+    const secrets: StoredSecret[] = [{ sealed: encryptor.encrypt(secret, endpoint), endsAt: null }];
     const webhook = await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
       const [total] = await countWebhookEndpoints(tx, viewer);
@@ -67,7 +67,7 @@ export const createWebhookEndpoint = operation({
         url: input.url,
         eventTypes: [...new Set(input.eventTypes)],
         secrets,
-        sealedBy: sealer.keyName,
+        sealedBy: encryptor.keyName,
       });
       if (!row) throw new Error('A new webhook endpoint could not be read back.');
       return row;
@@ -202,13 +202,13 @@ export const rotateWebhookSecret = operation({
   answersSecret: true,
   asksDatabase: true,
   input: z.strictObject({ id }),
-  async run({ db, viewer, services: { sealer } }, { id: endpoint }): Promise<NewWebhook> {
+  async run({ db, viewer, services: { encryptor } }, { id: endpoint }): Promise<NewWebhook> {
     const secret = newWebhookSecret();
     const webhook = await db.inTransaction(async (tx) => {
       const { secrets: storedSecrets } = await lockOwnEndpoint(tx, viewer, endpoint);
       const old = expiringSecrets(storedSecrets, Date.now()).flatMap((one) => reseal(one));
-      const secrets = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }, ...old];
-      const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: sealer.keyName });
+      const secrets = [{ sealed: encryptor.encrypt(secret, endpoint), endsAt: null }, ...old];
+      const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: encryptor.keyName });
       if (!row) throw noSuchEndpoint();
       return row;
     });
@@ -216,8 +216,8 @@ export const rotateWebhookSecret = operation({
 
     /** Encrypts all of an endpoint's secrets under one key; secrets that cannot be decrypted any more are dropped. */
     function reseal(one: StoredSecret): StoredSecret[] {
-      const text = sealer.open(one.sealed, endpoint);
-      return text === undefined ? [] : [{ ...one, sealed: sealer.seal(text, endpoint) }];
+      const text = encryptor.open(one.sealed, endpoint);
+      return text === undefined ? [] : [{ ...one, sealed: encryptor.encrypt(text, endpoint) }];
     }
   },
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
-import { moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+import { timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
 export const ADMIN_ACTION = entity(
@@ -24,7 +24,7 @@ export const ADMIN_ACTION = entity(
       example: 'The licence ran out in June.',
     },
     until: {
-      type: moment.nullable(),
+      type: timestamp.nullable(),
       description: 'When the suspension ends. Null for other actions and for a suspension with no end.',
       example: null,
     },
@@ -38,6 +38,6 @@ export const ADMIN_ACTION = entity(
       description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
       example: null,
     },
-    createdAt: { type: moment, description: 'When.' },
+    createdAt: { type: timestamp, description: 'When.' },
   },
 );

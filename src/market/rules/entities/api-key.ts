@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
 import { TEXT } from '../limits.js';
-import { choice, moment, requiredText } from '../../../platform/fields/values.js';
+import { enumOf, timestamp, requiredText } from '../../../platform/fields/values.js';
 
 /** What a key may do of what its owner may: only read, or all but what needs a log-in. */
 export const API_KEY_ACCESSES = ['read', 'full'] as const;
@@ -21,18 +21,18 @@ export const API_KEY = entity(
       written: true,
     },
     access: {
-      type: choice(API_KEY_ACCESSES, 'ApiKeyAccess'),
+      type: enumOf(API_KEY_ACCESSES, 'ApiKeyAccess'),
       description: 'Whether the key only reads.',
       example: 'full',
       written: true,
     },
-    createdAt: { type: moment, description: 'When the key was made.' },
+    createdAt: { type: timestamp, description: 'When the key was made.' },
     expiresAt: {
-      type: moment.nullable(),
+      type: timestamp.nullable(),
       description: 'When the key ends by itself; null if it holds until it is revoked.',
     },
     lastUsedAt: {
-      type: moment.nullable(),
+      type: timestamp.nullable(),
       description: 'When the key was last used, to the minute; null before that.',
       example: '2026-03-02T09:41:00.000Z',
     },

@@ -4,7 +4,14 @@ import { entity } from '../../../platform/fields/entity.js';
 import { BID_DURATION_DAYS_MAX, TEXT } from '../limits.js';
 import { BID_STATES } from '../states.js';
 import { GUARANTEED_VIEW_STAKE, HOLD_STATES } from '../tokens.js';
-import { choice, moment, moneyAboveZero, nullableDay, nullableText, whole } from '../../../platform/fields/values.js';
+import {
+  enumOf,
+  timestamp,
+  moneyAboveZero,
+  nullableDay,
+  nullableText,
+  integer,
+} from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
 export const BID = entity(
@@ -15,7 +22,7 @@ export const BID = entity(
     jobId: { type: idOf('job'), description: 'The job.' },
     contractorId: { type: idOf('contractor'), description: 'Who made it.' },
     status: {
-      type: choice(BID_STATES, 'BidStatus'),
+      type: enumOf(BID_STATES, 'BidStatus'),
       description: 'Its state, which reading it never changes.',
       example: 'pending',
     },
@@ -66,9 +73,9 @@ export const BID = entity(
         'True while the contractor is suspended. The bid can’t be awarded and doesn’t block edits to the job.',
       example: false,
     },
-    createdAt: { type: moment, description: 'When the bid was made.' },
-    updatedAt: { type: moment, description: 'When the bid last changed.' },
-    submittedAt: { type: moment, description: 'When the bid came before the homeowner.' },
+    createdAt: { type: timestamp, description: 'When the bid was made.' },
+    updatedAt: { type: timestamp, description: 'When the bid last changed.' },
+    submittedAt: { type: timestamp, description: 'When the bid came before the homeowner.' },
   },
 );
 
@@ -79,9 +86,9 @@ export const HOLD = entity(
     id: identifier('hold'),
     bidId: { type: idOf('bid'), description: 'The bid.' },
     jobId: { type: idOf('job'), description: 'The job.' },
-    amount: { type: whole(1), description: 'How many tokens.', example: GUARANTEED_VIEW_STAKE },
-    status: { type: choice(HOLD_STATES, 'HoldStatus'), description: 'Whether they are still held.', example: 'active' },
-    createdAt: { type: moment, description: 'When they were staked.' },
-    releasedAt: { type: moment.nullable(), description: 'When they were freed.', example: null },
+    amount: { type: integer(1), description: 'How many tokens.', example: GUARANTEED_VIEW_STAKE },
+    status: { type: enumOf(HOLD_STATES, 'HoldStatus'), description: 'Whether they are still held.', example: 'active' },
+    createdAt: { type: timestamp, description: 'When they were staked.' },
+    releasedAt: { type: timestamp.nullable(), description: 'When they were freed.', example: null },
   },
 );

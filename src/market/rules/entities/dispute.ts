@@ -1,7 +1,7 @@
 /** A dispute, chapter by chapter, as its parties and admins read it. */
 import { entity, type ShownRow } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
-import { choice, moment, nullableText, requiredText } from '../../../platform/fields/values.js';
+import { enumOf, timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
 export const DISPUTE_ENDINGS = ['agreement', 'decision_accepted', 'final_decision', 'completed_by_admin'] as const;
@@ -9,7 +9,7 @@ export const DISPUTE_ENDINGS = ['agreement', 'decision_accepted', 'final_decisio
 const note = requiredText(TEXT.note);
 const noteOrNone = nullableText(TEXT.note);
 const person = idOf('user').nullable();
-const at = { type: moment, description: 'When.' };
+const at = { type: timestamp, description: 'When.' };
 
 const PROPOSAL = entity(
   'DisputeProposal',
@@ -19,7 +19,7 @@ const PROPOSAL = entity(
     resolution: { type: note, description: 'How to settle it.', example: 'A tenth of the price is paid back.' },
     proposedBy: { type: person, description: 'Whose proposal it is.' },
     agreedBy: { type: nullableText(TEXT.line), description: 'Who agrees, as the proposer wrote it.', example: null },
-    proposedAt: { type: moment, description: 'When it was proposed.' },
+    proposedAt: { type: timestamp, description: 'When it was proposed.' },
   },
 );
 
@@ -60,7 +60,7 @@ const FINAL_DECISION = entity('DisputeFinalDecision', 'The last word on an appea
 });
 
 const ENDING = entity('DisputeEnd', 'How the dispute ended.', {
-  how: { type: choice(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'In which way.', example: 'agreement' },
+  how: { type: enumOf(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'In which way.', example: 'agreement' },
   text: {
     type: noteOrNone,
     description: 'The agreed resolution, the accepted or final decision, or the admin’s reason.',
@@ -79,7 +79,7 @@ export const DISPUTE = entity(
     reason: { type: note, description: 'What is wrong, in the homeowner’s words.', example: 'The sink still drips.' },
     details: { type: noteOrNone, description: 'More about it.', example: 'A bucket fills in two hours.' },
     openedBy: { type: person, description: 'Who began it.' },
-    openedAt: { type: moment, description: 'When it began.' },
+    openedAt: { type: timestamp, description: 'When it began.' },
     proposal: {
       type: PROPOSAL.schema.nullable(),
       description: 'The one standing proposal, which can still be agreed to.',

@@ -5,14 +5,14 @@ import { EVENT_TYPES } from '../events.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../states.js';
 import {
-  anything,
-  choice,
-  moment,
+  json,
+  enumOf,
+  timestamp,
   nullableText,
   position,
   rating,
   text,
-  whole,
+  integer,
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
@@ -25,7 +25,7 @@ const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
 export const EVENT_ACTOR = entity('JobEventActor', 'Whose call it was, for everyone who sees the event.', {
   id: { type: idOf('user'), description: 'The person.' },
   name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
-  role: { type: choice(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
+  role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
 });
 
 /** What events carry that has a field of its own; in the database all of it is in the column `data`. */
@@ -47,12 +47,12 @@ const DETAILS = {
     example: null,
   },
   tokensCharged: {
-    type: whole().nullable(),
+    type: integer().nullable(),
     description: 'The tokens that were charged; for the owner and admins.',
     example: 5,
   },
   tokensRefunded: {
-    type: whole().nullable(),
+    type: integer().nullable(),
     description: 'The tokens that were given back; for the owner and admins.',
     example: null,
   },
@@ -66,7 +66,7 @@ const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },
   sequence: {
-    type: whole(1),
+    type: integer(1),
     description: 'The place among the job’s events, from 1. Numbers are missing where an event is not for the reader.',
     example: 2,
   },
@@ -77,25 +77,25 @@ const STORED_FIELDS = {
       'miss nothing. Null in the moment before the event has its place.',
     example: '4711',
   },
-  type: { type: choice(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
+  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
   actorId: { type: idOf('user').nullable(), description: 'Whose call it was.' },
   actor: {
     type: EVENT_ACTOR.schema.nullable(),
     description: 'Whose call it was, for everyone who sees the event; null for the service.',
   },
   fromStatus: {
-    type: choice(JOB_STATES, 'JobStatus').nullable(),
+    type: enumOf(JOB_STATES, 'JobStatus').nullable(),
     description: 'The job’s state before; null for what did not concern it.',
     example: 'draft',
   },
   toStatus: {
-    type: choice(JOB_STATES, 'JobStatus').nullable(),
+    type: enumOf(JOB_STATES, 'JobStatus').nullable(),
     description: 'The job’s state after.',
     example: 'open',
   },
-  occurredAt: { type: moment, description: 'When.' },
+  occurredAt: { type: timestamp, description: 'When.' },
   data: {
-    type: anything(TEXTS_MAX * TEXT.note),
+    type: json(TEXTS_MAX * TEXT.note),
     description:
       'What else was said or chosen, such as the notes of a check-in and the texts of a dispute. For the parties and ' +
       'admins; empty for others.',

@@ -6,14 +6,14 @@ import { JOB_STATES } from '../states.js';
 import { URGENCIES } from '../jobs/publishing.js';
 import { OWNER_AND_ADMINS, PARTIES_AND_ADMINS } from '../reading/readers.js';
 import {
-  choice,
-  moment,
+  enumOf,
+  timestamp,
   money,
   nullableDay,
   nullableText,
   rating,
   requiredText,
-  whole,
+  integer,
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
@@ -35,7 +35,7 @@ export const JOB_WARNING = entity(
   'JobWarning',
   'Something in a job that may keep contractors from finding it. A warning never blocks a call.',
   {
-    code: { type: choice(WARNING_CODES, 'JobWarningCode'), description: 'What is wrong.', example: 'UNKNOWN_CATEGORY' },
+    code: { type: enumOf(WARNING_CODES, 'JobWarningCode'), description: 'What is wrong.', example: 'UNKNOWN_CATEGORY' },
     field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
     message: {
       type: z.string().meta({ maxLength: WARNING_CHARACTERS_MAX }),
@@ -67,7 +67,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     example: 'It drips day and night, and the cabinet below is wet.',
     written: true,
   },
-  status: { type: choice(JOB_STATES, 'JobStatus'), description: 'Its state.', example: 'open' },
+  status: { type: enumOf(JOB_STATES, 'JobStatus'), description: 'Its state.', example: 'open' },
   category: {
     type: nullableText(TEXT.kind),
     description: 'The trade. It cannot change after publishing.',
@@ -88,7 +88,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     written: true,
   },
   urgency: {
-    type: choice(URGENCIES, 'Urgency').nullable(),
+    type: enumOf(URGENCIES, 'Urgency').nullable(),
     description: 'How soon.',
     inputDescription: 'How soon; it sets the price of publishing.',
     example: 'standard',
@@ -161,16 +161,16 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     example: null,
   },
   version: {
-    type: whole(1),
+    type: integer(1),
     description:
       'Rises with every change. To change only what you have read, pass it as `expectedVersion`, or in REST, where ' +
       'it is the ETag, as `If-Match`.',
     example: 3,
   },
-  statusChangedAt: { type: moment, description: 'When the job entered its current status. Edits don’t change it.' },
-  createdAt: { type: moment, description: 'When the draft was written.' },
+  statusChangedAt: { type: timestamp, description: 'When the job entered its current status. Edits don’t change it.' },
+  createdAt: { type: timestamp, description: 'When the draft was written.' },
   updatedAt: {
-    type: moment,
+    type: timestamp,
     description: 'When the job last changed; bids on it and proposals in its dispute are no change of the job.',
   },
 });

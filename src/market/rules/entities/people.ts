@@ -5,14 +5,14 @@ import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
 import { ADMINS, CREDENTIALS, OWN, PERSONAL } from '../reading/readers.js';
 import {
-  choice,
+  enumOf,
   email,
-  moment,
+  timestamp,
   nullableText,
   nullableWebAddress,
   requiredText,
   untrimmedText,
-  whole,
+  integer,
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
@@ -32,7 +32,7 @@ export const USER = entity('User', 'A person with an account.', {
     example: false,
     readBy: OWN,
   },
-  userType: { type: choice(ROLES, 'UserType'), description: 'Which kind of account it is.', example: 'homeowner' },
+  userType: { type: enumOf(ROLES, 'UserType'), description: 'Which kind of account it is.', example: 'homeowner' },
   firstName: { type: requiredText(TEXT.name), description: 'The given name.', example: 'Hanna', written: true },
   lastName: { type: requiredText(TEXT.name), description: 'The family name.', example: 'Hill', written: true },
   phone: {
@@ -50,7 +50,7 @@ export const USER = entity('User', 'A person with an account.', {
     written: true,
   },
   emailUndo: {
-    type: choice(EMAIL_UNDO_STATES, 'EmailUndo').nullable(),
+    type: enumOf(EMAIL_UNDO_STATES, 'EmailUndo').nullable(),
     description: 'The state of the last request to undo an email change. Null if there was none.',
     example: null,
     readBy: ADMINS,
@@ -64,19 +64,19 @@ export const USER = entity('User', 'A person with an account.', {
     readBy: ADMINS,
   },
   suspendedAt: {
-    type: moment.nullable(),
+    type: timestamp.nullable(),
     description: 'Since when the person is suspended.',
     example: null,
     readBy: ADMINS,
   },
   suspendedUntil: {
-    type: moment.nullable(),
+    type: timestamp.nullable(),
     description: 'When the suspension ends by itself, where it does.',
     example: null,
     readBy: ADMINS,
   },
-  createdAt: { type: moment, description: 'When the account was opened.' },
-  updatedAt: { type: moment, description: 'When the person’s fields last changed.' },
+  createdAt: { type: timestamp, description: 'When the account was opened.' },
+  updatedAt: { type: timestamp, description: 'When the person’s fields last changed.' },
 });
 
 export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
@@ -113,8 +113,8 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
     example: 'single_family',
     written: true,
   },
-  createdAt: { type: moment, description: 'When the profile was made.' },
-  updatedAt: { type: moment, description: 'When the profile last changed.' },
+  createdAt: { type: timestamp, description: 'When the profile was made.' },
+  updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
 /** The orders of the directory of contractors; where two are equal, the newest comes first. */
@@ -198,21 +198,21 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
     written: true,
   },
   verified: { type: z.boolean(), description: 'Whether an admin has verified the contractor.', example: true },
-  completedJobs: { type: whole(), description: 'How many jobs were done and approved.', example: 31 },
+  completedJobs: { type: integer(), description: 'How many jobs were done and approved.', example: 31 },
   ratingAverage: {
     type: z.number().min(1).max(5).nullable(),
     description: 'The mean of all ratings, from 1 to 5; null before the first.',
     example: 4.75,
   },
-  ratingCount: { type: whole(), description: 'How many ratings there are.', example: 24 },
+  ratingCount: { type: integer(), description: 'How many ratings there are.', example: 24 },
   suspended: {
     type: z.boolean().nullable(),
     description: 'True while the contractor is suspended. They aren’t listed, and their bids can’t be awarded.',
     example: false,
     readBy: CREDENTIALS,
   },
-  createdAt: { type: moment, description: 'When the profile was made.' },
-  updatedAt: { type: moment, description: 'When the profile last changed.' },
+  createdAt: { type: timestamp, description: 'When the profile was made.' },
+  updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
 /** Of a contractor in a list: it belongs to the search, and not to them. */

@@ -7,11 +7,11 @@ import { JOB_ACTION_LIST } from '../lifecycle.js';
 import { BID_STATES, JOB_STATES } from '../states.js';
 import { PAGE } from '../../../platform/limits.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../jobs/publishing.js';
-import { choice, whole } from '../../../platform/fields/values.js';
+import { enumOf, integer } from '../../../platform/fields/values.js';
 
-const jobStatus = choice(JOB_STATES, 'JobStatus');
-const bidStatus = choice(BID_STATES, 'BidStatus');
-const jobAction = choice(
+const jobStatus = enumOf(JOB_STATES, 'JobStatus');
+const bidStatus = enumOf(BID_STATES, 'BidStatus');
+const jobAction = enumOf(
   JOB_ACTION_LIST.map(({ action }) => action),
   'JobAction',
 );
@@ -23,7 +23,7 @@ export const AVAILABLE_ACTION = entity(
     action: { type: jobAction, description: 'The operation.', example: 'PUBLISH' },
     allowed: { type: z.boolean(), description: 'Whether the call would be accepted now.', example: false },
     reason: {
-      type: choice(REST_ERROR_CODES, 'ErrorCode').nullable(),
+      type: enumOf(REST_ERROR_CODES, 'ErrorCode').nullable(),
       description: 'The code that the call would be refused with first; null if it is allowed.',
       example: 'MISSING_FIELDS',
     },
@@ -33,12 +33,12 @@ export const AVAILABLE_ACTION = entity(
       example: 'To publish the job, fill in the missing fields first.',
     },
     missingFields: {
-      type: z.array(choice(REQUIRED_TO_PUBLISH)),
+      type: z.array(enumOf(REQUIRED_TO_PUBLISH)),
       description: 'What must be filled in before the job can be published.',
       example: ['category'],
     },
     tokenCost: {
-      type: whole().nullable(),
+      type: integer().nullable(),
       description: 'What the call would charge, where that is known beforehand.',
       example: 5,
     },
@@ -50,7 +50,7 @@ export const AVAILABLE_BID_ACTION = entity(
   'One operation on a bid, and whether the caller may use it now.',
   {
     action: {
-      type: choice(
+      type: enumOf(
         BID_TRANSITION_LIST.map(({ action }) => action),
         'BidAction',
       ),
@@ -66,7 +66,7 @@ export const AVAILABLE_BID_ACTION = entity(
 export const JOB_COUNT = entity('JobCount', 'How many of the jobs that one may see are in a state.', {
   status: { type: jobStatus, description: 'The state.', example: 'open' },
   count: {
-    type: whole(),
+    type: integer(),
     description: `How many there are: exact up to ${PAGE.exactTotalMax}, where counting stops.`,
     example: 3,
   },
@@ -136,8 +136,8 @@ export const LIFECYCLE = entity('Lifecycle', 'The life of a job and of its bids,
 });
 
 export const CATALOG_URGENCY = entity('CatalogUrgency', 'An urgency and its price.', {
-  urgency: { type: choice(URGENCIES, 'Urgency'), description: 'The urgency.', example: 'standard' },
-  publishCost: { type: whole(), description: 'What publishing costs, in tokens.', example: 5 },
+  urgency: { type: enumOf(URGENCIES, 'Urgency'), description: 'The urgency.', example: 'standard' },
+  publishCost: { type: integer(), description: 'What publishing costs, in tokens.', example: 5 },
 });
 
 export const CATALOG = entity('Catalog', 'Values that forms may suggest; any other text is as good.', {

@@ -2,7 +2,7 @@
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
 import { TEXT } from '../limits.js';
-import { moment, nullableText, rating, requiredText } from '../../../platform/fields/values.js';
+import { timestamp, nullableText, rating, requiredText } from '../../../platform/fields/values.js';
 
 export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {
   id: identifier('review'),
@@ -18,5 +18,5 @@ export const REVIEW = entity('Review', 'What a homeowner said of a contractor wh
     description: 'The given name of the homeowner.',
     example: 'Hanna',
   },
-  createdAt: { type: moment, description: 'When the work was approved.' },
+  createdAt: { type: timestamp, description: 'When the work was approved.' },
 });

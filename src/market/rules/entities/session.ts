@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../limits.js';
-import { email, moment, text, whole } from '../../../platform/fields/values.js';
+import { email, timestamp, text, integer } from '../../../platform/fields/values.js';
 import { idPattern, exampleId, identifier } from '../id-fields.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
@@ -21,12 +21,12 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
     example: exampleId('refreshToken'),
   },
   expiresAt: {
-    type: moment,
+    type: timestamp,
     description: 'When the access token expires: 15 minutes after it was given out.',
     example: '2026-03-02T09:45:00.000Z',
   },
   refreshExpiresAt: {
-    type: moment,
+    type: timestamp,
     description: 'When the refresh token expires: after 30 days, or with its session after 90.',
     example: '2026-04-01T09:30:00.000Z',
   },
@@ -34,7 +34,7 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
   homeowner: { type: HOMEOWNER.schema.nullish(), description: 'The new profile, on a homeowner’s sign-up.' },
   contractor: { type: CONTRACTOR.schema.nullish(), description: 'The new profile, on a contractor’s sign-up.' },
   tokensAwarded: {
-    type: whole().nullish(),
+    type: integer().nullish(),
     description: 'The tokens credited for the sign-up and its referral.',
     example: 10,
   },
@@ -49,9 +49,9 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
 
 export const ACTIVE_SESSION = entity('ActiveSession', 'A log-in that goes on: on a device, in a browser, in an app.', {
   id: identifier('session'),
-  createdAt: { type: moment, description: 'When the log-in was.' },
+  createdAt: { type: timestamp, description: 'When the log-in was.' },
   lastUsedAt: {
-    type: moment,
+    type: timestamp,
     description: 'When it last got new tokens, which an app in use does every 15 minutes.',
     example: '2026-03-02T09:30:00.000Z',
   },
@@ -77,8 +77,8 @@ export const VIEWER = entity('Viewer', 'The account that is logged in.', {
 
 export const PUBLICATION = entity('PublishJobPayload', 'A job that was published, and what that cost.', {
   job: { type: JOB.schema, description: 'The job, which is open now.' },
-  tokensCharged: { type: whole(), description: 'The tokens that were charged.', example: 5 },
-  remainingBalance: { type: whole(), description: 'The tokens that are free to spend after it.', example: 5 },
+  tokensCharged: { type: integer(), description: 'The tokens that were charged.', example: 5 },
+  remainingBalance: { type: integer(), description: 'The tokens that are free to spend after it.', example: 5 },
 });
 
 export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'The payload of `undoEmailChange`.', {

@@ -4,16 +4,16 @@ import { entity } from '../../../platform/fields/entity.js';
 import { isId, type UserId } from '../ids.js';
 import { TEXT } from '../limits.js';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../tokens.js';
-import { choice, moment, nullableText, whole } from '../../../platform/fields/values.js';
+import { enumOf, timestamp, nullableText, integer } from '../../../platform/fields/values.js';
 import { idOf, exampleId, identifier } from '../id-fields.js';
 
 export const TOKEN_BALANCE = entity(
   'TokenBalance',
   'An account’s prepaid tokens: a credit unit, not the log-in’s token.',
   {
-    balance: { type: whole(), description: 'All of them.', example: 25 },
-    held: { type: whole(), description: 'Those staked on bids.', example: 5 },
-    available: { type: whole(), description: 'Those free to spend: `balance` less `held`.', example: 20 },
+    balance: { type: integer(), description: 'All of them.', example: 25 },
+    held: { type: integer(), description: 'Those staked on bids.', example: 5 },
+    available: { type: integer(), description: 'Those free to spend: `balance` less `held`.', example: 20 },
   },
 );
 
@@ -36,9 +36,9 @@ export const TOKEN_TRANSFER = entity(
       description: 'Who got: a user, or one of the system accounts `issuance` and `fees`.',
       example: exampleId('user'),
     },
-    amount: { type: whole(1), description: 'How many tokens; always above zero.', example: 10 },
+    amount: { type: integer(1), description: 'How many tokens; always above zero.', example: 10 },
     reason: {
-      type: choice(TRANSFER_REASON_KEYS, 'TokenTransferReason'),
+      type: enumOf(TRANSFER_REASON_KEYS, 'TokenTransferReason'),
       description: 'Why they moved.',
       example: 'signup_bonus',
     },
@@ -52,7 +52,7 @@ export const TOKEN_TRANSFER = entity(
       description: 'What an adjustment is called elsewhere, such as a payment; no two transfers have the same.',
       example: null,
     },
-    createdAt: { type: moment, description: 'When.' },
+    createdAt: { type: timestamp, description: 'When.' },
   },
 );
 
@@ -61,16 +61,16 @@ export const TOKEN_MISMATCH = entity(
   'An account whose kept figures are not what its transfers and active holds add up to.',
   {
     userId: { type: idOf('user'), description: 'Whose account.' },
-    kept: { type: whole(), description: 'The balance that is kept.', example: 25 },
+    kept: { type: integer(), description: 'The balance that is kept.', example: 25 },
     summed: { type: z.int(), description: 'What the transfers add up to.', example: 20 },
-    keptHeld: { type: whole(), description: 'The held tokens that are kept.', example: 5 },
+    keptHeld: { type: integer(), description: 'The held tokens that are kept.', example: 5 },
     summedHeld: { type: z.int(), description: 'What the active holds add up to.', example: 5 },
   },
 );
 
 export const TOKEN_AUDIT = entity('TokenAudit', 'The ledger, added up anew.', {
   ok: { type: z.boolean(), description: 'Whether every figure agrees.', example: true },
-  accounts: { type: whole(), description: 'How many accounts were looked at.', example: 3 },
-  transfers: { type: whole(), description: 'How many transfers were added up.', example: 7 },
+  accounts: { type: integer(), description: 'How many accounts were looked at.', example: 3 },
+  transfers: { type: integer(), description: 'How many transfers were added up.', example: 7 },
   mismatches: { type: z.array(TOKEN_MISMATCH.schema), description: 'Those that do not agree.', example: [] },
 });

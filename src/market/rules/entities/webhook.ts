@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT, WEBHOOKS } from '../limits.js';
-import { choice, moment, requiredText, text, whole } from '../../../platform/fields/values.js';
+import { enumOf, timestamp, requiredText, text, integer } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';
 
@@ -20,34 +20,34 @@ export const WEBHOOK_ENDPOINT = entity(
       written: true,
     },
     eventTypes: {
-      type: z.array(choice(EVENT_TYPES, 'JobEventType')).max(EVENT_TYPES.length),
+      type: z.array(enumOf(EVENT_TYPES, 'JobEventType')).max(EVENT_TYPES.length),
       description: 'The types of events that are sent; all of them, those added later too, if the list is empty.',
       example: ['bid.submitted', 'job.completed'],
       written: true,
     },
     status: {
-      type: choice(WEBHOOK_STATES, 'WebhookStatus'),
+      type: enumOf(WEBHOOK_STATES, 'WebhookStatus'),
       description: 'Whether events are sent. While it is paused they wait, and are sent when it is resumed.',
       example: 'active',
       written: true,
     },
     pausedReason: {
-      type: choice(WEBHOOK_PAUSE_REASONS, 'WebhookPauseReason').nullable(),
+      type: enumOf(WEBHOOK_PAUSE_REASONS, 'WebhookPauseReason').nullable(),
       description: 'Why it is paused; null while it is active.',
       example: null,
     },
     failingSince: {
-      type: moment.nullable(),
+      type: timestamp.nullable(),
       description: 'Since when every attempt has failed; null if the last one succeeded.',
       example: null,
     },
     oldSecretEndsAt: {
-      type: moment.nullable(),
+      type: timestamp.nullable(),
       description: 'Until when a replaced secret signs along with the current one; null if there is none.',
       example: null,
     },
-    createdAt: { type: moment, description: 'When it was made.' },
-    updatedAt: { type: moment, description: 'When its owner, or the service by pausing it, last changed it.' },
+    createdAt: { type: timestamp, description: 'When it was made.' },
+    updatedAt: { type: timestamp, description: 'When its owner, or the service by pausing it, last changed it.' },
   },
 );
 
@@ -63,11 +63,11 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint with the sec
 });
 
 export const WEBHOOK_ATTEMPT = entity('WebhookAttempt', 'One attempt to send an event to a webhook endpoint.', {
-  number: { type: whole(1), description: 'The place among the delivery’s attempts, from 1.', example: 1 },
-  startedAt: { type: moment, description: 'When it began.' },
-  durationMs: { type: whole(), description: 'How long it took, in milliseconds.', example: 84 },
+  number: { type: integer(1), description: 'The place among the delivery’s attempts, from 1.', example: 1 },
+  startedAt: { type: timestamp, description: 'When it began.' },
+  durationMs: { type: integer(), description: 'How long it took, in milliseconds.', example: 84 },
   responseStatus: {
-    type: whole().nullable(),
+    type: integer().nullable(),
     description: 'The HTTP status of the answer; null if there was none.',
     example: 204,
   },
@@ -91,19 +91,19 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'An event on its way t
     description: 'The event, whose identifier is the `webhook-id` of every attempt, redeliveries included.',
   },
   eventType: {
-    type: choice(DELIVERED_TYPES, 'WebhookEventType'),
+    type: enumOf(DELIVERED_TYPES, 'WebhookEventType'),
     description: 'What happened, or that it is a test.',
     example: 'bid.submitted',
   },
-  status: { type: choice(DELIVERY_STATUSES, 'WebhookDeliveryStatus'), description: 'Its state.', example: 'delivered' },
+  status: { type: enumOf(DELIVERY_STATUSES, 'WebhookDeliveryStatus'), description: 'Its state.', example: 'delivered' },
   nextAttemptAt: {
-    type: moment.nullable(),
+    type: timestamp.nullable(),
     description: 'When it is tried next; null once it has ended.',
     example: null,
   },
-  createdAt: { type: moment, description: 'When it was queued.' },
+  createdAt: { type: timestamp, description: 'When it was queued.' },
   endedAt: {
-    type: moment.nullable(),
+    type: timestamp.nullable(),
     description: 'When it was delivered, failed for good, or was skipped; null before that.',
   },
   attempts: {

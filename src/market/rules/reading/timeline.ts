@@ -5,7 +5,7 @@ import type { Field } from '../../../platform/fields/entity.js';
 import type { EventType } from '../events.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../lifecycle.js';
 import type { ContractorId, HomeownerId } from '../ids.js';
-import { hearsOfJob, partyOf, type Party, type PartyViewer } from '../parties.js';
+import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
 
 /** Everything; the job and one's own bid; that bid and what became of the job; or that the state changed. */
@@ -101,7 +101,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
-  if (scope === 'mine' && !hearsOfJob(viewer, job, ownBids)) return undefined;
+  if (scope === 'mine' && !receivesJobEvents(viewer, job, ownBids)) return undefined;
   return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }
 

@@ -164,7 +164,7 @@ async function ofContractor(db: Db, values: LogValues, request: SamePageRequest)
   );
 }
 
-/** A viewer's own events, which are those of the jobs that they hear of (`hearsOfJob`), the oldest first. */
+/** A viewer's own events, which are those of the jobs that they hear of (`receivesJobEvents`), the oldest first. */
 export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
   if (viewer.role === 'contractor') return ofContractor(db, values, request);

@@ -30,7 +30,7 @@ export const selectLastPosition = statement(
 );
 
 /** How many events wait for a position, up to the bound, and the last position; sends a heartbeat besides. */
-export const lookForEvents = statement(
+export const pollEvents = statement(
   'lookForEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,

@@ -17,7 +17,7 @@ import { builder, cachedByKey, statement, type Placeholders } from '../statement
 /** The parameter of the list that is its parent's id. */
 export const EACH_PARENT = sql`parent.id`;
 
-interface Parts<V extends object, Item> {
+interface Options<V extends object, Item> {
   /** The name of its statements; that of the totals has ` total` behind it. */
   readonly name: string;
   /** The rows, with the column names of the page’s own select. */
@@ -30,7 +30,7 @@ interface Parts<V extends object, Item> {
 type Rows<Id, V> = (on: Db, values: V) => Promise<{ id: Id; rows: unknown[][] }[]>;
 
 /** The totals take one more statement for all lists, only if one is needed. */
-export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(parts: Parts<V, Item>) {
+export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(parts: Options<V, Item>) {
   const { name, shape, partOf, totalOf: totalIn, pageOf } = parts;
   const pages = cachedByKey<Rows<Id, V>>();
   const read = jsonReader<Item>(shape);

@@ -6,7 +6,7 @@ import type { EventStream } from '../../live/live.js';
 import { Refusal } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';
 
-export interface StreamParts {
+export interface StreamOptions {
   readonly source: EventStream<unknown>;
   /** Settles when the connection has room for the next answer. */
   ready(): Promise<void>;
@@ -34,7 +34,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
   #hasEnded = false;
   #last: FormattedExecutionResult | undefined;
 
-  constructor(private readonly parts: StreamParts) {}
+  constructor(private readonly parts: StreamOptions) {}
 
   async next(): Promise<Next> {
     if (this.#hasEnded) return this.#lastResult();

@@ -17,8 +17,8 @@ import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../limits.js';
 import { STREAM_ENDS, type StreamEnd } from './stream-ends.js';
-import type { GiveBack, Holder } from '../../shares/share.js';
-import { RequestUnderWay, turnOf } from '../../shares/shares.js';
+import type { Release, Client } from '../../quotas/quota.js';
+import { RequestUnderWay, waitForSlot } from '../../quotas/quotas.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
@@ -28,11 +28,11 @@ interface UpgradedConnection {
   readonly request: IncomingMessage;
   readonly socket: Socket;
   readonly address: string;
-  readonly holder: Holder;
-  readonly giveBack: GiveBack;
+  readonly client: Client;
+  readonly release: Release;
 }
 
-interface Parts {
+interface Options {
   readonly services: FrameServices;
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
@@ -70,7 +70,7 @@ export class OpenSocket implements Connection {
   readonly #subscriptions = new Map<string, AnswerStream | undefined>();
   #message: Message = {};
   #bearer: string | undefined;
-  #giveBackOfUser: GiveBack | undefined;
+  #releaseUser: Release | undefined;
   #stopWaiting: (() => void) | undefined;
   #isAlive = true;
   #messages = 0;
@@ -80,7 +80,7 @@ export class OpenSocket implements Connection {
     private readonly webSocket: WebSocket,
     private readonly upgrade: UpgradedConnection,
     protocol: Server<OpenSocket>,
-    private readonly parts: Parts,
+    private readonly parts: Options,
   ) {
     const onClosed = protocol.opened(
       {
@@ -100,7 +100,7 @@ export class OpenSocket implements Connection {
     webSocket.once('close', (code, reason) => {
       this.end ??= 'left';
       this.#stopWaiting?.();
-      this.#giveBackOfUser?.();
+      this.#releaseUser?.();
       for (const stream of this.#subscriptions.values()) stream?.end(this.end);
       onClosed(code, String(reason)).catch((error: unknown) => this.#fail(error));
     });
@@ -108,7 +108,7 @@ export class OpenSocket implements Connection {
 
   /** graphql-ws itself awaits each send before it asks for the next answer. */
   ready(): Promise<void> {
-    return turnOf(this.parts.services.shares.streamEvents, this.upgrade.holder);
+    return waitForSlot(this.parts.services.quotas.streamEvents, this.upgrade.client);
   }
 
   /** A client that has not answered by the next ping is gone. */
@@ -146,7 +146,7 @@ export class OpenSocket implements Connection {
     const began = performance.now();
     try {
       const viewer = await caller.viewer();
-      await caller.draw('read', viewer.userId);
+      await caller.consume('read', viewer.userId);
       this.#takeFor(viewer.userId);
       const { afterExpiryMs } = this.parts.timeouts;
       this.#stopWaiting = endWithSession(caller, viewer, afterExpiryMs, (end) => this.close(end));
@@ -184,7 +184,7 @@ export class OpenSocket implements Connection {
   }
 
   async #open(caller: Caller, payload: { readonly query: string }): Promise<OpeningResult> {
-    const underWay = new RequestUnderWay(this.parts.services.shares.requests, caller.holder);
+    const underWay = new RequestUnderWay(this.parts.services.quotas.requests, caller.client);
     caller.underWay = underWay;
     try {
       // The protocol requires a query; a client that names a document by its hash sends an empty one.
@@ -206,30 +206,30 @@ export class OpenSocket implements Connection {
   #logEnd({ request }: Caller, beganMs: number, message: string): void {
     const { log, metrics } = this.parts.services;
     metrics.recordAnswer(request.record, (performance.now() - beganMs) / 1_000);
-    const { requestId, record, holder } = request;
-    log[levelOf(record)]({ requestId, ...lineOf(record, holder) }, message);
+    const { requestId, record, client } = request;
+    log[levelOf(record)]({ requestId, ...lineOf(record, client) }, message);
   }
 
   #caller(): Caller {
-    const { address, holder } = this.upgrade;
+    const { address, client } = this.upgrade;
     const record = new RequestRecord();
     record.api = 'graphql';
     return new Caller(this.parts.services, {
       record,
       requestId: newRequestId(undefined),
       address,
-      holder: { address: holder.address, isGone: () => this.end !== undefined },
+      client: { address: client.address, isGone: () => this.end !== undefined },
       bearer: this.#bearer,
     });
   }
 
   /** From now on the connection counts for the user as well. */
   #takeFor(user: string): void {
-    const { holder } = this.upgrade;
-    this.upgrade.giveBack();
-    holder.user = user;
-    this.#giveBackOfUser = this.parts.services.shares.webSockets.take(holder);
-    if (this.end) this.#giveBackOfUser();
+    const { client } = this.upgrade;
+    this.upgrade.release();
+    client.user = user;
+    this.#releaseUser = this.parts.services.quotas.webSockets.take(client);
+    if (this.end) this.#releaseUser();
   }
 
   #refuse(error: unknown, caller: Caller, beganMs: number): void {
@@ -286,8 +286,8 @@ export class OpenSocket implements Connection {
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
     const sending = new Promise<void>((resolve) => webSocket.send(text, () => resolve()));
     if (webSocket.bufferedAmount === 0) return sending;
-    const giveBack = parts.unread.hold(upgrade.holder, Buffer.byteLength(text), () => this.close('slow'));
-    return sending.finally(giveBack);
+    const release = parts.unread.hold(upgrade.client, Buffer.byteLength(text), () => this.close('slow'));
+    return sending.finally(release);
   }
 }
 

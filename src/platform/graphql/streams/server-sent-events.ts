@@ -14,7 +14,7 @@ import type { Caller } from '../../call/caller.js';
 import { refuse, PLATFORM_REFUSALS, unauthenticated } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';
 import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
-import { turnOf } from '../../shares/shares.js';
+import { waitForSlot } from '../../quotas/quotas.js';
 import { retryAfterIfOverloaded } from '../overloaded.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
@@ -29,13 +29,13 @@ export interface ServerSentEvents {
   drain(): void;
 }
 
-export interface ServerSentEventsParts {
+export interface ServerSentEventsOptions {
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
   readonly openSubscription: OpenSubscription;
 }
 
-export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEvents {
+export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSentEvents {
   const open = new Set<EventResponse>();
   let isDraining = false;
 
@@ -144,12 +144,12 @@ class EventResponse implements Connection {
 
   /** Settles when the client has read the last event, so that no events pile up for a client that does not read. */
   async ready(): Promise<void> {
-    await turnOf(this.caller.services.shares.streamEvents, this.caller.holder);
+    await waitForSlot(this.caller.services.quotas.streamEvents, this.caller.client);
     const { writableLength } = this.response;
     if (writableLength === 0 || this.response.closed) return;
-    const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));
+    const release = this.unread.hold(this.caller.client, writableLength, () => this.close('slow'));
     await this.#lastWrite;
-    giveBack();
+    release();
   }
 
   async stream(answers: AnswerStream): Promise<void> {

@@ -7,7 +7,7 @@ import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../call/caller.js';
 import { Refusal, refuse } from '../../errors.js';
 import type { StreamChannel, StreamEnd } from './stream-ends.js';
-import type { GiveBack } from '../../shares/share.js';
+import type { Release } from '../../quotas/quota.js';
 import { extensionsOf } from '../errors.js';
 import { limitErrors } from '../failures.js';
 import type { FoundDocument } from '../limits/automatic.js';
@@ -33,7 +33,7 @@ export interface OpeningResult {
 /** Counts a stream when it is open; the channel handles a refusal. */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
-export interface SubscriptionParts {
+export interface SubscriptionOptions {
   findDocument(request: GraphqlRequest): Promise<FoundDocument>;
   /** Executes the document until its stream is open, and returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
@@ -41,7 +41,7 @@ export interface SubscriptionParts {
   format(error: GraphQLError): GraphQLFormattedError;
 }
 
-export function createSubscriptions({ findDocument, execute, format }: SubscriptionParts): OpenSubscription {
+export function createSubscriptions({ findDocument, execute, format }: SubscriptionOptions): OpenSubscription {
   return async (caller, connection, body) => {
     const began = performance.now();
     const { record } = caller.request;
@@ -71,17 +71,17 @@ export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'reque
 
 class OpeningStream implements Opening {
   #source: EventStream<unknown> | undefined;
-  #giveBack: GiveBack | undefined;
+  #release: Release | undefined;
   #answer: AnswerEvent | undefined;
 
   constructor(
     private readonly caller: Caller,
     private readonly connection: Connection,
-    private readonly format: SubscriptionParts['format'],
+    private readonly format: SubscriptionOptions['format'],
   ) {}
 
   begin<Stream extends EventStream<unknown>>(open: () => Stream): Stream {
-    this.#giveBack = this.caller.services.shares.streams.take(this.caller.holder);
+    this.#release = this.caller.services.quotas.streams.take(this.caller.client);
     const source = open();
     this.#source = source;
     return source;
@@ -93,7 +93,7 @@ class OpeningStream implements Opening {
 
   abandon(): void {
     this.#source?.close();
-    this.#giveBack?.();
+    this.#release?.();
   }
 
   finish(): AnswerStream {
@@ -114,7 +114,7 @@ class OpeningStream implements Opening {
         return { errors: [formatRefusal(refuse('INTERNAL'), this.caller)] };
       },
       onEnd: (end, answers) => {
-        this.#giveBack?.();
+        this.#release?.();
         services.metrics.recordStreamEnd(channel, end);
         services.log.info(this.#lineOf(end, answers, openedAt), 'a stream ended');
       },
@@ -122,7 +122,7 @@ class OpeningStream implements Opening {
   }
 
   #lineOf(end: StreamEnd, events: number, openedAt: number): object {
-    const { request, holder } = this.caller;
+    const { request, client } = this.caller;
     const { document, operations } = request.record;
     return {
       requestId: request.requestId,
@@ -131,8 +131,8 @@ class OpeningStream implements Opening {
       end,
       events,
       seconds: Math.round((performance.now() - openedAt) / 100) / 10,
-      address: holder.address,
-      user: holder.user,
+      address: client.address,
+      user: client.user,
       ...(request.record.apiKey && { apiKey: request.record.apiKey }),
       ...(document && { document: document.name, documentHash: document.hash }),
     };

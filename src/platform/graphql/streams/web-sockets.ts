@@ -9,7 +9,7 @@ import type { UnreadAnswers } from '../../http/unread.js';
 import type { FrameServices } from '../../call/services.js';
 import { type Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../limits.js';
-import type { GiveBack, Holder } from '../../shares/share.js';
+import type { Release, Client } from '../../quotas/quota.js';
 import { AnswerStream } from './answers.js';
 import './refused-frames.js';
 import { formattedErrorOf } from './sent-error.js';
@@ -24,9 +24,9 @@ export interface Upgrade {
   readonly head: Buffer;
   /** The caller's address, as far as proxies are believed. */
   readonly address: string;
-  readonly holder: Holder;
+  readonly client: Client;
   /** Gives back its place in the share of WebSockets. */
-  readonly giveBack: GiveBack;
+  readonly release: Release;
   refuse(refusal: Refusal): void;
 }
 
@@ -37,7 +37,7 @@ export interface WebSockets {
   close(): void;
 }
 
-export interface WebSocketParts {
+export interface WebSocketOptions {
   readonly schema: GraphQLSchema;
   readonly services: FrameServices;
   readonly timeouts: Timeouts;
@@ -62,7 +62,7 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
 /** A placeholder document for graphql-ws; Apollo has executed the client's document by then. */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
-export function openWebSockets(parts: WebSocketParts): WebSockets {
+export function openWebSockets(parts: WebSocketOptions): WebSockets {
   const { schema, timeouts } = parts;
   const open = new Map<Socket, OpenSocket>();
   const protocol = makeServer<Record<string, unknown>, OpenSocket>({
@@ -91,7 +91,7 @@ export function openWebSockets(parts: WebSocketParts): WebSockets {
       const { request, socket, head } = upgrade;
       socket.once('close', () => {
         open.delete(socket);
-        upgrade.giveBack();
+        upgrade.release();
       });
       underWay = upgrade;
       handshakes.handleUpgrade(request, socket, head, (webSocket) => {

@@ -104,8 +104,8 @@ export function connectAs(
 }
 
 /** Whether so many streams are open: the server counts them. */
-export async function untilOpen({ shares }: Pick<TestApp['services'], 'shares'>, streams: number): Promise<void> {
-  await until(() => shares.streams.inUse() === streams);
+export async function untilOpen({ quotas }: Pick<TestApp['services'], 'quotas'>, streams: number): Promise<void> {
+  await until(() => quotas.streams.inUse() === streams);
 }
 
 type Hear = (url: string, person: Pick<Person, 'token'> | undefined, query: string, variables?: object) => Heard;

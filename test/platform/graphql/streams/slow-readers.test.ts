@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Shares } from '../../../../src/platform/shares/shares.js';
+import type { Quotas } from '../../../../src/platform/quotas/quotas.js';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
 import { homeowner, type Person } from '../../../story/cast.js';
 import { DRAFT } from '../../../story/journey.js';
@@ -71,45 +71,45 @@ const CHANNELS: [name: string, channel: string, open: Unread][] = [
 it.each(CHANNELS)(
   '%s that is not read is cut, and what was not taken counted meanwhile',
   async (_name, channel, open) => {
-    const { url, shares } = await app.another({ stalledMs: 500 });
-    const counted = unreadBytesOf(shares);
+    const { url, quotas } = await app.another({ stalledMs: 500 });
+    const counted = unreadBytesOf(quotas);
     const other = connectAs(url, await homeowner(app, 'Olga'));
     const heard = other.subscribe(MY_EVENTS);
-    await untilOpen({ shares }, 1);
+    await untilOpen({ quotas }, 1);
     const ends = `streams_ended_total{channel="${channel}",end="slow"}`;
     expect(await app.metric(ends)).toBeNaN();
     await open(url);
     await until(() => counted.length > 0);
     // Of each connection little waits in the server: the rest is read once there is room.
     expect(counted[0]).toBeLessThan(4 * BYTES_OF_EACH);
-    await untilOpen({ shares }, 1);
+    await untilOpen({ quotas }, 1);
     expect(await app.metric(ends)).toBe(1);
-    expect(shares.unreadBytes.inUse()).toBe(0);
+    expect(quotas.unreadBytes.inUse()).toBe(0);
     expect(heard.events).toEqual([]);
     await other.client.dispose();
   },
 );
 
 /** The total unread bytes after each response that has to wait. Polling might miss a change. */
-function unreadBytesOf({ unreadBytes }: Shares): readonly number[] {
+function unreadBytesOf({ unreadBytes }: Quotas): readonly number[] {
   const counted: number[] = [];
   const { take } = unreadBytes;
   vi.spyOn(unreadBytes, 'take').mockImplementation((...given) => {
-    const giveBack = take(...given);
+    const release = take(...given);
     counted.push(unreadBytes.inUse());
-    return giveBack;
+    return release;
   });
   return counted;
 }
 
 it('one that may hold nothing unread is cut at once', async () => {
-  const { url, shares } = await app.another({}, { unreadBytes: { perUser: 1 } });
+  const { url, quotas } = await app.another({}, { unreadBytes: { perUser: 1 } });
   for (const [, channel, open] of CHANNELS) {
     const ends = `streams_ended_total{channel="${channel}",end="slow"}`;
     const before = await app.metric(ends);
     await open(url);
     for (let now = before; now === before;) now = await app.metric(ends);
-    expect(shares.streams.inUse()).toBe(0);
+    expect(quotas.streams.inUse()).toBe(0);
   }
 });
 

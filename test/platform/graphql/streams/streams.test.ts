@@ -108,7 +108,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
   ])('a document with %s is refused as a request would be', async (_what, query, code) => {
     const refused = hear(app.url, people.owner, query);
     expect(new Set(await refusalOf(refused))).toEqual(new Set([code]));
-    expect(app.services.shares.streams.inUse()).toBe(0);
+    expect(app.services.quotas.streams.inUse()).toBe(0);
   });
 
   it('an eleventh stream of one person is refused, while the ten and those of others go on', async () => {
@@ -162,10 +162,10 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
 
   it('a stream ends some time after its access token has expired, and its client may come again', async () => {
     const hanna = await homeowner(app, 'Hanna');
-    const { url, shares } = await app.another({ afterExpiryMs: 500 - ACCESS_TOKEN_MS });
+    const { url, quotas } = await app.another({ afterExpiryMs: 500 - ACCESS_TOKEN_MS });
     const end = await hear(url, hanna, MY_EVENTS).ended;
     expect(end).toMatchObject(channel === 'a WebSocket' ? { code: 4403 } : { name: 'NetworkError' });
-    await untilOpen({ shares }, 0);
+    await untilOpen({ quotas }, 0);
   });
 
   it('a bidder hears of their own bid, of the job’s states, and which public fields an edit changed', async () => {

@@ -209,7 +209,7 @@ describe('an upgrade', () => {
   });
 
   it('beyond the share of an address is refused by 429, and its share is free again once one closes', async () => {
-    const { url, shares } = await app.another({}, { webSockets: { perAddress: 2 } });
+    const { url, quotas } = await app.another({}, { webSockets: { perAddress: 2 } });
     const two = [new Raw(url), new Raw(url)];
     await Promise.all(two.map(({ socket }) => once(socket, 'open')));
     expect(await refused(url)).toMatchObject({
@@ -218,7 +218,7 @@ describe('an upgrade', () => {
     });
     two[0]!.socket.close();
     await two[0]!.closed;
-    while (shares.webSockets.inUse() > 1) await new Promise((resolve) => setImmediate(resolve));
+    while (quotas.webSockets.inUse() > 1) await new Promise((resolve) => setImmediate(resolve));
     const third = new Raw(url);
     await once(third.socket, 'open');
     for (const { socket } of [...two, third]) socket.terminate();
@@ -300,14 +300,14 @@ describe('a WebSocket on which', () => {
   });
 
   it('nobody answers pings is cut, and one on which somebody does stays', async () => {
-    const { url, shares } = await app.another({ webSocketPingMs: 2_000 });
+    const { url, quotas } = await app.another({ webSocketPingMs: 2_000 });
     const dead = new Raw(url, PROTOCOL, { autoPong: false });
     const alive = new Raw(url);
     await Promise.all([dead, alive].map((raw) => raw.send(INIT(hanna))));
     await alive.heard('connection_ack');
     expect((await dead.closed).code).toBe(1006);
     await alive.send(subscribe());
-    await untilOpen({ shares }, 1);
+    await untilOpen({ quotas }, 1);
     await draft();
     await alive.heard('next');
     alive.socket.terminate();
@@ -362,7 +362,7 @@ describe('a subscription that is completed while it is being opened', () => {
     const before = ended();
     const raw = await sendWhileOpening(SUBSCRIBE, COMPLETE);
     await until(() => ended() === before + 1);
-    expect(app.services.shares.streams.inUse()).toBe(0);
+    expect(app.services.quotas.streams.inUse()).toBe(0);
     await raw.send(SUBSCRIBE);
     await untilOpen(app.services, 1);
     await draft();
@@ -377,7 +377,7 @@ describe('a subscription that is completed while it is being opened', () => {
     raw.socket.close();
     expect((await raw.closed).code).toBe(4409);
     await until(() => ended() === before + 1);
-    expect(app.services.shares.streams.inUse()).toBe(0);
+    expect(app.services.quotas.streams.inUse()).toBe(0);
   });
 });
 
@@ -418,8 +418,8 @@ describe('what is refused on a WebSocket', () => {
   it.each([
     ['requests', { requests: { total: 0 } }],
     ['streams', { streams: { total: 0 } }],
-  ])('closes it by 1013 where the server has no room for more %s', async (_what, shares) => {
-    const { url } = await app.another({}, shares);
+  ])('closes it by 1013 where the server has no room for more %s', async (_what, quotas) => {
+    const { url } = await app.another({}, quotas);
     const { closed, subscribe } = connectAs(url, hanna);
     subscribe(MY_EVENTS);
     expect((await closed).code).toBe(1013);

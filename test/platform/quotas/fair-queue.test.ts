@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createFairQueue, type FairQueueSettings } from '../../../src/platform/shares/fair-queue.js';
-import type { Bound, Holder } from '../../../src/platform/shares/share.js';
+import { createFairQueue, type FairQueueSettings } from '../../../src/platform/quotas/fair-queue.js';
+import type { Bound, Client } from '../../../src/platform/quotas/quota.js';
 
 const refusals: Bound[] = [];
 const waits: number[] = [];
@@ -14,7 +14,7 @@ function queueOf(settings: Partial<FairQueueSettings> = {}) {
   return createFairQueue({ name: 'databaseQueue', places: 1, limits, waitMs: 1_000, events, ...settings });
 }
 
-const ANNA: Holder = { address: 'a' };
+const ANNA: Client = { address: 'a' };
 
 /** Work that ends when the test says so. */
 function held() {
@@ -26,16 +26,16 @@ function held() {
 /** Keeps a queue of one place busy, lets these wait in this order, and says in which order they were served. */
 async function servedOf(
   settings: Partial<FairQueueSettings>,
-  waiting: readonly (readonly [name: string, holder: Holder])[],
+  waiting: readonly (readonly [name: string, client: Client])[],
 ): Promise<string[]> {
   const queue = queueOf(settings);
   const first = held();
   const order: string[] = [];
   const runs = [queue.run({ address: 'first' }, first.work)];
-  for (const [name, holder] of waiting) {
+  for (const [name, client] of waiting) {
     runs.push(
       queue
-        .run(holder, async () => void order.push(name))
+        .run(client, async () => void order.push(name))
         .catch(({ code }: { code: string }) => void order.push(`${name} ${code}`)),
     );
   }
@@ -239,14 +239,14 @@ describe('waiting', () => {
   ])('too long for a place of one’s own %s', async (_when, isServing, bounds) => {
     const queue = queueOf({ places: 4, placesPerAddress: 3, placesPerUser: 2 });
     const works = Array.from({ length: 3 }, held);
-    const [hers, his] = ['anna', 'bert'].map((user) => ({ address: 'a', user })) as [Holder, Holder];
-    const outcomeOf = (holder: Holder, work: () => Promise<unknown>) =>
-      queue.run(holder, work).then(
+    const [hers, his] = ['anna', 'bert'].map((user) => ({ address: 'a', user })) as [Client, Client];
+    const outcomeOf = (client: Client, work: () => Promise<unknown>) =>
+      queue.run(client, work).then(
         () => 'served',
         ({ message }: Error) => message,
       );
-    const served = [hers, hers, his].map((holder, at) => outcomeOf(holder, works[at]!.work));
-    const late = [hers, { address: 'a', user: 'carl' }].map((holder) => outcomeOf(holder, async () => undefined));
+    const served = [hers, hers, his].map((client, at) => outcomeOf(client, works[at]!.work));
+    const late = [hers, { address: 'a', user: 'carl' }].map((client) => outcomeOf(client, async () => undefined));
     await vi.advanceTimersByTimeAsync(600);
     if (isServing) expect(await outcomeOf({ address: 'b' }, async () => undefined)).toBe('served');
     await vi.advanceTimersByTimeAsync(401);

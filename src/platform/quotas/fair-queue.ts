@@ -5,9 +5,9 @@
  * the server is beyond capacity.
  */
 import type { Refusal } from '../errors.js';
-import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
+import { createQuota, type Bound, type Release, type Client, type QuotaSettings } from './quota.js';
 
-export interface FairQueueSettings extends ShareSettings {
+export interface FairQueueSettings extends QuotaSettings {
   /** How many may be at work at once. */
   readonly places: number;
   /** How many of these for one address: the rest stay free for the others, however long its work takes. */
@@ -25,7 +25,7 @@ export interface Work {
 }
 
 export interface FairQueue {
-  run<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T>;
+  run<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T>;
   /** Refuses all calls that wait, and from now on all that would have to wait. */
   stop(reason: () => Refusal): void;
   readonly active: number;
@@ -33,13 +33,13 @@ export interface FairQueue {
 }
 
 interface Waiter {
-  readonly asking: Holder;
-  readonly holder: Holder;
+  readonly asking: Client;
+  readonly client: Client;
   readonly kind: Work;
   readonly sinceMs: number;
-  readonly giveBack: GiveBack;
+  readonly release: Release;
   readonly timeout: NodeJS.Timeout;
-  readonly admit: (leave: GiveBack) => void;
+  readonly admit: (leave: Release) => void;
   refuse(reason: Error): void;
 }
 
@@ -51,8 +51,8 @@ export function createFairQueue({
   waitMs,
   ...settings
 }: FairQueueSettings): FairQueue {
-  const share = createShare(settings);
-  const atWork = createShare({ ...settings, limits: { of: 'at work' } });
+  const share = createQuota(settings);
+  const atWork = createQuota({ ...settings, limits: { of: 'at work' } });
   /** By address and user. An address or user that was served moves to the end, so that the first one is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
@@ -63,11 +63,11 @@ export function createFairQueue({
     user === undefined || atWork.inUse(address, user) < placesPerUser;
   const mayBegin = ({ isLong = false }: Work) => !isLong || longAtWork < placesForLong;
 
-  async function run<T>(holder: Holder, work: () => Promise<T>, kind: Work = {}): Promise<T> {
-    const { address, user } = holder;
+  async function run<T>(client: Client, work: () => Promise<T>, kind: Work = {}): Promise<T> {
+    const { address, user } = client;
     // While there is a place for a user, only their long calls may be waiting.
     const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
-    const leave = isFree ? begin({ address, user }, kind) : await wait(holder, kind);
+    const leave = isFree ? begin({ address, user }, kind) : await wait(client, kind);
     try {
       const result = await work();
       servedLastMs = performance.now();
@@ -78,8 +78,8 @@ export function createFairQueue({
     }
   }
 
-  function begin(holder: Holder, { isLong }: Work): GiveBack {
-    const leave = atWork.take(holder);
+  function begin(client: Client, { isLong }: Work): Release {
+    const leave = atWork.take(client);
     if (!isLong) return leave;
     longAtWork += 1;
     return () => {
@@ -88,19 +88,19 @@ export function createFairQueue({
     };
   }
 
-  function wait(asking: Holder, kind: Work): Promise<GiveBack> {
+  function wait(asking: Client, kind: Work): Promise<Release> {
     if (stopped) throw stopped();
     const { address, user } = asking;
     // A copy: the user of the original may become known while it waits.
-    const holder: Holder = { address, user };
+    const client: Client = { address, user };
     if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
-    const giveBack = share.take(holder);
+    const release = share.take(client);
     return new Promise((admit, refuse) => {
       const waiter: Waiter = {
         asking,
-        holder,
+        client,
         kind,
-        giveBack,
+        release,
         sinceMs: performance.now(),
         timeout: setTimeout(() => turnAwayLate(waiter), waitMs),
         admit,
@@ -118,11 +118,11 @@ export function createFairQueue({
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
       remove(next);
-      const { address, user = '' } = next.holder;
+      const { address, user = '' } = next.client;
       moveToEnd(lanes.get(address), user);
       moveToEnd(lanes, address);
       if (next.asking.isGone?.()) next.refuse(share.refusal('gone'));
-      else next.admit(begin(next.holder, next.kind));
+      else next.admit(begin(next.client, next.kind));
     }
   }
 
@@ -132,7 +132,7 @@ export function createFairQueue({
       if (!hasPlace(address)) continue;
       for (const waiters of users.values())
         for (const waiter of waiters) {
-          if (!hasPlaceFor(address, waiter.holder.user)) break;
+          if (!hasPlaceFor(address, waiter.client.user)) break;
           if (mayBegin(waiter.kind)) return waiter;
         }
     }
@@ -149,7 +149,7 @@ export function createFairQueue({
   }
 
   function turnAwayLate(waiter: Waiter): void {
-    const bound = boundOf(waiter.holder);
+    const bound = boundOf(waiter.client);
     remove(waiter);
     waiter.refuse(share.refusal(bound, 'too late'));
   }
@@ -158,7 +158,7 @@ export function createFairQueue({
    * The limit is the server's, unless calls are still being served and other users or addresses would get a place, or
    * this address has more waiting calls than all others together.
    */
-  function boundOf({ address, user }: Holder): Bound {
+  function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {
       if (!hasPlaceFor(address, user)) return 'user';
       if (!hasPlace(address) && atWork.inUse() < places) return 'address';
@@ -170,8 +170,8 @@ export function createFairQueue({
 
   function remove(waiter: Waiter): void {
     const {
-      holder: { address, user = '' },
-      giveBack,
+      client: { address, user = '' },
+      release,
       timeout,
       sinceMs,
     } = waiter;
@@ -181,7 +181,7 @@ export function createFairQueue({
     if (waiters?.size === 0) users?.delete(user);
     if (users?.size === 0) lanes.delete(address);
     clearTimeout(timeout);
-    giveBack();
+    release();
     settings.events.waited(settings.name, (performance.now() - sinceMs) / 1_000);
   }
 

@@ -5,11 +5,11 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-export interface Sealer {
-  /** The name of the key that `seal` uses, which reveals nothing of it. */
+export interface Encryptor {
+  /** The name of the key that `encrypt` uses, which reveals nothing of it. */
   readonly keyName: string;
   /** `about` must be passed again to read it: a text that is copied into another row cannot be read there. */
-  seal(text: string, about: string): string;
+  encrypt(text: string, about: string): string;
   /** Undefined if neither key decrypts it. */
   open(sealedText: string, about: string): string | undefined;
 }
@@ -18,18 +18,18 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export function createSealer({
+export function createEncryptor({
   secret,
   previousSecret,
 }: {
   secret: string;
   previousSecret?: string | undefined;
-}): Sealer {
+}): Encryptor {
   const current = keyFrom(secret);
   const keys = previousSecret === undefined ? [current] : [current, keyFrom(previousSecret)];
   return {
     keyName: createHash('sha256').update(current).digest('base64url').slice(0, 16),
-    seal(text, about) {
+    encrypt(text, about) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(about));
       return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(

@@ -1,11 +1,11 @@
 /** What takes the event loop long is begun one after another, and the loop goes on in between. */
 import { expect, it } from 'vitest';
-import { createFairQueue } from '../../../src/platform/shares/fair-queue.js';
-import { NO_EVENTS } from '../../../src/platform/shares/share.js';
-import { turnOf } from '../../../src/platform/shares/shares.js';
+import { createFairQueue } from '../../../src/platform/quotas/fair-queue.js';
+import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';
+import { waitForSlot } from '../../../src/platform/quotas/quotas.js';
 
 const open = () =>
-  createFairQueue({ name: 'longReads', limits: { of: 'reads' }, events: NO_EVENTS, places: 1, waitMs: 60_000 });
+  createFairQueue({ name: 'heavyReads', limits: { of: 'reads' }, events: NO_EVENTS, places: 1, waitMs: 60_000 });
 
 it('begins one in each turn of the event loop', async () => {
   const queue = open();
@@ -18,7 +18,7 @@ it('begins one in each turn of the event loop', async () => {
   setImmediate(count);
   await Promise.all(
     ['one', 'two', 'three'].map(async (name) => {
-      await turnOf(queue, { address: 'a' });
+      await waitForSlot(queue, { address: 'a' });
       order.push(name);
     }),
   );
@@ -31,7 +31,7 @@ it('goes from address to address, so that a hundred of one delay another by one 
   const asked = [...Array<string>(100).fill('greedy'), 'modest'];
   await Promise.all(
     asked.map(async (address) => {
-      await turnOf(queue, { address });
+      await waitForSlot(queue, { address });
       order.push(address);
     }),
   );

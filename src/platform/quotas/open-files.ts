@@ -1,10 +1,10 @@
 /**
  * Each connection is an open file, and the operating system limits the open files of a process. Where that limit is
- * below the share of connections, the share is lowered to it: otherwise idle connections would use up all files, and
+ * below the quota of connections, the quota is lowered to it: otherwise idle connections would use up all files, and
  * the server could not connect to its own database.
  */
 import { readFileSync } from 'node:fs';
-import type { ShareTable } from './share-limits.js';
+import type { QuotaTable } from './quota-limits.js';
 
 /** For the database, logs, and connections that wait for their sockets. */
 const OTHER_FILES = 1_200;
@@ -19,8 +19,8 @@ export function openFilesMax(): number {
 }
 
 /** At least half of the files are for connections, however few there are. */
-export function withinOpenFiles(shares: ShareTable, filesMax: number): ShareTable {
-  const { connections } = shares;
+export function withinOpenFiles(quotas: QuotaTable, filesMax: number): QuotaTable {
+  const { connections } = quotas;
   const total = Math.max(filesMax - OTHER_FILES, Math.floor(filesMax / 2));
-  return (connections.total ?? Infinity) <= total ? shares : { ...shares, connections: { ...connections, total } };
+  return (connections.total ?? Infinity) <= total ? quotas : { ...quotas, connections: { ...connections, total } };
 }

@@ -1,8 +1,8 @@
-/** The table of shares as the environment configures it. */
-import { SHARES, type ShareName } from '../limits.js';
+/** The table of quotas as the environment configures it. */
+import { QUOTAS, type QuotaName } from '../limits.js';
 
 /** How much of something scarce may be held at once; beyond it a call is refused, or a connection closed. */
-export interface ShareLimits {
+export interface QuotaLimits {
   /** What is counted, in words. */
   readonly of: string;
   /** One user inside a network address. */
@@ -13,7 +13,7 @@ export interface ShareLimits {
   readonly total?: number | undefined;
 }
 
-export type ShareTable = Readonly<Record<ShareName, ShareLimits>>;
+export type QuotaTable = Readonly<Record<QuotaName, QuotaLimits>>;
 
 interface ShareVariables {
   readonly SHARE_REQUESTS_PER_USER: number;
@@ -22,17 +22,17 @@ interface ShareVariables {
 }
 
 /** Behind a proxy all connections come from the proxy's address, so that they have no limit for one address. */
-export function sharesOf(variables: ShareVariables, isBehindProxy: boolean): ShareTable {
+export function quotasOf(variables: ShareVariables, isBehindProxy: boolean): QuotaTable {
   const streamsPerAddress = variables.SHARE_STREAMS_PER_ADDRESS;
   return {
-    ...SHARES,
-    connections: { ...SHARES.connections, perAddress: isBehindProxy ? undefined : SHARES.connections.perAddress },
+    ...QUOTAS,
+    connections: { ...QUOTAS.connections, perAddress: isBehindProxy ? undefined : QUOTAS.connections.perAddress },
     requests: {
-      ...SHARES.requests,
+      ...QUOTAS.requests,
       perUser: variables.SHARE_REQUESTS_PER_USER,
       perAddress: variables.SHARE_REQUESTS_PER_ADDRESS,
     },
-    streams: { ...SHARES.streams, perAddress: streamsPerAddress },
-    webSockets: { ...SHARES.webSockets, perAddress: streamsPerAddress },
+    streams: { ...QUOTAS.streams, perAddress: streamsPerAddress },
+    webSockets: { ...QUOTAS.webSockets, perAddress: streamsPerAddress },
   };
 }

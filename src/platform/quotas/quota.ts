@@ -1,17 +1,17 @@
 /**
- * A share: how much of a scarce resource one user, one network address and all callers together may hold at once. A
+ * A quota: how much of a scarce resource one user, one network address and all callers together may hold at once. A
  * caller who asks for more than their own limit is refused with 429, and with 503 where the limit of all callers
  * together is reached.
  */
 import { type Refusal, refuse } from '../errors.js';
-import type { ShareName } from '../limits.js';
-import type { ShareLimits } from './share-limits.js';
+import type { QuotaName } from '../limits.js';
+import type { QuotaLimits } from './quota-limits.js';
 
 /**
- * Who a share is counted for: a user inside a network address; the address alone until the user's session is known to
+ * Who a quota is counted for: a user inside a network address; the address alone until the user's session is known to
  * be active.
  */
-export interface Holder {
+export interface Client {
   readonly address: string;
   user?: string | undefined;
   /** Whether the client has closed the connection, so that no answer can be sent. */
@@ -19,41 +19,41 @@ export interface Holder {
 }
 
 /** The server's own work, such as its start and housekeeping. */
-export const SERVER: Holder = { address: 'server' };
+export const SERVER: Client = { address: 'server' };
 
 /** Whose limit was reached; 'gone' where the client left while its call waited. */
 export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
 export type Bound = (typeof BOUNDS)[number];
 
-/** Events of shares that the metrics count. */
-export interface ShareEvents {
-  refused(share: ShareName, bound: Bound): void;
-  waited(share: ShareName, seconds: number): void;
+/** Events of quotas that the metrics count. */
+export interface QuotaEvents {
+  refused(share: QuotaName, bound: Bound): void;
+  waited(share: QuotaName, seconds: number): void;
 }
 
-export const NO_EVENTS: ShareEvents = { refused: () => undefined, waited: () => undefined };
+export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
 /** Gives back what was taken; a second time changes nothing. */
-export type GiveBack = () => void;
+export type Release = () => void;
 
-export interface Share {
+export interface Quota {
   /** Takes so much, or throws a refusal. */
-  take(holder: Holder, amount?: number): GiveBack;
-  /** The refusal for a holder at the limit, or one that has waited too long. */
+  take(client: Client, amount?: number): Release;
+  /** The refusal for a client at the limit, or one that has waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
   /** The address that holds the most. */
   largest(): string | undefined;
 }
 
-export interface ShareSettings {
-  readonly name: ShareName;
-  readonly limits: ShareLimits;
-  readonly events: ShareEvents;
+export interface QuotaSettings {
+  readonly name: QuotaName;
+  readonly limits: QuotaLimits;
+  readonly events: QuotaEvents;
   retryAfterSeconds?(): number;
 }
 
-export function createShare({ name, limits, events, retryAfterSeconds = () => 1 }: ShareSettings): Share {
+export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 }: QuotaSettings): Quota {
   const all: Held = { amount: 0 };
   const addresses = new Map<string, HeldByAddress>();
   let sweptAt = ADDRESSES_UNSWEPT;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createShare, NO_EVENTS, type Holder } from '../../../src/platform/shares/share.js';
+import { createQuota, NO_EVENTS, type Client } from '../../../src/platform/quotas/quota.js';
 import { readConfig } from '../../../src/app/config.js';
-import { RequestUnderWay } from '../../../src/platform/shares/shares.js';
+import { RequestUnderWay } from '../../../src/platform/quotas/quotas.js';
 
 const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) =>
-  createShare({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
+  createQuota({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
 const refused = (take: () => unknown) => {
   try {
     take();
@@ -23,7 +23,7 @@ const refused = (take: () => unknown) => {
 describe('a share', () => {
   it('is a user’s inside an address, an address’ for all of its users, and the whole server’s', () => {
     const share = shareOf({ perUser: 1, perAddress: 2, total: 3 });
-    const user = (address: string, name: string): Holder => ({ address, user: name });
+    const user = (address: string, name: string): Client => ({ address, user: name });
     share.take(user('a', '1'));
     expect(refused(() => share.take(user('a', '1')))).toEqual({
       code: 'RATE_LIMITED',
@@ -46,31 +46,31 @@ describe('a share', () => {
 
   it('is given back once, however often its holder says so', () => {
     const share = shareOf({ perUser: 2 });
-    const holder = { address: 'a', user: '1' };
-    const [one] = [share.take(holder), share.take(holder)];
+    const client = { address: 'a', user: '1' };
+    const [one] = [share.take(client), share.take(client)];
     one();
     one();
     expect([share.inUse(), share.inUse('a'), share.inUse('b')]).toEqual([1, 1, 0]);
-    share.take(holder);
-    expect(refused(() => share.take(holder))).toMatchObject({ status: 429 });
+    share.take(client);
+    expect(refused(() => share.take(client))).toMatchObject({ status: 429 });
   });
 
   it('of a holder who was named later is given back as it was taken', () => {
     const share = shareOf({ perUser: 1 });
-    const holder: Holder = { address: 'a' };
-    const giveBack = share.take(holder);
-    holder.user = '1';
-    giveBack();
-    expect([share.inUse(), refused(() => share.take(holder)), share.inUse()]).toEqual([0, 'taken', 1]);
+    const client: Client = { address: 'a' };
+    const release = share.take(client);
+    client.user = '1';
+    release();
+    expect([share.inUse(), refused(() => share.take(client)), share.inUse()]).toEqual([0, 'taken', 1]);
   });
 
   it('forgets users who hold nothing, at an address that always holds something', () => {
     const share = shareOf({ perUser: 1, perAddress: 2 });
     share.take({ address: 'a' });
     for (let at = 0; at < 100; at += 1) {
-      const giveBack = share.take({ address: 'a', user: `one of many ${at}` });
+      const release = share.take({ address: 'a', user: `one of many ${at}` });
       refused(() => share.take({ address: 'a', user: `refused ${at}` }));
-      giveBack();
+      release();
     }
     expect([share.inUse('a'), share.inUse('a', 'one of many 0')]).toEqual([1, 0]);
   });
@@ -112,17 +112,17 @@ describe('a request under way', () => {
 
 describe('the table of shares', () => {
   it('takes three numbers from the environment', () => {
-    const { shares } = readConfig({
+    const { quotas } = readConfig({
       SHARE_REQUESTS_PER_USER: '1',
       SHARE_REQUESTS_PER_ADDRESS: '2',
       SHARE_STREAMS_PER_ADDRESS: '3',
     });
-    expect(shares.requests).toMatchObject({ perUser: 1, perAddress: 2 });
-    expect([shares.streams.perAddress, shares.webSockets.perAddress]).toEqual([3, 3]);
+    expect(quotas.requests).toMatchObject({ perUser: 1, perAddress: 2 });
+    expect([quotas.streams.perAddress, quotas.webSockets.perAddress]).toEqual([3, 3]);
   });
 
   it('leaves connections uncounted by address behind a proxy, whose they all are', () => {
-    const { connections, requests } = readConfig({ TRUST_PROXY_HOPS: '1' }).shares;
+    const { connections, requests } = readConfig({ TRUST_PROXY_HOPS: '1' }).quotas;
     expect([connections.perAddress, connections.total, requests.perAddress]).toEqual([undefined, 10_000, 200]);
   });
 });

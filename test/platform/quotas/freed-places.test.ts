@@ -1,7 +1,7 @@
 /** Work whose end lets several begin that waited for different reasons. */
 import { expect, it } from 'vitest';
-import { createFairQueue } from '../../../src/platform/shares/fair-queue.js';
-import { NO_EVENTS } from '../../../src/platform/shares/share.js';
+import { createFairQueue } from '../../../src/platform/quotas/fair-queue.js';
+import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';
 
 it('all begin that the end of one had kept waiting, whether for its user or for how long it took', async () => {
   const limits = { of: 'calls waiting', total: 10 };

@@ -13,7 +13,7 @@ let henry: Person;
 beforeAll(async () => {
   app = await openTestApp(
     { SHARE_REQUESTS_PER_USER: '3', SHARE_REQUESTS_PER_ADDRESS: '5', DATABASE_POOL_SIZE: '5', CORS_ORIGINS: APP },
-    { shares: { databaseQueue: { perAddress: 4 } } },
+    { quotas: { databaseQueue: { perAddress: 4 } } },
   );
   hanna = await homeowner(app, 'Hanna');
   henry = await homeowner(app, 'Henry');
@@ -125,26 +125,26 @@ describe('searches', () => {
 
 describe('answers that are not taken', () => {
   it('beyond a user’s share are cut, as are those that take too long; others stay open', async () => {
-    const { url, shares } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
+    const { url, quotas } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const first = await openConnection(url, 3);
     first.socket.pause();
     first.send(ask);
-    await until(async () => shares.unreadBytes.inUse() > 0);
+    await until(async () => quotas.unreadBytes.inUse() > 0);
     const second = await openConnection(url, 3);
     second.socket.pause();
     second.send(ask);
     second.socket.resume();
     await second.closed;
-    expect(shares.unreadBytes.inUse()).toBeGreaterThan(0);
+    expect(quotas.unreadBytes.inUse()).toBeGreaterThan(0);
     first.socket.resume();
     expect((await first.answer()).status).toBe(200);
-    await until(async () => shares.unreadBytes.inUse() === 0);
+    await until(async () => quotas.unreadBytes.inUse() === 0);
     first.hangUp();
   });
 
   it('beyond the whole server’s bound are cut, those of the address that holds the most', async () => {
-    const { url, shares } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
+    const { url, quotas } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const open = async (from: number) => {
       const connection = await openConnection(url, from);
@@ -159,7 +159,7 @@ describe('answers that are not taken', () => {
     await Promise.all([greedy.closed, more.closed]);
     modest.socket.resume();
     expect((await modest.answer()).status).toBe(200);
-    await until(async () => shares.unreadBytes.inUse() === 0);
+    await until(async () => quotas.unreadBytes.inUse() === 0);
     modest.hangUp();
   });
 });

@@ -1,0 +1,78 @@
+/** All quotas, made once at start from the table in `market/rules/limits.ts` and the configuration. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HEAVY_READ, STREAM, type QuotaName } from '../limits.js';
+import type { QuotaTable } from './quota-limits.js';
+import { createFairQueue, type FairQueue } from './fair-queue.js';
+import { createQuota, type Release, type Client, type Quota, type QuotaEvents } from './quota.js';
+
+export interface Quotas {
+  readonly limits: QuotaTable;
+  readonly events: QuotaEvents;
+  readonly connections: Quota;
+  readonly webSockets: Quota;
+  readonly streams: Quota;
+  readonly requests: Quota;
+  readonly heavyReads: FairQueue;
+  /** For events on streams, one in each turn of the event loop: streams that are far behind hold up nobody. */
+  readonly streamEvents: FairQueue;
+  readonly unreadBytes: Quota;
+}
+
+export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
+  const settings = (name: QuotaName) => ({ name, limits: limits[name], events });
+  return {
+    limits,
+    events,
+    connections: createQuota(settings('connections')),
+    webSockets: createQuota(settings('webSockets')),
+    streams: createQuota(settings('streams')),
+    requests: createQuota(settings('requests')),
+    heavyReads: createFairQueue({ ...settings('heavyReads'), places: 1, waitMs: HEAVY_READ.waitMs }),
+    // None is refused: each stream waits with one event at most.
+    streamEvents: createFairQueue({
+      ...settings('streams'),
+      limits: { of: 'events' },
+      places: 1,
+      waitMs: STREAM.eventWaitMs,
+    }),
+    // Above the total, the largest client is cut instead of the one that came last.
+    unreadBytes: createQuota({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
+  };
+}
+
+/** Settles when it is the client's turn. Whatever else waits for the event loop goes on before the next one's turn. */
+export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
+  return new Promise((begin, refuse) => {
+    const work = async () => {
+      begin();
+      await nextTurn();
+    };
+    queue.run(client, work).catch(refuse);
+  });
+}
+
+/** A request under way counts for its address, and also for its user once that is known. */
+export class RequestUnderWay {
+  #release: Release;
+  #isOver = false;
+
+  constructor(
+    private readonly requests: Quota,
+    readonly client: Client,
+  ) {
+    this.#release = requests.take(client);
+  }
+
+  /** Throws a refusal if the user has more requests under way than they may. */
+  identify(user: string): void {
+    if (this.client.user === user || this.#isOver) return;
+    this.#release();
+    this.client.user = user;
+    this.#release = this.requests.take(this.client);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#release();
+  }
+}
