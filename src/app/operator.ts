@@ -44,7 +44,7 @@ export function openOperatorAddresses(
 
   async function readiness(): Promise<string> {
     await databaseWatch.poll();
-    if (databaseWatch.problem) return UNREADY[databaseWatch.problem.because];
+    if (databaseWatch.problem) return UNREADY[databaseWatch.problem.overloadCause];
     const reason = await unreadinessOf(probe);
     return reason === undefined || reason === FULL ? 'ready' : reason;
   }

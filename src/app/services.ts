@@ -89,8 +89,8 @@ export async function openServices(
   const openProbe = (hooks: DatabaseHooks) => connect(connection, probeSettings, hooks);
   const databaseWatch = watchDatabase(openProbe, {
     answerWithinMs: probeTimeoutMs,
-    onProblem: ({ because, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[because].begins),
-    onBack: ({ because, since }, seconds) => log.info({ since, seconds }, DATABASE_LOG[because].ends),
+    onProblem: ({ overloadCause, since }, error) => log.warn({ since, err: error }, DATABASE_LOG[overloadCause].begins),
+    onBack: ({ overloadCause, since }, seconds) => log.info({ since, seconds }, DATABASE_LOG[overloadCause].ends),
   });
   const observedHooks: DatabaseHooks = {
     ...hooks,
@@ -99,12 +99,12 @@ export async function openServices(
       metrics.statement(name, seconds);
       if (!isFailed) databaseWatch.noteAnswer();
     },
-    onOverload: ({ because, sqlstate }) => {
-      metrics.recordDatabaseFailure(because, sqlstate);
-      if (because !== 'database_full') databaseWatch.suspect();
+    onOverload: ({ overloadCause, sqlstate }) => {
+      metrics.recordDatabaseFailure(overloadCause, sqlstate);
+      if (overloadCause !== 'database_full') databaseWatch.suspect();
     },
     onRetry: metrics.recordRetry,
-    problem: () => databaseWatch.problem?.because,
+    problem: () => databaseWatch.problem?.overloadCause,
   };
   const settings = { poolSize: config.DATABASE_POOL_SIZE, ...timeouts };
   const db = connect(connection, settings, observedHooks, { limits, events: metrics });

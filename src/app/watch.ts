@@ -50,10 +50,12 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
     FIGURES.lockWaitsEveryMs,
     FIGURES.databaseWaitMs,
   );
-  const secondsOf = (because: DatabaseProblem['because']) =>
-    databaseWatch.problem?.because === because ? (Date.now() - databaseWatch.problem.since.getTime()) / 1000 : 0;
+  const secondsOf = (overloadCause: DatabaseProblem['overloadCause']) =>
+    databaseWatch.problem?.overloadCause === overloadCause
+      ? (Date.now() - databaseWatch.problem.since.getTime()) / 1000
+      : 0;
   metrics.gauge('database_up', '1 while the database can be reached, 0 while it is away.', () =>
-    databaseWatch.problem?.because === 'database_away' ? 0 : 1,
+    databaseWatch.problem?.overloadCause === 'database_away' ? 0 : 1,
   );
   metrics.gauge('database_away_seconds', 'How long the database has been away; 0 while it can be reached.', () =>
     secondsOf('database_away'),
@@ -112,7 +114,7 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
 /** Does not wait for a database that is known to be away. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
-    if (watch.problem?.because === 'database_away') throw new Error('The database is away.');
+    if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is away.');
     return read();
   };
 }

@@ -25,7 +25,7 @@ export const PLATFORM_REFUSALS = {
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
 /** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
-export interface RefusalFacts {
+export interface RefusalOptions {
   /** The sentence for this very case, where it can say more than the general one. */
   message?: string;
   /**
@@ -48,7 +48,7 @@ export class Refusal extends Error {
   constructor(
     readonly code: string,
     [status, sentence]: RefusalRow,
-    facts: RefusalFacts = {},
+    facts: RefusalOptions = {},
   ) {
     const message = cut(facts.message ?? sentence);
     // It tells its caller all there is to know. To collect a stack takes longer than all else, and floods are refused.
@@ -81,7 +81,7 @@ export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
 /** An OVERLOADED that is the database's doing. */
 export class Overload extends Refusal {
   constructor(
-    readonly because: OverloadCause,
+    readonly overloadCause: OverloadCause,
     message: string,
     cause: unknown,
     /** The code by which PostgreSQL names its failure; undefined where none has come from there. */
@@ -100,7 +100,7 @@ export function cut(text: string, charactersMax: number = textCharactersMax): st
 }
 
 /** `throw refuse('OVERLOADED')` rolls the transaction back by itself. */
-export function refuse(code: PlatformCode, facts?: RefusalFacts): Refusal {
+export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
 }
 

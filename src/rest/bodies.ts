@@ -42,28 +42,33 @@ const PROFILES = {
   },
 } as const;
 
-export const LISTED_USER = entity('ListedUser', 'A person with an account, and which profile is theirs.', {
+export const USER_LIST_ITEM = entity('UserListItem', 'A person with an account, and which profile is theirs.', {
   ...OWN_USER.fields,
   ...PROFILES,
 });
 /** A single job. Lists omit warnings, which each need a lookup in the places data set. */
 export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
-export const LISTED_JOB = entity('ListedJob', 'A job, and how far away it is.', {
+export const JOB_LIST_ITEM = entity('JobListItem', 'A job, and how far away it is.', {
   ...JOB.fields,
   distance: JOB_DISTANCE,
 });
 
-export const SEEN_USER = entity(
-  'SeenUser',
+export const PUBLIC_USER = entity(
+  'PublicUser',
   'A person with an account, as others read them, and which profile is theirs.',
   { ...USER.fields, ...PROFILES },
 );
-export const SEEN_HOMEOWNER = entity('SeenHomeowner', 'A homeowner’s profile, as others read it.', HOMEOWNER.fields);
+export const PUBLIC_HOMEOWNER = entity(
+  'PublicHomeowner',
+  'A homeowner’s profile, as others read it.',
+  HOMEOWNER.fields,
+);
 
-export const LISTED_CONTRACTOR = entity('ListedContractor', 'A contractor in a list, and how far away they work.', {
-  ...CONTRACTOR.fields,
-  distance: CONTRACTOR_DISTANCE,
-});
+export const CONTRACTOR_LIST_ITEM = entity(
+  'ContractorListItem',
+  'A contractor in a list, and how far away they work.',
+  { ...CONTRACTOR.fields, distance: CONTRACTOR_DISTANCE },
+);
 
 /** A part, with the values of its example that differ, in REST's spelling. */
 function part<E extends Entity>(component: E, differences: object = {}) {
@@ -189,7 +194,7 @@ export const PUBLICATION = entity('Publication', PAYLOAD.description, {
 });
 
 /** The body of operations without a result. */
-export const DONE = entity('Done', 'That it is done.', {
+export const CONFIRMATION = entity('Confirmation', 'That it is done.', {
   status: {
     type: z.custom<200>().meta({ type: 'number', enum: [200] }),
     description: 'The status, once more.',
@@ -200,17 +205,17 @@ export const DONE = entity('Done', 'That it is done.', {
 });
 
 export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'A confirmed email address.', {
-  ...DONE.fields,
+  ...CONFIRMATION.fields,
   email: { ...USER.fields.email, description: 'The account’s current address.' },
 });
 
 export const CHANGED_PASSWORD = entity('ChangedPassword', 'The result of changing a password.', {
-  ...DONE.fields,
+  ...CONFIRMATION.fields,
   noticeSent: PASSWORD.fields.noticeSent,
 });
 
 export const UNDONE_EMAIL_CHANGE = entity('UndoneEmailChange', 'The result of undoing an email change.', {
-  ...DONE.fields,
+  ...CONFIRMATION.fields,
   ...UNDO.fields,
 });
 

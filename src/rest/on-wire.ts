@@ -3,10 +3,10 @@ import type { Me } from '../market/operations/accounts/me.js';
 import type { readCatalog, readLifecycle } from '../market/operations/reference.js';
 import type { AvailableAction, AvailableBidAction } from '../market/rules/available-actions.js';
 import type { ShownRow } from '../platform/fields/entity.js';
-import type { DONE, MeOnWire } from './bodies.js';
+import type { CONFIRMATION, MeOnWire } from './bodies.js';
 import { wireName } from '../platform/openapi/wire.js';
 
-export function doneBody(message: string): ShownRow<typeof DONE> {
+export function confirmationBody(message: string): ShownRow<typeof CONFIRMATION> {
   return { status: 200, message, data: {} };
 }
 

@@ -83,19 +83,19 @@ function stayArrow(state: JobState, row: JobTransition): string[] {
   return row.mayKeepState ? [`${arrow(state, state, row)}, until ${row.mayKeepState.until}`] : [];
 }
 
-function arrow(from: string, to: string, row: { operation: string; by: string }): string {
+function arrow(from: string, to: string, row: { operation: string; actor: string }): string {
   return `${from} --> ${to} : ${labelOf(row)}`;
 }
 
-function labelOf(row: { operation: string; by: string }): string {
-  return `${row.operation} (${row.by})`;
+function labelOf(row: { operation: string; actor: string }): string {
+  return `${row.operation} (${row.actor})`;
 }
 
 function jobRow(row: JobAction): string[] {
   return [
     code(row.operation),
     code(addressOf('/jobs/{id}', row)),
-    ALLOWED_ACTORS[row.by].description,
+    ALLOWED_ACTORS[row.actor].description,
     codes(row.from),
     destination(row),
     eventsOf(row),
@@ -120,7 +120,7 @@ function bidRow(row: BidTransition): string[] {
   return [
     code(row.operation),
     code(addressOf('/jobs/{id}/bids/{bid_id}', row)),
-    ALLOWED_ACTORS[row.by].description,
+    ALLOWED_ACTORS[row.actor].description,
     codes(row.from),
     code(row.to),
     code(row.event),

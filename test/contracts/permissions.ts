@@ -352,11 +352,11 @@ function streamSection(): Section {
 }
 
 function jobSection(key: JobActionKey): Section {
-  const { action, description, by } = JOB_ACTIONS[key];
+  const { action, description, actor } = JOB_ACTIONS[key];
   return mutationSection(
     key,
     action,
-    `${description} For ${ALLOWED_ACTORS[by].description}.`,
+    `${description} For ${ALLOWED_ACTORS[actor].description}.`,
     (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }),
     action,
   );
@@ -379,12 +379,12 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
 
 /** Where the job never had a bid, the identifier names none. */
 function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section {
-  const { action, description, by } = BID_TRANSITIONS[key];
+  const { action, description, actor } = BID_TRANSITIONS[key];
   const title = `${action} ${whose === 'awardee' ? 'THE AWARDEE’S BID' : 'THE OTHER BID'}`;
   return mutationSection(
     key,
     title,
-    `${description} For ${ALLOWED_ACTORS[by].description}. Here: ${BID_OF[whose]}.`,
+    `${description} For ${ALLOWED_ACTORS[actor].description}. Here: ${BID_OF[whose]}.`,
     ({ job }) => ({ job: job.id, bid: job.bids[whose] ?? NO_BID }),
   );
 }

@@ -196,7 +196,7 @@ async function take(
 ): Promise<void> {
   const row: JobTransition = JOB_TRANSITIONS[key];
   // Where one party's word is only half of it, both say the same.
-  const steps = STEPS_OF[row.by].slice(0, row.mayKeepState ? 2 : 1);
+  const steps = STEPS_OF[row.actor].slice(0, row.mayKeepState ? 2 : 1);
   let last: Json;
   for (const step of steps)
     last = done(

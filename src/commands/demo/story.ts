@@ -14,7 +14,7 @@ import {
   SUSPENDED,
   WAYS,
   WORKS,
-  type Step,
+  type DemoCall,
 } from './town.js';
 
 /** There is one job in each state, and so many more open ones. */
@@ -101,7 +101,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, contractor: by };
   }
 
-  async function lead({ id, owner, contractor = '' }: Led, way: readonly Step[]) {
+  async function lead({ id, owner, contractor = '' }: Led, way: readonly DemoCall[]) {
     const tokens = { owner, contractor, admin };
     for (const [by, path, body] of way) await call('POST', `/v1/jobs/${id}/${path}`, body, tokens[by]);
   }

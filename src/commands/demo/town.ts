@@ -88,25 +88,29 @@ function work(title: string, category: string, about: string, price: number) {
 }
 
 /** One step of a job's way: who takes it, the end of its path, and with what. */
-export type Step = readonly [by: 'owner' | 'contractor' | 'admin', path: string, body: object];
+export type DemoCall = readonly [by: 'owner' | 'contractor' | 'admin', path: string, body: object];
 
-const CHECK_IN: Step = ['contractor', 'checkin', { notes: 'Tools are on the spot.' }];
-const SUBMIT: Step = [
+const CHECK_IN: DemoCall = ['contractor', 'checkin', { notes: 'Tools are on the spot.' }];
+const SUBMIT: DemoCall = [
   'contractor',
   'submit-for-review',
   { completion_notes: 'Done and cleaned up; pictures by mail.' },
 ];
-const APPROVE: Step = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than offered.' }];
-const DISPUTE: Step = ['owner', 'dispute', { reason: 'It is not as agreed.', details: 'One corner was left out.' }];
-const PROPOSE: Step = ['contractor', 'resolve-dispute', { resolution: 'The corner is done on Friday, for nothing.' }];
-const ESCALATE: Step = ['owner', 'escalate', { escalation_reason: 'Friday has passed and nobody came.' }];
+const APPROVE: DemoCall = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than offered.' }];
+const DISPUTE: DemoCall = ['owner', 'dispute', { reason: 'It is not as agreed.', details: 'One corner was left out.' }];
+const PROPOSE: DemoCall = [
+  'contractor',
+  'resolve-dispute',
+  { resolution: 'The corner is done on Friday, for nothing.' },
+];
+const ESCALATE: DemoCall = ['owner', 'escalate', { escalation_reason: 'Friday has passed and nobody came.' }];
 const DECISION = { decision: 'For the homeowner', ruling: 'The corner is part of the offer.' };
-const DECIDE: Step = ['admin', 'reach-decision', { ...DECISION, resolution_terms: 'Within a week.' }];
+const DECIDE: DemoCall = ['admin', 'reach-decision', { ...DECISION, resolution_terms: 'Within a week.' }];
 const GROUNDS = { appeal_reason: 'The offer names three walls.', supporting_evidence: 'The offer of 3 May.' };
-const APPEAL: Step = ['contractor', 'file-appeal', GROUNDS];
+const APPEAL: DemoCall = ['contractor', 'file-appeal', GROUNDS];
 const LAST_RULING = { final_decision: 'The decision stands', ruling: 'The corner was named in a message.' };
-const RULE: Step = ['admin', 'finalize-appeal', LAST_RULING];
-const CANCEL: Step = ['owner', 'cancel', { reason: 'We sell the house.' }];
+const RULE: DemoCall = ['admin', 'finalize-appeal', LAST_RULING];
+const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We sell the house.' }];
 
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
@@ -114,7 +118,7 @@ const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
  * The way of a job to each state: from its creation for a state before publication, from its bids for one before the
  * award, and from the award for all others.
  */
-export const WAYS: Readonly<Record<JobState, readonly Step[]>> = {
+export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],
   open: [],
   awarded: [],
@@ -144,13 +148,13 @@ export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = 
   { rating: 4, review: 'As agreed.' },
 ];
 
-export const reviewed = (review: object): readonly Step[] => [CHECK_IN, SUBMIT, ['owner', 'approve', review]];
+export const reviewed = (review: object): readonly DemoCall[] => [CHECK_IN, SUBMIT, ['owner', 'approve', review]];
 
-const ACCEPT: Step = ['contractor', 'accept-decision', {}];
-const RATE_LATER: Step = ['owner', 'review', { rating: 4, review: 'Still tight after the first storm.' }];
+const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
+const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still tight after the first storm.' }];
 
 /** Other endings: an admin's final ruling, a decision that the contractor accepts, and a rating given later. */
-export const OTHER_ENDS: readonly (readonly Step[])[] = [
+export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [...WAYS.appealed, RULE],
   [...WAYS.decision_reached, ACCEPT],
   [...reviewed({}), RATE_LATER],

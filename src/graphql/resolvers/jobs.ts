@@ -7,7 +7,7 @@ import {
   listJobs,
   readJob,
   WHO_READS_EVENTS,
-  type ListedJob,
+  type JobListItem,
 } from '../../market/operations/jobs/read.js';
 import { readNode } from '../../market/operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
@@ -155,7 +155,7 @@ export class JobResolver {
 @Resolver(() => JobConnection.Edge)
 export class JobEdgeResolver {
   @FieldResolver(() => Float, { nullable: true, description: JOB_DISTANCE.description })
-  distance(@Root() { node }: Edge<Partial<ListedJob>>) {
+  distance(@Root() { node }: Edge<Partial<JobListItem>>) {
     return node.distance;
   }
 }

@@ -1,6 +1,6 @@
 import { Args, Ctx, FieldResolver, Float, Resolver, Root } from 'type-graphql';
 import { CONTRACTOR_DISTANCE } from '../../market/rules/entities/people.js';
-import type { ListedContractor } from '../../market/operations/people/contractors.js';
+import type { ContractorListItem } from '../../market/operations/people/contractors.js';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../market/store/people/people.js';
 import { WORK_NEWEST_FIRST } from '../../market/operations/people/contractor-work.js';
 import { REVIEWS_NEWEST_FIRST } from '../../market/operations/people/reviews.js';
@@ -105,7 +105,7 @@ export class ContractorResolver {
 @Resolver(() => ContractorConnection.Edge)
 export class ContractorEdgeResolver {
   @FieldResolver(() => Float, { nullable: true, description: CONTRACTOR_DISTANCE.description })
-  distance(@Root() { node }: Edge<ListedContractor>) {
+  distance(@Root() { node }: Edge<ContractorListItem>) {
     return node.distance;
   }
 }

@@ -57,7 +57,7 @@ function ofState({ name }: AnyOperation): readonly ErrorCode[] {
 /** Whom an operation is for, to be put behind `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
-  if (row) return ALLOWED_ACTORS[row.by].description;
+  if (row) return ALLOWED_ACTORS[row.actor].description;
   if (allows === 'anyone') return 'anyone';
   if (allows === 'signed in') return 'every logged-in user';
   return allows.map((role) => `${role}s`).join(' and ');

@@ -5,7 +5,7 @@ import {
   PLATFORM_REFUSALS,
   Refusal,
   UNAUTHENTICATED_MESSAGES,
-  type RefusalFacts,
+  type RefusalOptions,
   type RefusalRow,
 } from '../../platform/errors.js';
 import { EDITS } from './limits.js';
@@ -67,7 +67,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
 /** `throw refuse('UNKNOWN_BID')` rolls the transaction back by itself. */
-export function refuse(code: RefusalCode, facts?: RefusalFacts): Refusal {
+export function refuse(code: RefusalCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, REFUSALS[code], facts);
 }
 

@@ -21,7 +21,7 @@ export interface Action<Event extends string = string> {
   /** The last part of the REST address, after the job's or the bid's own; empty for the thing itself. */
   readonly path: string;
   readonly method?: 'PUT' | 'DELETE'; // POST where this is left out.
-  readonly by: AllowedActor;
+  readonly actor: AllowedActor;
   /** What the event is called that records it. */
   readonly event: Event;
   readonly description: string;
@@ -59,7 +59,7 @@ export const JOB_TRANSITIONS = {
     path: 'publish',
     from: ['draft'],
     to: 'open',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.published',
     description: 'The homeowner publishes the draft to contractors.',
     effects: ['chargePublishing', 'keepBudgets'],
@@ -70,7 +70,7 @@ export const JOB_TRANSITIONS = {
     path: 'award',
     from: ['open'],
     to: 'awarded',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.awarded',
     description: 'The homeowner awards the job to one bid.',
     effects: ['awardBid'],
@@ -81,7 +81,7 @@ export const JOB_TRANSITIONS = {
     path: 'checkin',
     from: ['awarded'],
     to: 'in_progress',
-    by: 'awardee',
+    actor: 'awardee',
     event: 'job.checked_in',
     description: 'The awarded contractor starts the work.',
     effects: ['keepCompletionDate'],
@@ -92,7 +92,7 @@ export const JOB_TRANSITIONS = {
     path: 'submit-for-review',
     from: ['in_progress'],
     to: 'in_review',
-    by: 'awardee',
+    actor: 'awardee',
     event: 'job.submitted_for_review',
     description: 'The awarded contractor hands the work over for review.',
     effects: [],
@@ -103,7 +103,7 @@ export const JOB_TRANSITIONS = {
     path: 'approve',
     from: ['in_review'],
     to: 'completed',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.approved',
     description: 'The homeowner accepts the work, which completes the job.',
     effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
@@ -114,7 +114,7 @@ export const JOB_TRANSITIONS = {
     path: 'dispute',
     from: ['in_review'],
     to: 'disputed',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.disputed',
     description: 'The homeowner does not accept the work, which begins a dispute.',
     effects: ['beginDispute'],
@@ -125,7 +125,7 @@ export const JOB_TRANSITIONS = {
     path: 'escalate',
     from: ['disputed'],
     to: 'escalated',
-    by: 'parties',
+    actor: 'parties',
     event: 'job.escalated',
     description: 'Either party asks an admin to decide the dispute.',
     effects: ['lapseProposal'],
@@ -136,7 +136,7 @@ export const JOB_TRANSITIONS = {
     path: 'resolve-dispute',
     from: ['disputed'],
     to: 'completed',
-    by: 'parties',
+    actor: 'parties',
     event: 'job.dispute_resolved',
     mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
     description:
@@ -150,7 +150,7 @@ export const JOB_TRANSITIONS = {
     path: 'accept-resolution',
     from: ['disputed'],
     to: 'completed',
-    by: 'parties',
+    actor: 'parties',
     event: 'job.resolution_accepted',
     description: 'The party that didn’t make the standing proposal accepts it, which completes the job.',
     effects: ['releaseHolds'],
@@ -161,7 +161,7 @@ export const JOB_TRANSITIONS = {
     path: 'reach-decision',
     from: ['escalated'],
     to: 'decision_reached',
-    by: 'admin',
+    actor: 'admin',
     event: 'job.decision_reached',
     description: 'An admin decides an escalated dispute.',
     effects: [],
@@ -172,7 +172,7 @@ export const JOB_TRANSITIONS = {
     path: 'accept-decision',
     from: ['decision_reached'],
     to: 'completed',
-    by: 'awardee',
+    actor: 'awardee',
     event: 'job.decision_accepted',
     description: 'The awarded contractor accepts the decision, which completes the job without credit.',
     effects: ['releaseHolds'],
@@ -183,7 +183,7 @@ export const JOB_TRANSITIONS = {
     path: 'file-appeal',
     from: ['decision_reached'],
     to: 'appealed',
-    by: 'awardee',
+    actor: 'awardee',
     event: 'job.appeal_filed',
     description: 'The awarded contractor appeals against the decision; for that there is no deadline.',
     effects: [],
@@ -194,7 +194,7 @@ export const JOB_TRANSITIONS = {
     path: 'finalize-appeal',
     from: ['appealed'],
     to: 'completed',
-    by: 'admin',
+    actor: 'admin',
     event: 'job.appeal_finalized',
     description: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
     effects: ['releaseHolds'],
@@ -204,7 +204,7 @@ export const JOB_TRANSITIONS = {
     operation: 'completeJob',
     path: 'complete',
     to: 'completed',
-    by: 'admin',
+    actor: 'admin',
     event: 'job.completed',
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
@@ -219,7 +219,7 @@ export const JOB_TRANSITIONS = {
     path: 'cancel',
     from: ['open', 'awarded', 'in_progress'],
     to: 'cancelled',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.cancelled',
     description: 'The homeowner calls the job off.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
@@ -234,7 +234,7 @@ export const OTHER_JOB_ACTIONS = {
     path: '',
     from: ['draft', 'open', 'awarded', 'in_progress'],
     to: 'stays',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.updated',
     codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
@@ -248,7 +248,7 @@ export const OTHER_JOB_ACTIONS = {
     path: 'review',
     from: ['completed'],
     to: 'stays',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.reviewed',
     description:
       `The homeowner rates work that they approved without a rating: once, within ${REVIEW_DAYS_MAX} days of the ` +
@@ -262,7 +262,7 @@ export const OTHER_JOB_ACTIONS = {
     path: '',
     from: ['draft'],
     to: 'gone',
-    by: 'owner',
+    actor: 'owner',
     event: 'job.deleted',
     description: 'The homeowner deletes a draft. A published job is cancelled instead.',
     effects: [],
@@ -273,7 +273,7 @@ export const OTHER_JOB_ACTIONS = {
     path: 'bids',
     from: ['open'],
     to: 'stays',
-    by: 'contractor',
+    actor: 'contractor',
     event: 'bid.submitted',
     description:
       'A contractor bids on an open job. They have one bid on a job, and may bid again only after withdrawing it.',
@@ -288,7 +288,7 @@ export const JOB_ACTIONS = { ...JOB_TRANSITIONS, ...OTHER_JOB_ACTIONS };
 export const JOB_CREATION = {
   operation: 'createJob',
   to: INITIAL_JOB_STATE,
-  by: 'owner',
+  actor: 'owner',
   event: 'job.created',
 } as const;
 

@@ -86,12 +86,12 @@ export const ALLOWED_ACTORS = {
   { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; description: string }
 >;
 
-export function allowedRoles<By extends AllowedActor>(by: By): (typeof ALLOWED_ACTORS)[By]['roles'] {
-  return ALLOWED_ACTORS[by].roles;
+export function allowedRoles<By extends AllowedActor>(actor: By): (typeof ALLOWED_ACTORS)[By]['roles'] {
+  return ALLOWED_ACTORS[actor].roles;
 }
 
-export function admitsParty(by: AllowedActor, party: Party): boolean {
-  return ALLOWED_ACTORS[by].parties.some((allowedParty) => allowedParty === party);
+export function admitsParty(actor: AllowedActor, party: Party): boolean {
+  return ALLOWED_ACTORS[actor].parties.some((allowedParty) => allowedParty === party);
 }
 
 /** As whom a viewer reads the fields of a job that are not for everyone. */
@@ -132,7 +132,7 @@ export function seesBid(viewer: PartyViewer, bid: BidParties, job: JobParties): 
 }
 
 /** Never true for a word that names no party of a bid. */
-export function mayActOnBid(by: AllowedActor, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
-  if (by === 'owner') return isOwner(viewer, job);
-  return by === 'bidder' && isBidder(viewer, bid);
+export function mayActOnBid(actor: AllowedActor, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
+  if (actor === 'owner') return isOwner(viewer, job);
+  return actor === 'bidder' && isBidder(viewer, bid);
 }

@@ -5,7 +5,7 @@
  */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode } from './errors.js';
-import type { RefusalFacts } from '../../platform/errors.js';
+import type { RefusalOptions } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
@@ -47,7 +47,7 @@ export interface BidPolicyInput {
 }
 
 /** The first reason against an operation. The details are computed only for a refusal. */
-export interface Denial extends Pick<RefusalFacts, 'message' | 'fields'> {
+export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly code: RefusalCode;
   details?(): Record<string, unknown>;
   /** Whether the refusal names the operations that the caller can call instead. */
@@ -71,7 +71,7 @@ export function assertAllowed(denial: Denial | undefined, more?: Record<string, 
  */
 export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return (
-    callerDenial(JOB_ACTIONS[key].by, input) ??
+    callerDenial(JOB_ACTIONS[key].actor, input) ??
     firstDenial(PERSONAL_CONDITIONS[key], input) ??
     versionDenial(input) ??
     stateDenial(key, input) ??
@@ -81,7 +81,7 @@ export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undef
 
 /** What an edit is asked before its fields: in a state without edits, the refusal names the fields that were sent. */
 export function editDenial(input: PolicyInput): Denial | undefined {
-  return callerDenial(JOB_ACTIONS.update.by, input) ?? versionDenial(input);
+  return callerDenial(JOB_ACTIONS.update.actor, input) ?? versionDenial(input);
 }
 
 /** What is asked once the lifecycle's table allows the operation; its price comes last. */
@@ -107,7 +107,9 @@ export function factsForPolicies(key: JobActionKey, role: Role, { isFree = false
 
 /** The facts on which it depends what callers in this role can do to a job. */
 export function factsForAvailableActions(role: Role): FactName[] {
-  const keys = JOB_ACTION_KEYS.filter((key) => allowedRoles(JOB_ACTIONS[key].by).some((allowed) => allowed === role));
+  const keys = JOB_ACTION_KEYS.filter((key) =>
+    allowedRoles(JOB_ACTIONS[key].actor).some((allowed) => allowed === role),
+  );
   return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isFree: true })))];
 }
 
@@ -353,9 +355,9 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
 };
 
 /** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */
-export function bidDenial({ by, from }: BidTransition, input: BidPolicyInput): Denial | undefined {
+export function bidDenial({ actor, from }: BidTransition, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
-  if (!mayActOnBid(by, viewer, bid, job)) return ONLY_FOR[by];
+  if (!mayActOnBid(actor, viewer, bid, job)) return ONLY_FOR[actor];
   if (from.includes(bid.status)) return undefined;
   return {
     code: 'INVALID_TRANSITION',

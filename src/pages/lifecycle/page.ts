@@ -11,7 +11,7 @@ import { wordsOf } from '../../market/rules/words.js';
 import { drawPicture } from './picture.js';
 import { START_SCRIPT } from './script.js';
 import { STYLES } from './styles.js';
-import { STEPS, type Step } from './words.js';
+import { ARROWS, type Arrow } from './words.js';
 
 const FOLDER = '/lifecycle';
 
@@ -65,7 +65,7 @@ function lifecyclePage(played: ReadonlySet<string> | undefined): string {
       </div>
       <section class="text" id="steps">
         <h2>Every step</h2>
-        <table role="table">${STEPS.map((step) => stepRow(step, played)).join('')}</table>
+        <table role="table">${ARROWS.map((step) => stepRow(step, played)).join('')}</table>
         <h2>Every state</h2>
         <table role="table">${JOB_STATES.map(stateRow).join('')}</table>
       </section>
@@ -75,7 +75,7 @@ function lifecyclePage(played: ReadonlySet<string> | undefined): string {
   return htmlPage({ title: 'Job Marketplace · The life of a job', styles: STYLES, body });
 }
 
-function stepRow({ id, description, words }: Step, played: ReadonlySet<string> | undefined): string {
+function stepRow({ id, description, words }: Arrow, played: ReadonlySet<string> | undefined): string {
   const { Operation: name } = words;
   const operation = played?.has(name) ? `<a href="/graphql#${name}">${name}</a>` : name;
   return row(`step-${id}`, id, description, { ...words, Operation: operation });

@@ -5,7 +5,7 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
 import { wordsOf } from '../../market/rules/words.js';
-import { MARKS, STEPS, type Step } from './words.js';
+import { MARKS, ARROWS, type Arrow } from './words.js';
 
 type Point = Readonly<Record<'x' | 'y', number>>;
 type Box = Point & Readonly<Record<'width' | 'height', number>>;
@@ -21,7 +21,7 @@ export function drawPicture(): string {
     ` aria-label="The states of a job and the steps between them">`,
     `<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"`,
     ` markerUnits="userSpaceOnUse" orient="auto"><path fill="context-stroke" d="M0 0.5 8 4 0 7.5z"/></marker>`,
-    ...STEPS.map((step) => (step.leadsTo ? stepLink(step, step.leadsTo, graph) : '')),
+    ...ARROWS.map((step) => (step.leadsTo ? stepLink(step, step.leadsTo, graph) : '')),
     ...JOB_STATES.map((state) => stateLink(state, graph.node(state))),
     ...Object.values(MARKS).map((mark) => `<g class="mark">${boxWith(mark, graph.node(mark))}</g>`),
     '</svg>',
@@ -35,14 +35,14 @@ function arrange(): Graph {
   graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 8, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
-  for (const [at, { id, by, leaves, leadsTo }] of STEPS.entries()) {
+  for (const [at, { id, by, leaves, leadsTo }] of ARROWS.entries()) {
     if (!leadsTo) continue;
     graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
     graph.setEdge(labelOf(id), leadsTo, {});
     // Each label is close to the state that it leaves. Labels that lead to the same state are stacked: the picture
     // would be too wide with all of them side by side above the last state.
     for (const state of leaves) {
-      const above = STEPS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
+      const above = ARROWS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
       graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
     }
   }
@@ -53,7 +53,7 @@ function arrange(): Graph {
 const labelOf = (step: string) => `label of ${step}`;
 const widthOf = (text: string) => Math.ceil(text.length * LETTER_WIDTH);
 
-function stepLink({ id, by, leaves, mayKeepState, words }: Step, leadsTo: string, graph: Graph): string {
+function stepLink({ id, by, leaves, mayKeepState, words }: Arrow, leadsTo: string, graph: Graph): string {
   const label: Box = graph.node(labelOf(id));
   const onwards = curve(graph.edge(labelOf(id), leadsTo).points);
   const lines = leaves.flatMap((state) => {

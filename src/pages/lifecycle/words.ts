@@ -11,7 +11,7 @@ import { eitherOf, wordsOf } from '../../market/rules/words.js';
 /** Boxes of the picture that are no states. */
 export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as const;
 
-export interface Step {
+export interface Arrow {
   /** As REST spells the action. */
   readonly id: string;
   readonly by: AllowedActor;
@@ -32,8 +32,8 @@ const COSTS: { readonly [Name in Effect]?: string } = {
   refundPublishing: 'nothing; what publishing cost comes back if there never was a bid',
 };
 
-const { by, operation, event, to } = JOB_CREATION;
-const CREATION: Step = {
+const { actor: by, operation, event, to } = JOB_CREATION;
+const CREATION: Arrow = {
   id: 'create',
   by,
   leaves: [MARKS.none],
@@ -42,22 +42,22 @@ const CREATION: Step = {
   words: { Who: 'any homeowner', From: MARKS.none, To: to, Besides: 'nothing', Cost: 'nothing', Operation: operation },
 };
 
-export const STEPS: readonly Step[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf)];
+export const ARROWS: readonly Arrow[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf)];
 
-function stepOf(row: JobAction): Step {
+function stepOf(row: JobAction): Arrow {
   const leadsTo = isTransition(row) ? row.to : row.to === 'gone' ? MARKS.gone : undefined;
   const until = isTransition(row) ? row.mayKeepState?.until : undefined;
   // Lines from every single state would cross out the picture.
   const leaves = leavesEveryState(row) ? [MARKS.any] : row.from;
   return {
     id: row.action.toLowerCase(),
-    by: row.by,
+    by: row.actor,
     leaves,
     leadsTo,
     mayKeepState: until !== undefined,
     description: row.description,
     words: {
-      Who: ALLOWED_ACTORS[row.by].description,
+      Who: ALLOWED_ACTORS[row.actor].description,
       From: eitherOf(leaves),
       To: wordsOf(leadsTo ?? 'the same state') + (until ? `; the same state until ${until}` : ''),
       Besides: row.effects.map(descriptionOf).join('; ') || 'nothing',

@@ -36,7 +36,7 @@ const TOO_SLOW = new Set([
  * The database is away, read-only, full or slow: the call is correct, and may succeed later. The first match counts;
  * the classes of SQLSTATE are those of connections, of an operator's intervention, and of resources and the disk.
  */
-const OVERLOADS: readonly (readonly [because: OverloadCause, fits: (code: string) => boolean])[] = [
+const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
   ['database_away', (code) => UNREACHABLE.has(code) || /^(08|57P)/.test(code)],
   ['database_read_only', (code) => code === '25006'],
@@ -60,13 +60,13 @@ export function mayBeRetried(error: unknown): boolean {
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   const code = codeOf(error);
-  const because = code === undefined ? undefined : OVERLOADS.find(([, fits]) => fits(code))?.[0];
-  return because ? overload(because, error) : error;
+  const overloadCause = code === undefined ? undefined : OVERLOADS.find(([, fits]) => fits(code))?.[0];
+  return overloadCause ? overload(overloadCause, error) : error;
 }
 
-export function overload(because: OverloadCause, cause: unknown): Overload {
+export function overload(overloadCause: OverloadCause, cause: unknown): Overload {
   const code = codeOf(cause);
-  return new Overload(because, SENTENCES[because], cause, code && SQLSTATE.test(code) ? code : undefined);
+  return new Overload(overloadCause, SENTENCES[overloadCause], cause, code && SQLSTATE.test(code) ? code : undefined);
 }
 
 /** The name of the constraint that was violated. */

@@ -11,7 +11,7 @@ import { DATABASE_WATCH } from '../service-limits.js';
 type Reconnect = () => Promise<void>;
 
 export interface DatabaseProblem {
-  readonly because: 'database_away' | 'database_read_only';
+  readonly overloadCause: 'database_away' | 'database_read_only';
   readonly since: Date;
 }
 
@@ -73,7 +73,7 @@ export function watchDatabase(
   function noteAnswered(isWritable: boolean): void {
     failures = 0;
     if (isWritable) return setProblem(undefined, undefined);
-    setProblem({ because: 'database_read_only', since: new Date() }, undefined);
+    setProblem({ overloadCause: 'database_read_only', since: new Date() }, undefined);
     // The address may lead to another server meanwhile, to which only new connections go.
     reconnect([reconnectProbe]);
   }
@@ -81,7 +81,7 @@ export function watchDatabase(
   function noteMiss(error: unknown): void {
     if (isClosed) return;
     // It has answered: it refuses further connections and serves those that there are.
-    if (error instanceof Overload && error.because === 'database_full') {
+    if (error instanceof Overload && error.overloadCause === 'database_full') {
       failures = 0;
       return setProblem(undefined, undefined);
     }
@@ -94,18 +94,18 @@ export function watchDatabase(
     const isSilent = error instanceof NoAnswer;
     if (isSilent) reconnect([reconnectProbe]);
     if (failures < DATABASE_WATCH.failures) return;
-    if (isSilent && problem?.because !== 'database_away') reconnect(reconnects);
-    setProblem({ because: 'database_away', since: firstFailure }, error);
+    if (isSilent && problem?.overloadCause !== 'database_away') reconnect(reconnects);
+    setProblem({ overloadCause: 'database_away', since: firstFailure }, error);
     mustReconnect ||= isSilent;
   }
 
   function setProblem(now: DatabaseProblem | undefined, error: unknown): void {
     const before = problem;
-    if (before?.because === now?.because) return;
+    if (before?.overloadCause === now?.overloadCause) return;
     problem = now;
     if (before) {
       // Connections to a demoted server stay open, and those that were begun to a silent one wait for long.
-      if (mustReconnect || before.because === 'database_read_only') reconnect(reconnects);
+      if (mustReconnect || before.overloadCause === 'database_read_only') reconnect(reconnects);
       mustReconnect = false;
       onBack(before, (Date.now() - before.since.getTime()) / 1000);
     }

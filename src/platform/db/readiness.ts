@@ -40,7 +40,7 @@ export async function unreadinessOf(db: Db): Promise<string | undefined> {
     const [oldest] = await selectOldestBuild(db, {});
     return oldest !== undefined && oldest.at <= NEWEST ? undefined : NEWER_SCHEMA;
   } catch (error) {
-    if (error instanceof Overload && error.because === 'database_full') return FULL;
+    if (error instanceof Overload && error.overloadCause === 'database_full') return FULL;
     const code = codeOf(error);
     if (code === UNDEFINED_TABLE) return OLDER_SCHEMA;
     return code === INSUFFICIENT_PRIVILEGE ? NOT_READABLE : UNREACHABLE;

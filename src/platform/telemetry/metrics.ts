@@ -26,7 +26,7 @@ export interface Metrics extends QuotaEvents {
   recordStreamEnd(channel: string, end: string): void;
   statement(name: string, seconds: number): void;
   /** The database could not serve a call. */
-  recordDatabaseFailure(because: OverloadCause, sqlstate: string | undefined): void;
+  recordDatabaseFailure(overloadCause: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
   /** A call was refused since a budget was spent. */
   recordRateLimit(budget: string): void;

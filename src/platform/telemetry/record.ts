@@ -114,5 +114,5 @@ export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'w
 
 /** Where the database is not the cause, it is a full share or queue. */
 export function causeOf(refusal: Refusal): OverloadCause {
-  return refusal instanceof Overload ? refusal.because : 'beyond_capacity';
+  return refusal instanceof Overload ? refusal.overloadCause : 'beyond_capacity';
 }

@@ -11,7 +11,7 @@ import { REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS, type JobOperationName } from '../../market/rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../../market/rules/states.js';
 import { exampleId } from '../../market/rules/id-fields.js';
-import { DONE, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails } from '../bodies.js';
+import { CONFIRMATION, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails } from '../bodies.js';
 import { exampleInput, exampleOf } from '../../platform/openapi/answer-schema.js';
 import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';
 import { toWire } from '../../platform/openapi/wire.js';
@@ -115,7 +115,7 @@ export function answerExample(route: Route): unknown {
     return merge(exampleOf(BID), {
       status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
     });
-  if (shows === DONE) return route.write(undefined);
+  if (shows === CONFIRMATION) return route.write(undefined);
   if (name === 'unverifyContractor') return merge(exampleOf(CONTRACTOR), { verified: false });
   if (name === 'adjustTokens')
     return merge(exampleOf(TOKEN_TRANSFER), {

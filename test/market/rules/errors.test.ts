@@ -149,7 +149,7 @@ test('an overload asks to come back in a second, and keeps what PostgreSQL says 
     code: 'OVERLOADED',
     status: 503,
     message: 'The database is away.',
-    because: 'database_away',
+    overloadCause: 'database_away',
     cause,
     sqlstate: '57P01',
   });

@@ -16,9 +16,9 @@ const { statesAllowing, isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } = lifec
 const { JOB_STATES } = states;
 
 test.each(JOB_ACTION_KEYS)('%s is what the specification says', (key) => {
-  const { operation, path, by, from, to, event } = lifecycle.JOB_ACTIONS[key];
+  const { operation, path, actor, from, to, event } = lifecycle.JOB_ACTIONS[key];
   const { from: leaving, ...row } = OPERATIONS_ON_JOBS[key];
-  expect({ operation, path, by, to, event }).toEqual(row);
+  expect({ operation, path, actor, to, event }).toEqual(row);
   expect(inOrder(from)).toEqual(inOrder(leaving));
 });
 
@@ -45,15 +45,15 @@ test('a job is in dispute where the specification says so', () => {
 });
 
 /** The same of bids, from decision 7. */
-const SPECIFIED_OF_BIDS: [operation: string, path: string, by: string, from: BidState[], to: BidState][] = [
+const SPECIFIED_OF_BIDS: [operation: string, path: string, actor: string, from: BidState[], to: BidState][] = [
   ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
   ['shortlistBid', 'shortlist', 'owner', ['pending', 'viewed'], 'shortlisted'],
   ['rejectBid', 'reject', 'owner', ['pending', 'viewed', 'shortlisted'], 'rejected'],
   ['withdrawBid', 'withdraw', 'bidder', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
 ];
 
-test.each(SPECIFIED_OF_BIDS)('%s is what was decided', (operation, path, by, from, to) => {
-  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, by, from, to });
+test.each(SPECIFIED_OF_BIDS)('%s is what was decided', (operation, path, actor, from, to) => {
+  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, actor, from, to });
 });
 
 test('there is no operation on a bid besides, and no state but those that something leads to', () => {
@@ -125,7 +125,8 @@ describe('lifecycleDiagram', () => {
     const page = lifecycleDiagram();
     const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
     for (const row of drawn)
-      for (const state of row.from) expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.by})\n`);
+      for (const state of row.from)
+        expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.actor})\n`);
     expect(page).toContain('  note left of completed : completeJob (admin) leads here from every state but the ends\n');
     expect(page).toContain(
       '  disputed --> disputed : resolveDispute (parties), until the other party names the same resolution\n',

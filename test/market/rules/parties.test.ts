@@ -79,22 +79,22 @@ test('the words admit the roles of the specification', () => {
   expect(allowedRoles('admin')).toEqual(['admin']);
 });
 
-test.each<[by: AllowedActor, admitted: Party[]]>([
+test.each<[actor: AllowedActor, admitted: Party[]]>([
   ['owner', ['owner']],
   ['awardee', ['awardee']],
   ['parties', ['owner', 'awardee']],
   ['bidder', ['awardee', 'bidder']],
   ['contractor', ['awardee', 'bidder', 'onlooker']],
   ['admin', ['admin']],
-])('what is for the %s is for %j, and never for a stranger', (by, admitted) => {
-  expect(PARTIES.filter((party) => admitsParty(by, party))).toEqual(admitted);
+])('what is for the %s is for %j, and never for a stranger', (actor, admitted) => {
+  expect(PARTIES.filter((party) => admitsParty(actor, party))).toEqual(admitted);
 });
 
 describe('a bid of Carla on the kitchen', () => {
-  const may = (by: AllowedActor, viewer: Viewer) =>
-    mayActOnBid(by, viewer, { contractorId: carla.contractorId }, kitchen('open'));
+  const may = (actor: AllowedActor, viewer: Viewer) =>
+    mayActOnBid(actor, viewer, { contractorId: carla.contractorId }, kitchen('open'));
 
-  test.each<[by: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([
+  test.each<[actor: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([
     ['owner', 'Hannah', hannah, true],
     ['owner', 'Hugo', hugo, false],
     ['owner', 'Carla', carla, false],
@@ -103,8 +103,8 @@ describe('a bid of Carla on the kitchen', () => {
     ['bidder', 'Cyrus', cyrus, false],
     ['bidder', 'Hannah', hannah, false],
     ['bidder', 'Ada', ada, false],
-  ])('what is for the %s is for %s: %4$j', (by, _name, viewer, expected) => {
-    expect(may(by, viewer)).toBe(expected);
+  ])('what is for the %s is for %s: %4$j', (actor, _name, viewer, expected) => {
+    expect(may(actor, viewer)).toBe(expected);
   });
 
   test('is seen by her, by Hannah and by Ada', () => {
@@ -113,8 +113,8 @@ describe('a bid of Carla on the kitchen', () => {
   });
 
   test('knows no other parties', () => {
-    for (const by of ['awardee', 'parties', 'contractor', 'admin'] as const) {
-      for (const viewer of [hannah, carla, ada]) expect(may(by, viewer)).toBe(false);
+    for (const actor of ['awardee', 'parties', 'contractor', 'admin'] as const) {
+      for (const viewer of [hannah, carla, ada]) expect(may(actor, viewer)).toBe(false);
     }
   });
 });

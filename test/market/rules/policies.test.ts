@@ -1,7 +1,7 @@
 /** What a caller is told whom a policy refuses: the code, the sentence, the fields and the facts, word for word. */
 import { describe, expect, test } from 'vitest';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
-import { Refusal, type RefusalFacts } from '../../../src/platform/errors.js';
+import { Refusal, type RefusalOptions } from '../../../src/platform/errors.js';
 import type { JobActionKey } from '../../../src/market/rules/lifecycle.js';
 import {
   assertAllowed,
@@ -17,7 +17,7 @@ import type { BidState } from '../../../src/market/rules/states.js';
 import type { Role, Viewer } from '../../../src/market/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
-type Answer = RefusalFacts & { code: string };
+type Answer = RefusalOptions & { code: string };
 
 /** What the caller is told; undefined where nothing stands against the call. */
 function answerTo(denial: Denial | undefined): Answer | undefined {

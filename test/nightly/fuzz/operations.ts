@@ -87,14 +87,14 @@ const onJob =
   (row: JobAction): NeedOf =>
   (stock, dice) => {
     const job = stock.take(dice.pick(row.from), dice);
-    return { who: dice.pick(WHO[row.by]), job, known: { bid_id: job.bids.awardee } };
+    return { who: dice.pick(WHO[row.actor]), job, known: { bid_id: job.bids.awardee } };
   };
 
 const onBid =
   (row: BidTransition): NeedOf =>
   (stock, dice) => {
     const job = stock.take('open', dice);
-    return { who: dice.pick(WHO[row.by]), job, bid: job.bids.bidder ?? '' };
+    return { who: dice.pick(WHO[row.actor]), job, bid: job.bids.bidder ?? '' };
   };
 
 /** The callers who see every job of the stock in any state. */

@@ -53,7 +53,8 @@ test('whoever waits in vain is told of the database where that answers nobody, e
   const small = connect(database.connection, settings);
   const one = small.of({ address: 'one' });
   const slow = one.send(SLOW, []);
-  const inVain = () => one.send(QUICK, []).then(String, ({ because }: { because?: string }) => because ?? 'the server');
+  const inVain = () =>
+    one.send(QUICK, []).then(String, ({ overloadCause }: { overloadCause?: string }) => overloadCause ?? 'the server');
   expect(await inVain()).toBe('database_slow');
   const other = small.of({ address: 'other' });
   let isOver = false;

@@ -3,11 +3,11 @@ import { createActiveSessions, createRevocationFeed } from '../../../src/platfor
 import type { SessionId } from '../../../src/market/rules/ids.js';
 import { SESSIONS_IN_MEMORY } from '../../../src/platform/service-limits.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
-import type { SessionFacts } from '../../../src/market/store/sessions/sessions.js';
+import type { FoundSession } from '../../../src/market/store/sessions/sessions.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<SessionFacts, 'viewer' | 'endsInMs'>> {
+function active(session: SessionId, endsInMs = DAY_MS): () => Promise<Pick<FoundSession, 'viewer' | 'endsInMs'>> {
   const viewer: Viewer = {
     userId: 'usr_hanna',
     sessionId: session,

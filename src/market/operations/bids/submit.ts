@@ -30,7 +30,7 @@ const readFactsWithBalance = factsReader((role) => factsForPolicies('submitBid',
 export const submitBid = operation({
   name: JOB_ACTIONS.submitBid.operation,
   description: JOB_ACTIONS.submitBid.description,
-  allows: allowedRoles(JOB_ACTIONS.submitBid.by),
+  allows: allowedRoles(JOB_ACTIONS.submitBid.actor),
   budget: 'write',
   input,
   run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>

@@ -29,7 +29,7 @@ function bidTransition(key: BidTransitionKey) {
   return operation({
     name: row.operation,
     description: row.description,
-    allows: allowedRoles(row.by),
+    allows: allowedRoles(row.actor),
     budget: 'write',
     input: z.strictObject({
       id: idInPath('bid').describe('The bid.'),

@@ -37,7 +37,7 @@ const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
 export const createJob = operation({
   name: JOB_CREATION.operation,
   description: 'Writes a draft. Contractors see it once it is published.',
-  allows: allowedRoles(JOB_CREATION.by),
+  allows: allowedRoles(JOB_CREATION.actor),
   budget: 'write',
   input: newJob,
   load: (input) => loadPlacesFor(input),
@@ -86,7 +86,7 @@ const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warni
 export const updateJob = operation({
   name: JOB_ACTIONS.update.operation,
   description: JOB_ACTIONS.update.description,
-  allows: allowedRoles(JOB_ACTIONS.update.by),
+  allows: allowedRoles(JOB_ACTIONS.update.actor),
   budget: 'write',
   refusals: CODES_OF_LIMITS,
   input: withFieldRules(entityInput(JOB, { ...ofJob, ...fieldsOfEditedJob, ...readOnly(SENT_BACK) })),
@@ -141,7 +141,7 @@ function chargeOwner({ tx, job, facts }: LockedJob, charge: number): Promise<unk
 export const deleteJob = operation({
   name: JOB_ACTIONS.delete.operation,
   description: JOB_ACTIONS.delete.description,
-  allows: allowedRoles(JOB_ACTIONS.delete.by),
+  allows: allowedRoles(JOB_ACTIONS.delete.actor),
   budget: 'write',
   input: z.strictObject(ofJob),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>

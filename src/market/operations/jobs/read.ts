@@ -15,7 +15,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events/events.js';
 import type { JobFilter } from '../../store/jobs/job-filters.js';
-import { listJobs as jobsInOrder, type ListedJob as ListedRow } from '../../store/jobs/job-lists.js';
+import { listJobs as jobsInOrder, type JobListItem as ListedRow } from '../../store/jobs/job-lists.js';
 import { selectVisibleJobs } from '../../store/jobs/jobs.js';
 import { partsOf } from '../../store/jobs/job-parts.js';
 import type { Position } from '../../../platform/db/pages/keyset.js';
@@ -85,7 +85,7 @@ export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
       `${NEAREST_MILES_MAX} miles; those that have been in their state for longest only for admins.`,
   );
 
-export type ListedJob = RedactedRow<'job', ListedRow>;
+export type JobListItem = RedactedRow<'job', ListedRow>;
 
 export const listJobs = operation({
   name: 'jobs',
@@ -103,7 +103,7 @@ export const listJobs = operation({
       ...contradictionsInPlace(near, rest),
     }),
   ),
-  async run({ db, viewer, include }, input): Promise<Page<ListedJob>> {
+  async run({ db, viewer, include }, input): Promise<Page<JobListItem>> {
     assertMayList(viewer, input);
     const order = input.orderBy ?? DEFAULT_JOB_ORDER;
     const near = await boxAround(input);

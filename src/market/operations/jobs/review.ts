@@ -19,7 +19,7 @@ const readFacts = factsReader((role) => factsForPolicies('review', role));
 export const reviewJob = operation({
   name: JOB_ACTIONS.review.operation,
   description: JOB_ACTIONS.review.description,
-  allows: allowedRoles(JOB_ACTIONS.review.by),
+  allows: allowedRoles(JOB_ACTIONS.review.actor),
   budget: 'write',
   input: z.strictObject({
     ...ofJob,

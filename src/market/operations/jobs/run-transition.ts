@@ -48,7 +48,7 @@ export function transition<
   return operation({
     name: row.operation,
     description: row.description,
-    allows: allowedRoles(row.by),
+    allows: allowedRoles(row.actor),
     budget: 'write',
     // TypeScript does not add up the fields of a shape that it does not know.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
@@ -101,7 +101,7 @@ async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: 
   const [newJob] = await tx.commitWith(
     updateJob(tx, job, changes),
     logEvents(tx, job, events),
-    ...(row.by === 'admin' ? [recordDecision(row, lockedJob, input)] : []),
+    ...(row.actor === 'admin' ? [recordDecision(row, lockedJob, input)] : []),
     ...results.flatMap(({ sent = [] }) => sent),
   );
   return newJob;

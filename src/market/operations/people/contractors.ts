@@ -98,7 +98,7 @@ const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
 };
 
 /** A contractor in a list. */
-export type ListedContractor = ReadableContractor & { readonly distance: number | null };
+export type ContractorListItem = ReadableContractor & { readonly distance: number | null };
 
 export const listContractors = operation({
   name: 'contractors',
@@ -117,7 +117,7 @@ export const listContractors = operation({
     ['near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
     ({ near, ...rest }) => contradictionsInPlace(near, rest),
   ),
-  async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ListedContractor>> {
+  async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ContractorListItem>> {
     const order = orderBy ?? 'newest';
     const around = await placeAround(input);
     if (order === 'nearest') assertCanBeNearest(input, around);

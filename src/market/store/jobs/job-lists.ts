@@ -18,9 +18,9 @@ import { jobs } from '../tables/jobs.js';
 import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
 
 /** A job, and how far its town is from the place that was asked for, in miles to a tenth. */
-export type ListedJob = JobRow & { distance: number | null };
+export type JobListItem = JobRow & { distance: number | null };
 
-const lists = cachedByKey<List<FilterValues, ListedJob>>();
+const lists = cachedByKey<List<FilterValues, JobListItem>>();
 
 /** The jobs that the viewer may see and that match the filter, with the included parts. */
 export async function listJobs(
@@ -30,7 +30,7 @@ export async function listJobs(
   request: PageRequest,
   include: JobInclude = {},
   order: JobOrder = DEFAULT_JOB_ORDER,
-): Promise<Page<ListedJob>> {
+): Promise<Page<JobListItem>> {
   const { role } = viewer;
   const kind: ListKind = {
     role,
@@ -70,7 +70,7 @@ export async function listJobs(
   return request.withTotal ? page : Object.assign(page, { total: () => list({}).total(on, values) });
 }
 
-function listOf(kind: ListKind, include: JobInclude): List<FilterValues, ListedJob> {
+function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobListItem> {
   const { role } = kind;
   const gatherRows = gatherFrom(kind);
   const { keys, direction, key, isByState } = JOB_LIST_ORDERS[kind.order];
@@ -87,7 +87,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, ListedJ
       distance: (kind.searches.includes('near') ? distanceOfJob($) : sql<null>`null`).as('distance'),
     }),
     ...(isNearest && {
-      keyObject: ({ id, distance }: ListedJob) => ({ id, closeness: -Math.round((distance ?? 0) * 10) }),
+      keyObject: ({ id, distance }: JobListItem) => ({ id, closeness: -Math.round((distance ?? 0) * 10) }),
     }),
     rows: ($, fields, condition, scan) =>
       builder

@@ -23,7 +23,7 @@ export interface ContractorFilter {
   near?: { readonly names: readonly string[]; readonly tenths: readonly number[] } | null | undefined;
 }
 
-export interface ListedContractor {
+export interface ContractorListItem {
   readonly contractor: Contractor;
   /** Whether they have bid on a job of the viewer's, which decides what the viewer may read of them. */
   readonly client: boolean;
@@ -74,7 +74,7 @@ interface ContractorQuery {
   readonly isNear: boolean;
 }
 
-const lists = cachedByKey<List<FilterValues, ListedContractor>>();
+const lists = cachedByKey<List<FilterValues, ContractorListItem>>();
 
 export function listContractors(
   db: Db,
@@ -82,7 +82,7 @@ export function listContractors(
   { search = null, specialty = null, serviceArea = null, verified = null, near }: ContractorFilter,
   order: ContractorOrder,
   request: PageRequest,
-): Promise<Page<ListedContractor>> {
+): Promise<Page<ContractorListItem>> {
   const values = {
     search: search === null ? null : likePattern(search),
     specialty,
@@ -102,7 +102,7 @@ export function listContractors(
   return lists(JSON.stringify(query), () => listOf(query))(on, values, request);
 }
 
-function listOf(query: ContractorQuery): List<FilterValues, ListedContractor> {
+function listOf(query: ContractorQuery): List<FilterValues, ContractorListItem> {
   const { role, order, terms, isNear } = query;
   const keys = KEYS[order];
   const gatherRows = isNear ? ($: Placeholders<FilterValues>, scan: ScanLimit) => nearBy($, query, scan) : undefined;

@@ -23,7 +23,7 @@ export interface UserFilter {
 }
 
 /** Accounts with the profile of their role. */
-export type ListedUser = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
+export type UserListItem = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
 
 interface FilterValues {
   search: string | null;
@@ -46,13 +46,13 @@ const FLAGS = {
 type Flag = keyof typeof FLAGS;
 const FLAG_NAMES = Object.keys(FLAGS) as Flag[];
 
-const lists = cachedByKey<List<FilterValues, ListedUser>>();
+const lists = cachedByKey<List<FilterValues, UserListItem>>();
 
 export function listUsers(
   db: Db,
   { search = null, userType = null, verified = null, emailUndo = null, ...filter }: UserFilter,
   request: PageRequest,
-): Promise<Page<ListedUser>> {
+): Promise<Page<UserListItem>> {
   const flags = FLAG_NAMES.flatMap((name) => (filter[name] == null ? [] : [[name, filter[name]] as const]));
   const kind: ListKind = { hasSearch: search !== null, userType, verified, emailUndo, flags };
   const values = { search: search === null ? null : likePattern(digitsOfPhone(search) ?? search) };
@@ -81,7 +81,7 @@ const listedColumns = {
 };
 const few = (rows: number) => sql.raw(String(rows));
 
-function listOf(kind: ListKind): List<FilterValues, ListedUser> {
+function listOf(kind: ListKind): List<FilterValues, UserListItem> {
   const { hasSearch, userType, verified, emailUndo, flags } = kind;
   const isOfContractors = !hasSearch && verified !== null && flags.length === 0;
   const isOfThose = and(

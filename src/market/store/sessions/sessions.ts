@@ -50,7 +50,7 @@ const selectActiveSession = statement(
       ),
 );
 
-export interface SessionFacts {
+export interface FoundSession {
   readonly viewer: Viewer;
   readonly emailVerified: boolean;
   /** Milliseconds until the session ends by itself, at the time of the statement. */
@@ -58,7 +58,7 @@ export interface SessionFacts {
 }
 
 /** Undefined for a session that has ended, or is not this user's. */
-export async function findActiveSession(db: Db, session: NamedSession): Promise<SessionFacts | undefined> {
+export async function findActiveSession(db: Db, session: NamedSession): Promise<FoundSession | undefined> {
   const [row] = await selectActiveSession(db, session);
   if (!row) return undefined;
   const { endsInMs, emailVerified, ...viewer } = row;

@@ -404,7 +404,7 @@ export function openClient({
     );
     const key = dice.of(keys);
     const by = { owner: lane.owner, parties: lane.owner, awardee: job.awarded?.by ?? lane.contractors[0], admin }[
-      JOB_TRANSITIONS[key].by
+      JOB_TRANSITIONS[key].actor
     ];
     const tagged = key in TAGGED ? { [TAGGED[key]!]: words('storm') } : {};
     const body: Fields = {

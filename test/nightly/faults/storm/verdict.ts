@@ -299,12 +299,15 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Pr
     // Of several admins' words only the first leaves an event, and none does if the job was complete before.
     if (completing.length > 0 && (ending?.request.op === 'complete' || left.length > 0)) {
       const first = left[0] ?? completing[0];
-      if (first) predicted.push({ because: first, facts: [completionOf(first, id)] });
+      if (first) predicted.push({ overloadCause: first, facts: [completionOf(first, id)] });
     }
     const cause = entries.find(({ request }) => request.op === 'award') ?? left[0] ?? ending;
     for (const bid of bids) {
       if (bid.status !== 'rejected' || rejectedByHand.has(bid.id) || !cause) continue;
-      predicted.push({ because: cause, facts: [eventFact('bid.rejected', id, bid.id, cause.request.by.userId, '')] });
+      predicted.push({
+        overloadCause: cause,
+        facts: [eventFact('bid.rejected', id, bid.id, cause.request.by.userId, '')],
+      });
     }
   }
   return predicted;
@@ -314,7 +317,7 @@ const completionOf = ({ request, tag }: Entry, job: string) =>
   eventFact('job.completed', job, '', request.by.userId, tag);
 
 interface Predicted {
-  readonly because: Entry;
+  readonly overloadCause: Entry;
   readonly facts: string[];
 }
 
@@ -337,7 +340,7 @@ function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: rea
     ...rows.records.map(({ user_id, operation, key }) => `record ${user_id} ${operation} ${key}`),
   ]);
   const predicted = [
-    ...done.map((entry): Predicted => ({ because: entry, facts: factsOf(entry, story) })),
+    ...done.map((entry): Predicted => ({ overloadCause: entry, facts: factsOf(entry, story) })),
     ...consequencesOf(story, happened),
   ];
   const expected = counted([
@@ -347,11 +350,11 @@ function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: rea
       .map(({ userId, signUpBonus }) => `transfer ${userId} ${signUpBonus} signup_bonus `),
   ]);
 
-  for (const { because, facts } of predicted) {
+  for (const { overloadCause, facts } of predicted) {
     const missing = facts.filter((fact) => (happened.get(fact) ?? 0) < (expected.get(fact) ?? 0));
     if (missing.length === 0) continue;
     const kind = missing.length === facts.length ? 'lost' : 'half-applied';
-    found.push({ kind, what: `${nameOf(because)} was acknowledged, and there is no ${missing.join(', no ')}` });
+    found.push({ kind, what: `${nameOf(overloadCause)} was acknowledged, and there is no ${missing.join(', no ')}` });
   }
   for (const [fact, times] of happened) {
     const predictedTimes = expected.get(fact) ?? 0;
