@@ -8,6 +8,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DATABASE } from '../../src/platform/service-limits.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { homeowner, type Person } from '../story/cast.js';
 import { metricsOf } from '../setup/metrics.js';
@@ -65,7 +66,13 @@ let app: TestApp;
 let address: Awaited<ReturnType<typeof openAddress>>;
 let hanna: Person;
 beforeAll(async () => {
-  app = await openTestApp({}, { through: async (database) => (address = await openAddress(database)).connection });
+  app = await openTestApp(
+    {},
+    {
+      connectTimeoutSeconds: DATABASE.connectTimeoutSeconds,
+      through: async (database) => (address = await openAddress(database)).connection,
+    },
+  );
   hanna = await homeowner(app, 'Hanna');
 });
 afterAll(async () => {

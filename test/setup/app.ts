@@ -74,6 +74,8 @@ export interface AppOptions {
   quotas?: QuotaChanges;
   /** For tests that may take longer on a busy machine than an access token lasts. */
   tokensLast?: boolean;
+  /** How long it waits for a connection to its database: a minute, so that a busy machine has the time. */
+  connectTimeoutSeconds?: number;
   /** Another way to its database than the straight one. */
   through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
 }
@@ -87,7 +89,6 @@ const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   statementTimeoutMs: 250_000,
   lockTimeoutMs: 250_000,
   probeTimeoutMs: 60_000,
-  connectTimeoutSeconds: 60,
 };
 
 function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
@@ -101,7 +102,14 @@ export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  { sameDatabaseAs, settings, quotas = {}, tokensLast = false, through = (straight) => straight }: AppOptions = {},
+  {
+    sameDatabaseAs,
+    settings,
+    quotas = {},
+    tokensLast = false,
+    connectTimeoutSeconds = 60,
+    through = (straight) => straight,
+  }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
   const read = readConfig({
@@ -128,7 +136,10 @@ export async function openTestApp(
   };
   const connection = await through(database.connection);
   await prepareSchema(config, log, directly(connection));
-  const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
+  const { services, close } = await openServices(config, log, connection, hooks, {
+    ...LONG_TIMEOUTS,
+    connectTimeoutSeconds,
+  });
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
