@@ -3,8 +3,8 @@
  * each takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS, GRAPHQL_LIMITS } from '../../src/platform/limits.js';
-import { contractor, homeowner, type Person } from '../story/cast.js';
+import { ERRORS } from '../../src/platform/limits.js';
+import { homeowner, type Person } from '../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { FAILING_EVERYWHERE, named, times, UPDATE, WRONG_VARIABLES } from '../platform/graphql/heavy-documents.js';
 
@@ -33,8 +33,14 @@ describe('variables that are wrong', () => {
     await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
     await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
     for (const query of [UPDATE, `${UPDATE} # ${count} ${_what}`]) {
+      app.statements();
       const answer = await app.graphql(query, { token: hanna.token, variables: { input } });
-      expect([answer.status, answer.errors?.length]).toEqual([400, count]);
+      expect([answer.status, answer.errors?.length, answer.data, app.statements()]).toEqual([
+        400,
+        count,
+        undefined,
+        [],
+      ]);
       for (const { extensions } of answer.errors ?? [])
         expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
       expectBounded(answer.errors);
@@ -180,16 +186,6 @@ describe('with a hundred of the largest drafts', () => {
     expect(bytes).toBeLessThan(ANSWER_BYTES_MAX);
   });
 
-  it('what would be 96 MB is refused before it is read', async () => {
-    app.statements();
-    const { status, errors } = await app.graphql(
-      `{ jobs(first: 100) { nodes { ${times(15, (i) => `d${i}: description`)} } } }`,
-      { token: hanna.token },
-    );
-    expect([status, errors?.[0]?.extensions.limit, app.statements()]).toEqual([400, 'cost', []]);
-    expect(errors?.[0]?.extensions.found).toBeGreaterThan(GRAPHQL_LIMITS.cost);
-  });
-
   it('failures in every node of many lists are told as one page of them, far down in a document', async () => {
     const answer = await app.graphql(FAILING_EVERYWHERE, { token: hanna.token });
     expect(answer.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
@@ -204,16 +200,6 @@ describe('with a hundred of the largest drafts', () => {
     expect(response.headers.get('link')?.length).toBeLessThan(500);
     expect(response.headers.get('link')).toMatch(/per_page=1&search=%E2%82%AC&page=2&after=/);
   });
-});
-
-it('a mutation whose answer would cost too much is refused before it runs', async () => {
-  const carl = await contractor(app, 'Carl');
-  app.statements();
-  const query =
-    'mutation { createJob(input: { title: "A", description: "B" }) { job { bids(first: 100) { nodes { job { ' +
-    'bids(first: 100) { nodes { message } } } } } } } }';
-  const { status, errors } = await app.graphql(query, { token: carl.token });
-  expect([status, errors?.[0]?.extensions.limit, app.statements()]).toEqual([400, 'cost', []]);
 });
 
 describe('REST', () => {

@@ -3,10 +3,9 @@
  * `test/platform/graphql/graphql-limits.test.ts`.
  */
 import type { Json, TestApp } from '../setup/app.js';
-import { outcomeOf, times, type Attack, type Ground } from './ground.js';
+import { outcomeOf, type Attack, type Ground } from './ground.js';
 
 const COP = 'graphql-cop';
-const CRACK = 'CrackQL';
 const SHEET = 'OWASP GraphQL cheat sheet';
 const REFUSED = '400 VALIDATION_FAILED';
 
@@ -106,39 +105,6 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
       );
       return /stack|node_modules|\bat \w+ \(/.test(text) ? text : `${status} ${body.errors[0].extensions.code}`;
     },
-  },
-
-  {
-    name: 'a log-in each for three stolen accounts',
-    source: `${CRACK}: credential stuffing`,
-    outcome: REFUSED,
-    run: send(
-      `mutation { ${times(
-        3,
-        (i) => `a${i}: logIn(input: { email: "stolen.${i}@example.test", password: "a leaked one" }) { token }`,
-      )} }`,
-    ),
-  },
-  {
-    name: 'six guesses at the current password, which guards the account like a second factor',
-    source: `${CRACK}: 2FA bypass`,
-    outcome: REFUSED,
-    run: send(
-      `mutation { ${times(
-        6,
-        (i) =>
-          `a${i}: changePassword(input: { currentPassword: "guess ${i}", newPassword: ` +
-          `"a new password" }) { changed }`,
-      )} }`,
-    ),
-  },
-  {
-    name: 'six guesses at a refresh token',
-    source: `${CRACK}: fuzzing`,
-    outcome: REFUSED,
-    run: send(
-      `mutation { ${times(6, (i) => `a${i}: refreshSession(input: { refreshToken: "rft_${i}" }) { token }`)} }`,
-    ),
   },
 
   {

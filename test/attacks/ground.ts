@@ -111,6 +111,3 @@ export async function passed(calls: readonly (() => Promise<Answer<Json> | Graph
   for (const call of calls) all.push(outcomeOf(await call()));
   return `${all.filter((one) => one !== '429 RATE_LIMITED').length} of ${all.length} pass`;
 }
-
-export const times = (count: number, part: (i: number) => string) =>
-  Array.from({ length: count }, (_, i) => part(i)).join(' ');

@@ -7,12 +7,7 @@ import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';
 import { JOB_ORDERS } from '../../../src/market/rules/jobs/orders.js';
 import { moneyAboveZero } from '../../../src/platform/fields/values.js';
 import { BUDGETS, budgetWindowSeconds, PASSWORD_BYTES, TEXT } from '../../../src/market/rules/limits.js';
-import {
-  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
-  GRAPHQL_LIMITS,
-  PAGE,
-  SESSION,
-} from '../../../src/platform/limits.js';
+import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, PAGE, SESSION } from '../../../src/platform/limits.js';
 import {
   GUARANTEED_VIEW_STAKE,
   HOLD_STATES,
@@ -86,25 +81,6 @@ describe('limits', () => {
 
   test('of sessions', () => {
     expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
-  });
-
-  test('of a GraphQL operation: every bound is there, one log-in at most, and 10,000 points', () => {
-    expect(Object.keys(GRAPHQL_LIMITS).sort()).toEqual([
-      'aliases',
-      'cost',
-      'depth',
-      'directives',
-      'entries',
-      'introspectionAliases',
-      'introspectionDepth',
-      'lines',
-      'nameCharacters',
-      'repeats',
-      'rootMutations',
-      'selections',
-      'tokens',
-    ]);
-    expect(GRAPHQL_LIMITS).toMatchObject({ entries: 1, cost: 10_000 });
   });
 
   test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string]>([

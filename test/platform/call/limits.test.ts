@@ -124,30 +124,6 @@ describe('log-ins', () => {
     full.mockRestore();
     expect((await change()).status).toBe(200);
   });
-
-  it('and sign-ups come one to a GraphQL operation, however they are dressed', async () => {
-    const app = await open();
-    const hanna = await homeowner(app, 'Hanna');
-    const one = `logIn(input: { email: "${hanna.email}", password: "${hanna.password}" }) { token }`;
-    const other =
-      'signUpHomeowner(input: { email: "second@example.test", password: "a password", firstName: "S", lastName: ' +
-      '"S" }) { token }';
-    const dressed = [
-      `mutation { a: ${one} b: ${one} }`,
-      `mutation { ${one} ${other} }`,
-      `mutation { ...A ...B } fragment A on Mutation { a: ${other} } fragment B on Mutation { ... { ... on ` +
-        `Mutation { b: ${one} } } }`,
-    ];
-    for (const query of dressed) {
-      const answer = await app.graphql(query);
-      expect(byGraphql(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
-      expect(answer.data ?? null).toBeNull();
-    }
-    const [kept] = await app.sql`select (select count(*) from users where email = 'second@example.test')::int as users,
-        (select count(*) from sessions where user_id = ${hanna.userId})::int as sessions`;
-    expect(kept).toEqual({ users: 0, sessions: 1 });
-    expect((await app.graphql(`mutation { ${one} }`)).data.logIn.token).toEqual(expect.any(String));
-  });
 });
 
 describe('sign-ups and refreshes', () => {
