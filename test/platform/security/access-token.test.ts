@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { createHmac, createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import jwt, { type Algorithm } from 'jsonwebtoken';
 import { describe, expect, it } from 'vitest';
 import { isBearer } from '../../../src/market/rules/viewer.js';
@@ -165,6 +165,14 @@ describe('a forged or altered access token is refused', () => {
       `${header}..${signature}`,
       `.${body}.${signature}`,
       `${good}.${good}`,
+      good + good,
+      good + signature,
+      `${body}.${header}.${signature}`,
+      randomBytes(240)
+        .toString('base64url')
+        .replace(/^(.{24})(.{180})/, '$1.$2.'),
+      'undefined',
+      '0',
       ...space,
     ]);
     for (const nonsense of [undefined, null, 7, {}, [good]]) {
@@ -194,8 +202,7 @@ describe('a forged or altered access token is refused', () => {
       sealed(header, body, SECRET, 'sha512'),
       // The classic: the public key taken for an HMAC secret.
       sealed(header, body, publicKey.export({ type: 'spki', format: 'pem' }).toString()),
-      withHeader({ alg: 'RS256' }),
-      withHeader({ alg: ['HS256'] }),
+      ...['RS256', 'ES256', 'HS384', 'HS512', ['HS256']].map((alg) => withHeader({ alg })),
     ]);
   });
 
@@ -205,17 +212,23 @@ describe('a forged or altered access token is refused', () => {
     expectRefused([createAccessTokens({ ...settings, secret: 'x'.repeat(32) }).sign(bearer).token]);
   });
 
-  it('with the headers of the two secrets swapped, or another key named or brought along', () => {
+  it('with its parts and those of another token swapped, or another key named or brought along', () => {
     const [formerHeader = '', formerBody = '', formerSignature = ''] = formerTokens.sign(bearer).token.split('.');
+    const [, othersBody = '', othersSignature = ''] = tokens
+      .sign({ ...bearer, userId: newId('user') })
+      .token.split('.');
     const ownKey = createSecretKey(Buffer.from('x'.repeat(32)));
     expectRefused([
       `${formerHeader}.${body}.${signature}`,
       `${header}.${formerBody}.${formerSignature}`,
+      `${header}.${othersBody}.${signature}`,
+      `${header}.${body}.${othersSignature}`,
       sealed(formerHeader, body, SECRET),
       sealed(header, body, PREVIOUS),
       ...['', '../../dev/null', "' or 1=1", '__proto__', 'constructor', null, 0].map((kid) => withHeader({ kid })),
       sealed(encoded({ alg: 'HS256', typ: 'JWT' }), body),
       withHeader({ jwk: ownKey.export({ format: 'jwk' }) }),
+      withHeader({ jku: 'https://example.test' }),
       withHeader({ crit: ['exp'] }),
       sealed(encoded({ ...goodHeader, jwk: ownKey.export({ format: 'jwk' }) }), body, 'x'.repeat(32)),
     ]);

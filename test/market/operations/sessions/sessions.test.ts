@@ -1,8 +1,8 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isId } from '../../../../src/market/rules/ids.js';
 import { SESSION } from '../../../../src/platform/limits.js';
-import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
+import { admin, contractor, homeowner } from '../../../story/cast.js';
 import {
   ADMIN,
   JWT_SECRET,
@@ -505,28 +505,6 @@ describe('an access token', () => {
     expect(body.details).toMatchObject({ code: 'INVALID_CREDENTIALS', reason: 'wrong_credentials' });
   });
 
-  it('that was forged or altered is refused, more than a thousand times over', async () => {
-    const hanna = await homeowner(app, 'Hanna');
-    const carl = await contractor(app, 'Carl');
-    const forged = [...new Set(forgeries(hanna, carl))].filter(
-      (token) => token !== hanna.token && token !== carl.token,
-    );
-    expect(forged.length).toBeGreaterThan(1_000);
-    const passed: string[] = [];
-    for (let from = 0; from < forged.length; from += 100) {
-      const answers = await Promise.all(
-        forged.slice(from, from + 100).map(async (token, i) => {
-          const at = i % 2 === 0 ? app : twin;
-          if (i % 10 > 0) return (await me(token, at)).status;
-          return (await at.graphql('{ viewer { referralCode } }', { token })).errors?.[0]?.extensions.status;
-        }),
-      );
-      passed.push(...forged.slice(from, from + 100).filter((_, i) => answers[i] !== 401));
-    }
-    expect(passed).toEqual([]);
-    expect((await me(hanna.token)).status).toBe(200);
-  });
-
   it('signed with the secret before this one holds, and new ones are signed with this one', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const renewed = await openTestApp(
@@ -557,8 +535,8 @@ function partsOf(token: string): string[] {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-function sealed(header: string, payload: string, secret: string, hash = 'sha256'): string {
-  return `${header}.${payload}.${createHmac(hash, secret).update(`${header}.${payload}`).digest('base64url')}`;
+function sealed(header: string, payload: string, secret: string): string {
+  return `${header}.${payload}.${createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')}`;
 }
 
 /** The same token, signed by the server itself, with its time over. */
@@ -566,100 +544,4 @@ function expired(token: string): string {
   const [header = '', payload = ''] = partsOf(token);
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
   return sealed(header, encoded({ ...claims, exp: claims.iat - 1 }), JWT_SECRET);
-}
-
-/**
- * Every character changed, every length cut, every part swapped, and every claim signed by somebody else or claimed
- * wrongly.
- */
-function forgeries(hanna: Person, carl: Person): string[] {
-  const [header = '', payload = '', signature = ''] = partsOf(hanna.token);
-  const [, carlsPayload = '', carlsSignature = ''] = partsOf(carl.token);
-  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-  const head = JSON.parse(Buffer.from(header, 'base64url').toString());
-  const now = Math.floor(Date.now() / 1000);
-
-  const altered = [...hanna.token].flatMap((symbol, at) =>
-    ['A', 'b', '_', '.']
-      .filter((other) => other !== symbol)
-      .map((other) => hanna.token.slice(0, at) + other + hanna.token.slice(at + 1)),
-  );
-  const cut = [...hanna.token].slice(1).map((_, at) => hanna.token.slice(0, at + 1));
-  const swapped = [
-    `${header}.${carlsPayload}.${signature}`,
-    `${header}.${payload}.${carlsSignature}`,
-    `${payload}.${header}.${signature}`,
-    `${header}.${payload}.`,
-    `${header}.${payload}`,
-    `.${payload}.${signature}`,
-    '..',
-    hanna.token.repeat(2),
-    hanna.token + signature,
-  ];
-  const otherAlgorithms = ['none', 'None', 'NONE', 'HS384', 'HS512', 'RS256', 'ES256', ''].flatMap((alg) => {
-    const named = encoded({ ...head, alg });
-    return [
-      `${named}.${payload}.`,
-      sealed(named, payload, JWT_SECRET),
-      sealed(named, payload, JWT_SECRET, 'sha512'),
-      sealed(named, payload, ''),
-    ];
-  });
-  const otherHeaders = [
-    { kid: 'other' },
-    { kid: undefined },
-    { kid: '../../dev/null' },
-    { jwk: { kty: 'oct', k: '' } },
-    { jku: 'https://example.test' },
-  ].map((change) => sealed(encoded({ ...head, ...change }), payload, 'someone else’s secret of 32 bytes and more'));
-  const otherSecrets = [
-    '',
-    'secret',
-    JWT_SECRET.slice(0, -1),
-    `${JWT_SECRET} `,
-    JWT_SECRET.toUpperCase(),
-    'the secret before it, of 32 bytes or more',
-  ].map((secret) => sealed(header, payload, secret));
-  const rightlySigned = [
-    { exp: now - 1 },
-    { exp: now },
-    { exp: undefined },
-    { exp: 'never' },
-    { exp: null },
-    { iat: undefined },
-    { iat: now + 3_600 },
-    { iss: 'other' },
-    { aud: 'other' },
-    { aud: ['job-marketplace'] },
-    { sub: undefined },
-    { sub: carl.userId },
-    { sub: '' },
-    { sub: hanna.profileId },
-    { sid: undefined },
-    { sid: '' },
-    { sid: `ses_${'0'.repeat(27)}` },
-    { role: 'owner' },
-    { role: undefined },
-    { nbf: now + 3_600 },
-  ].map((change) => sealed(header, encoded({ ...claims, ...change }), JWT_SECRET));
-  const noObjects = ['""', '[]', 'null', '1', '"{}"'].map((text) =>
-    sealed(header, Buffer.from(text).toString('base64url'), JWT_SECRET),
-  );
-  const random = Array.from({ length: 50 }, () =>
-    [24, 180, 32].map((bytes) => randomBytes(bytes).toString('base64url')).join('.'),
-  );
-  return [
-    ...altered,
-    ...cut,
-    ...swapped,
-    ...otherAlgorithms,
-    ...otherHeaders,
-    ...otherSecrets,
-    ...rightlySigned,
-    ...noObjects,
-    ...random,
-    'undefined',
-    'null',
-    '0',
-  ];
 }
