@@ -1,8 +1,8 @@
 /**
  * Who may do and read what, in which state: every cell is called through both APIs on a job of its own, and the table
  * is what came back. A cell in which the APIs disagree, or which `availableActions` predicted wrongly, is no table but
- * an error. A comparison with the table that is kept needs one of the APIs for a cell: they take turns, so that each
- * answers every caller in half of the states.
+ * an error, and so is one that was refused, or only read, and changed something. A comparison with the table that is
+ * kept needs one of the APIs for a cell: they take turns, so that each answers every caller in half of the states.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../src/market/rules/lifecycle.js';
@@ -129,20 +129,34 @@ async function runColumn(
   // A read would find the list in motion while others change jobs.
   for (const reads of [true, false]) {
     const these = calls.filter(({ section }) => section.reads === reads);
+    const before = await kept(app, [job, ...copies]);
     const outcomes = await atOnce(these, ({ section, caller, api }, at) =>
       section.run(app, api, { people, job: reads ? job : copies[at]!, since }, caller),
     );
+    const after = await kept(app, [job, ...copies]);
     for (const [at, { section, caller, api }] of these.entries()) {
       const key = cellKey(section, caller, column);
       const outcome = outcomes[at]!;
-      const before = cells.get(key) ?? outcome;
-      if (outcome !== before) disagreements.push(`${key}: ${before} by REST, ${outcome} by GraphQL`);
+      const first = cells.get(key) ?? outcome;
+      if (outcome !== first) disagreements.push(`${key}: ${first} by REST, ${outcome} by GraphQL`);
+      const { id } = reads ? job : copies[at]!;
+      if ((reads || outcome !== 'ok') && before.get(id) !== after.get(id))
+        disagreements.push(`${key}: ${api} answers ${outcome}, and has changed the job or its bids`);
       const promised = section.action && predicted.get(caller)?.get(section.action);
       if (promised && promised !== outcome)
         disagreements.push(`${key}: availableActions says ${promised}, ${api} answers ${outcome}`);
       cells.set(key, outcome);
     }
   }
+}
+
+/** What there is of each job, its bids and its events. */
+async function kept(app: TestApp, jobs: readonly GivenJob[]): Promise<Map<string, string>> {
+  const rows = await app.sql`select id, jsonb_build_array(to_jsonb(jobs),
+      (select jsonb_agg(to_jsonb(bids) order by bids.id) from bids where job_id = jobs.id),
+      (select count(*) from events where job_id = jobs.id))::text as row
+    from jobs where id in ${app.sql(jobs.map(({ id }) => id))}`;
+  return new Map(rows.map(({ id, row }) => [id, row]));
 }
 
 /** What `availableActions` says to this caller, as the cells say it; nothing if they may not even see the job. */
