@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context, Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { parseText } from '../../http/body.js';
@@ -250,16 +251,27 @@ export class OpenSocket implements Connection {
     this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our side.');
   }
 
+  /** Handles one message in each turn of the event loop, since one read can contain many. */
   #onMessages(handle: Handle): void {
-    this.webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+    const { webSocket } = this;
+    let lastTurn: Promise<unknown> = Promise.resolve();
+    webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       if (!this.#mayGoOn()) return;
-      if (isBinary) return this.webSocket.close(CLOSE_CODES.badMessage, 'Messages must be text.');
-      const message: Message = {};
-      this.#message = message;
-      this.#handle(data.toString(), handle)
-        .catch((error: unknown) => this.#fail(error))
-        .finally(() => message.subscriptionId !== undefined && this.#subscriptions.delete(message.subscriptionId));
+      if (isBinary) return webSocket.close(CLOSE_CODES.badMessage, 'Messages must be text.');
+      lastTurn = lastTurn
+        .then(() => nextTurn())
+        .then(() => {
+          if (webSocket.readyState === webSocket.OPEN) this.#onMessage(data.toString(), handle);
+        });
     });
+  }
+
+  #onMessage(text: string, handle: Handle): void {
+    const message: Message = {};
+    this.#message = message;
+    this.#handle(text, handle)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => message.subscriptionId !== undefined && this.#subscriptions.delete(message.subscriptionId));
   }
 
   async #handle(text: string, handle: Handle): Promise<void> {

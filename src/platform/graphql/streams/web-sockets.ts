@@ -11,7 +11,6 @@ import { type Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../limits.js';
 import type { Release, Client } from '../../quotas/quota.js';
 import { AnswerStream } from './answers.js';
-import './refused-frames.js';
 import { formattedErrorOf } from './sent-error.js';
 import type { OpenSubscription } from './subscriptions.js';
 import { OpenSocket } from './open-socket.js';
@@ -54,8 +53,8 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
-  // Handles one message in each turn of the event loop, since one read may contain thousands.
-  allowSynchronousEvents: false,
+  // With false, `ws` 8.23.0 parses what follows a frame that it has refused, and throws outside of any call.
+  allowSynchronousEvents: true,
   handleProtocols,
 };
 
