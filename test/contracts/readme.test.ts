@@ -45,12 +45,21 @@ const READMES = [
   'README.md',
   'docs/decisions.md',
   'src/README.md',
+  'src/graphql/README.md',
+  'src/market/README.md',
+  'src/platform/README.md',
+  'src/rest/README.md',
   'test/README.md',
   'test/bench/README.md',
   'patches/README.md',
 ];
 
 it('the README can be read in one sitting', () => expect(README.split('\n').length).toBeLessThan(200));
+
+it.each(['graphql', 'market', 'platform', 'rest'])('src/%s has a README of one page', (folder) => {
+  const text = readFileSync(new URL(`../../src/${folder}/README.md`, import.meta.url), 'utf8');
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(45);
+});
 
 it.each(READMES)('%s names files and folders that exist, and npm scripts that package.json has', (name) => {
   const root = new URL('../../', import.meta.url);

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../../src/app/config.js';
 import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
+import { createSecondConnectionCheck } from './second-connection.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';
@@ -132,7 +133,7 @@ export async function openTestApp(
   const secondConnections: Error[] = [];
   const hooks: DatabaseHooks = {
     onStatement: (text) => sent.push(text),
-    onSecondConnection: (error) => secondConnections.push(error),
+    watch: createSecondConnectionCheck((error) => secondConnections.push(error)),
   };
   const connection = await through(database.connection);
   await prepareSchema(config, log, directly(connection));

@@ -10,7 +10,6 @@ import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quot
 import type { QuotaTable } from '../quotas/quota-limits.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
-import { createSecondConnectionCheck } from './second-connection.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
 import { DATABASE } from '../service-limits.js';
 
@@ -54,7 +53,7 @@ export interface Database extends Db {
   of(client: Client): Db;
   /** How many statements and transactions are running and how many wait. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
-  /** Runs a request that keeps its transaction open beyond one call. Only needed for `onSecondConnection`. */
+  /** Runs a request that keeps its transaction open beyond one call. Only `watch` needs it. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -67,13 +66,20 @@ export interface DatabaseQuotas {
 
 const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
+export interface TransactionWatch {
+  /** Called when a call asks the pool for a connection. If it throws, the call fails. */
+  asking(): void;
+  /** Runs the work of a transaction. */
+  holding<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs a request whose transaction stays open while other parts of the request run. */
+  asOneHolder<T>(work: () => Promise<T>): Promise<T>;
+}
+
 export interface DatabaseHooks {
   /** Called for every statement that is sent, with its parameters. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
-  /**
-   * If set, a call that holds a transaction fails when it asks the pool for another connection; called with that error.
-   */
-  onSecondConnection?: (error: Error) => void;
+  /** Follows transactions, as the tests do to find a call that needs two connections at once. */
+  watch?: TransactionWatch;
   /** Called for every statement that has ended, with its name. */
   onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
   /** Called for every call that the database could not serve. */
@@ -131,7 +137,6 @@ export function connect(
     waitMs: allSettings.queueTimeoutMs,
   });
 
-  const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql, { name, text }: NamedStatement, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
     const answer = rowsOf(client.unsafe(text, params, { prepare: connection.preparedStatements ?? true }).values());
@@ -152,7 +157,7 @@ export function connect(
 
   /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
-    secondConnection?.assertNoneHeld();
+    hooks.watch?.asking();
     for (let attempt = 1; ; attempt += 1) {
       if (queue.active === 0) answeredAtMs = performance.now();
       try {
@@ -187,10 +192,7 @@ export function connect(
       afterCommit: (work) => work(),
       forLong: () => of(client, { isLong: true }),
       send: (statement, params) => persistently(client, () => sendOn(pool, statement, params), kind),
-      inTransaction: (work) =>
-        persistently(client, () =>
-          secondConnection ? secondConnection.holding(() => transact(work)) : transact(work),
-        ),
+      inTransaction: (work) => persistently(client, () => hooks.watch?.holding(() => transact(work)) ?? transact(work)),
     };
   }
 
@@ -198,7 +200,7 @@ export function connect(
     ...of(SERVER),
     of: (client) => of(client),
     queue,
-    asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
+    asOneHolder: (work) => hooks.watch?.asOneHolder(work) ?? work(),
     close: () => pool.end({ timeout: 5 }),
   };
 }

@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { connect, type Database, type Db } from '../../../src/platform/db/database.js';
 import { statement } from '../../../src/platform/db/statement.js';
+import { createSecondConnectionCheck } from '../../setup/second-connection.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const FOUND = 'A call that holds a transaction asked the pool for a second connection.';
@@ -16,7 +17,11 @@ let db: Database;
 let found: string[] = [];
 beforeAll(async () => {
   database = await freshDatabase();
-  db = connect(database.connection, { poolSize: 4 }, { onSecondConnection: ({ message }) => found.push(message) });
+  db = connect(
+    database.connection,
+    { poolSize: 4 },
+    { watch: createSecondConnectionCheck(({ message }) => found.push(message)) },
+  );
 });
 afterAll(async () => {
   await db.close();

@@ -254,19 +254,18 @@ export class OpenSocket implements Connection {
   /** Handles one message in each turn of the event loop, since one read can contain many. */
   #onMessages(handle: Handle): void {
     const { webSocket } = this;
-    let lastTurn: Promise<unknown> = Promise.resolve();
+    let lastTurn = Promise.resolve();
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       if (!this.#mayGoOn()) return;
       if (isBinary) return webSocket.close(CLOSE_CODES.badMessage, 'Messages must be text.');
-      lastTurn = lastTurn
-        .then(() => nextTurn())
-        .then(() => {
-          if (webSocket.readyState === webSocket.OPEN) this.#onMessage(data.toString(), handle);
-        });
+      lastTurn = this.#handleAfter(lastTurn, data.toString(), handle);
     });
   }
 
-  #onMessage(text: string, handle: Handle): void {
+  async #handleAfter(lastTurn: Promise<void>, text: string, handle: Handle): Promise<void> {
+    await lastTurn;
+    await nextTurn();
+    if (this.webSocket.readyState !== this.webSocket.OPEN) return;
     const message: Message = {};
     this.#message = message;
     this.#handle(text, handle)
