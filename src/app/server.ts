@@ -15,6 +15,7 @@ import { sendRefusal } from '../platform/graphql/send-refusal.js';
 import { answersUnderWay, boundConnections } from '../platform/http/connections.js';
 import { createDraining, serverStops } from '../platform/http/draining.js';
 import { bearerOf, Exchange } from '../platform/http/exchange.js';
+import type { Pages } from '../platform/http/pages/pages.js';
 import { openFrontPage } from '../pages/front-page.js';
 import { problemWithHead, proxyNotice } from '../platform/http/requests.js';
 import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from '../platform/http/policy.js';
@@ -106,11 +107,14 @@ export async function startServer(
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
     setCorsHeaders(exchange, cors);
+    const { path, record } = exchange;
+    const isGraphql = GRAPHQL_PATHS.includes(path);
+    const address = isGraphql ? undefined : rest.find(path);
+    const isApi = isGraphql || (address !== undefined && path.startsWith('/v1/'));
     // Programs get an index at /, which is the operator's.
-    const isForOperator = operator.handles(exchange.path) && !(exchange.path === '/' && exchange.wantsPage);
-    const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
-    const page = mailbox.handles(exchange) ? mailbox : pages.find((one) => !isGraphql && one.handles(exchange.path));
-    if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
+    const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
+    const page = isApi ? undefined : pageOf(exchange);
+    if (!isForOperator && !page) record.api = isGraphql ? 'graphql' : 'rest';
     const preflight = isPreflight(exchange);
     // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.
     const caller = isForOperator || preflight ? undefined : admit(exchange);
@@ -122,10 +126,14 @@ export async function startServer(
     if (preflight) return answerPreflight(exchange, cors);
     if (!caller) return operator.send(exchange);
     if (isGraphql) {
-      exchange.route = `${exchange.method} ${exchange.path}`;
-      return exchange.path === STREAM_PATH ? graphql.handleStream(exchange, caller) : graphql.handle(exchange, caller);
+      exchange.route = `${exchange.method} ${path}`;
+      return path === STREAM_PATH ? graphql.handleStream(exchange, caller) : graphql.handle(exchange, caller);
     }
-    return page ? page.send(exchange) : rest.handle(exchange, caller);
+    return page ? page.send(exchange) : rest.handle(exchange, address, caller);
+  }
+
+  function pageOf(exchange: Exchange): Pick<Pages, 'send'> | undefined {
+    return mailbox.handles(exchange) ? mailbox : pages.find((one) => one.handles(exchange.path));
   }
 
   /** Counts the request in its caller's quota; throws a refusal if they have as many under way as they may. */
@@ -172,8 +180,8 @@ export async function startServer(
     const ms = (exchange.streamBeganMs ?? performance.now()) - began;
     const isCut = draining.isCutting && !response.writableFinished;
     const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
-    metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
-    const isRoutine = operator.isRoutine(exchange.path, status);
+    const isForOperator = record.api === undefined && operator.handles(exchange.path);
+    metrics.observe(exchange.route, status, ms / 1000, isForOperator);
     // A stream was counted when it opened, and has its own log line when it ends.
     if (exchange.streamBeganMs !== undefined) return;
     if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
@@ -185,6 +193,7 @@ export async function startServer(
       ms: Math.round(ms * 10) / 10,
       ...lineOf(record, exchange.client),
     };
+    const isRoutine = isForOperator && operator.isRoutine(exchange.path, status);
     if (response.writableFinished) services.log[isRoutine ? 'debug' : levelOf(record, status)](line, 'answered');
     else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
   }

@@ -7,7 +7,7 @@ import type { Caller } from '../market/operations/operation.js';
 import { bidsOfContractors, jobsOfContractors } from '../market/operations/people/contractor-work.js';
 import { visibleBids } from '../market/operations/bids/read.js';
 import { visibleJobs } from '../market/operations/jobs/read.js';
-import type { ReadableJob } from '../market/operations/jobs/readable.js';
+import type { ReadableJob } from '../market/operations/jobs/job.js';
 import { seesTokensOf } from '../market/operations/tokens/tokens.js';
 import type { Dispute } from '../market/rules/jobs/disputes.js';
 import type { BidId, ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../market/rules/ids.js';

@@ -9,7 +9,7 @@ import { perform } from '../platform/call/operation.js';
 import { refuse } from '../market/rules/errors.js';
 import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../platform/limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
-import { chooseRoute, finderOf, type RouteMatch } from './addresses.js';
+import { chooseRoute, finderOf, type AddressMatch, type Finder, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { readInput, type Input } from './input.js';
 import { hasBody } from '../platform/openapi/route.js';
@@ -20,16 +20,18 @@ import { toWire } from '../platform/openapi/wire.js';
 const WITH_TOTAL: JobInclude = { total: true };
 
 export interface RestApi {
-  handle(exchange: Exchange, caller: Caller): Promise<void>;
+  /** Undefined if no route has this path. */
+  find: Finder;
+  handle(exchange: Exchange, address: AddressMatch | undefined, caller: Caller): Promise<void>;
 }
 
 export function openRestApi(): RestApi {
   const find = finderOf(ROUTES);
 
   return {
-    handle: async (exchange, caller) => {
+    find,
+    handle: async (exchange, address, caller) => {
       try {
-        const address = find(exchange.path);
         if (!address) throw refuse('NOT_FOUND', { message: `There is nothing at ${exchange.path.slice(0, 200)}.` });
         await run(chooseRoute(address, exchange.method), exchange, caller);
       } catch (error) {

@@ -28,9 +28,8 @@ import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
-import { assertJobAllowed, lockVisibleJob, type LockedJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './job.js';
 import { loadPlacesFor, locate } from '../places/places.js';
-import { readableJob, type ReadableJob } from './readable.js';
 
 const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
 

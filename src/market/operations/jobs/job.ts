@@ -3,14 +3,14 @@ import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
 import { allowedOperations } from '../../rules/available-actions.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
-import { partyOf, seesJob, type JobParties, type Party } from '../../rules/parties.js';
+import { partyOf, seesJob, type JobParties, type Party, relationsToJob } from '../../rules/parties.js';
 import { assertAllowed, type Denial, type PolicyInput } from '../../rules/policies.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../../platform/db/database.js';
 import { readPartsOfMany, type JobInclude } from '../../store/jobs/job-parts.js';
 import { lockJob, readJob, type JobRow, type JobWithVisibility, type ReadFacts } from '../../store/jobs/jobs.js';
 import type { JobAddress } from './inputs.js';
-import { readableJob, type ReadableJob } from './readable.js';
+import { redact, type RedactedRow } from '../../rules/reading/audiences.js';
 
 /** A job that exists and that the viewer may see. */
 export interface VisibleJob {
@@ -85,4 +85,10 @@ function visibleTo<Row extends JobWithVisibility<JobParties>>(viewer: Viewer, ro
   if (!seesJob(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0))
     throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
   return row;
+}
+
+export type ReadableJob = RedactedRow<'job', JobRow>;
+
+export function readableJob<Row extends JobRow>(viewer: Viewer, job: Row): RedactedRow<'job', Row> {
+  return redact('job', job, () => relationsToJob(viewer, job));
 }

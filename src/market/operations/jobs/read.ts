@@ -26,8 +26,7 @@ import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
 import { withRule, timestampInBody, optionalText } from '../../../platform/fields/shapes.js';
-import { findJob, readJobWith, type VisibleJob } from './job.js';
-import { readableJob, type ReadableJob } from './readable.js';
+import { findJob, readJobWith, type VisibleJob, readableJob, type ReadableJob } from './job.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);

@@ -11,8 +11,7 @@ import { factsReader, updateJob } from '../../store/jobs/jobs.js';
 import { operation } from '../operation.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { ofJob } from './inputs.js';
-import { assertJobAllowed, lockVisibleJob } from './job.js';
-import { readableJob, type ReadableJob } from './readable.js';
+import { assertJobAllowed, lockVisibleJob, readableJob, type ReadableJob } from './job.js';
 
 const readFacts = factsReader((role) => factsForPolicies('review', role));
 

@@ -7,7 +7,7 @@ import { publishCost } from '../../rules/jobs/publishing.js';
 import { rating, requiredText } from '../../../platform/fields/values.js';
 import { idOf } from '../../rules/id-fields.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
-import type { ReadableJob } from './readable.js';
+import type { ReadableJob } from './job.js';
 import { transition, type TransitionOutcome } from './run-transition.js';
 
 export interface Publication {
