@@ -4,8 +4,13 @@ import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import type { DemoPeople } from '../pages/front-page.js';
-import { BUDGETS, budgetWindowSeconds, type BudgetName } from '../market/rules/limits.js';
-import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, QUOTAS } from '../platform/limits.js';
+import {
+  BUDGETS,
+  budgetWindowSeconds,
+  type BudgetName,
+  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
+} from '../market/rules/rate-limits.js';
+import { QUOTAS } from '../platform/limits.js';
 import { quotasOf, type QuotaTable } from '../platform/quotas/quota-limits.js';
 
 const wholeNumber = (min: number, max: number) =>

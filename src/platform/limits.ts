@@ -124,8 +124,6 @@ export const SESSION = {
 /** Payloads of verified tokens are cached; another instance's clock may run so far ahead of this one's. */
 export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, clockSkewSecondsMax: 60 } as const;
 
-export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
-
 /**
  * Fair quotas of whatever is scarce, so that no caller takes it from the others: beyond its quota a call is refused, or
  * a connection closed. Three numbers have variables (`config.ts`).

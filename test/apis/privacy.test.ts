@@ -7,7 +7,7 @@ import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQL
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/market/rules/reading/audiences.js';
+import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/market/rules/reading/redaction.js';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
 import { readEvent } from '../../src/market/rules/reading/timeline.js';
 import { kindOfId, type ContractorId, type IdKind, type JobId } from '../../src/market/rules/ids.js';

@@ -89,7 +89,7 @@ const MAY: Law = {
 
 function allowedTo(key: JobActionKey): Record<string, readonly string[]> {
   const states = EVERY.filter((state) => statesAllowing(key).includes(state));
-  return Object.fromEntries(PEOPLE_OF[OPERATIONS_ON_JOBS[key].by].map((person) => [person, states]));
+  return Object.fromEntries(PEOPLE_OF[OPERATIONS_ON_JOBS[key].actor].map((person) => [person, states]));
 }
 
 /** An API key may do all of this that its owner may. */

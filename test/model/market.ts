@@ -208,9 +208,9 @@ export function isLocated({ zipCode, city, state }: Fields): boolean {
 /** Who may, from where, to where, and what the event is called. */
 const TRANSITIONS = new Map(
   JOB_ACTION_KEYS.flatMap((key) => {
-    const { operation, by, to, event } = OPERATIONS_ON_JOBS[key];
+    const { operation, actor, to, event } = OPERATIONS_ON_JOBS[key];
     if (to === 'stays' || to === 'gone') return [];
-    return [[operation, { by: by as keyof typeof ROLES, from: statesAllowing(key), to, event }]];
+    return [[operation, { by: actor as keyof typeof ROLES, from: statesAllowing(key), to, event }]];
   }),
 );
 export const TRANSITION_NAMES = [...TRANSITIONS.keys()];

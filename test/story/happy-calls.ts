@@ -25,8 +25,8 @@ type HappyCall = readonly [from: JobState, by: keyof People];
 
 /** From the first state that allows it, by the first who may. */
 function happyOnJob(key: JobActionKey): HappyCall {
-  const { from, by } = OPERATIONS_ON_JOBS[key];
-  return [from[0]!, STEPS_OF[by][0]!];
+  const { from, actor } = OPERATIONS_ON_JOBS[key];
+  return [from[0]!, STEPS_OF[actor][0]!];
 }
 
 export const OPERATION_KEYS = Object.keys(HAPPY_CALLS) as OperationKey[];

@@ -107,7 +107,7 @@ export const JOB_ACTION_KEYS = Object.keys(OPERATIONS_ON_JOBS) as JobActionKey[]
 export interface SpecifiedRow {
   readonly operation: string;
   readonly path: string;
-  readonly by: AllowedActor;
+  readonly actor: AllowedActor;
   readonly from: readonly JobState[];
   readonly to: JobState | 'stays' | 'gone';
   readonly event: string;
@@ -116,12 +116,12 @@ export interface SpecifiedRow {
 function row<Operation extends string, To extends SpecifiedRow['to']>(
   operation: Operation,
   path: string,
-  by: AllowedActor,
+  actor: AllowedActor,
   from: readonly JobState[],
   to: To,
   event: string,
 ): SpecifiedRow & { readonly operation: Operation; readonly to: To } {
-  return { operation, path, by, from, to, event };
+  return { operation, path, actor, from, to, event };
 }
 
 /** The text inputs of a transition, as GraphQL spells them. Bids, ratings, and proposals aren't text inputs. */

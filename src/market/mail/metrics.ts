@@ -1,6 +1,6 @@
 /** The metrics of emails. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
-import { MAIL_BUDGETS, type MailBudget } from '../rules/limits.js';
+import { MAIL_BUDGETS, type MailBudget } from '../rules/rate-limits.js';
 import type { MailOutcome } from '../rules/people/mails.js';
 
 export interface MailMetrics {

@@ -3,7 +3,7 @@ import type { Live } from '../../platform/live/live.js';
 import type { MailMetrics } from '../mail/metrics.js';
 import type { MailSettings } from '../mail/send.js';
 import type { WebhookMetrics } from '../webhooks/metrics.js';
-import type { BudgetName } from '../rules/limits.js';
+import type { BudgetName } from '../rules/rate-limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
 import type { Bearer, Viewer } from '../rules/viewer.js';
 import type { EventWithParties } from '../store/events/event-log.js';

@@ -64,36 +64,6 @@ export const WEBHOOKS = {
 } as const;
 
 /**
- * Rate budgets, per minute where they do not say otherwise. `per` is whose budget it is; both APIs draw on the same
- * one. Outside production the per-address numbers are ten times these.
- */
-export const BUDGETS = {
-  logInPerAccountAndAddress: { max: 10, per: 'account and address' },
-  logInPerAddress: { max: 120, per: 'address' },
-  logInFailuresPerAccount: { max: 300, per: 'account' },
-  signUp: { max: 60, per: 'address' },
-  refresh: { max: 60, per: 'session' },
-  read: { max: 600, per: 'user' },
-  write: { max: 120, per: 'user' },
-  invalidToken: { max: 120, per: 'address' },
-  /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
-  expiredToken: { max: 600, per: 'address' },
-  /** Emails that someone requests, per recipient. */
-  mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },
-  /** Per signed-in caller. */
-  mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
-  /** Per IP address, for callers without a session. */
-  mailPerAddress: { max: 200, per: 'address', windowSeconds: 3_600 },
-} as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
-
-export type BudgetName = keyof typeof BUDGETS;
-
-export function budgetWindowSeconds(name: BudgetName): number {
-  const budget = BUDGETS[name];
-  return 'windowSeconds' in budget ? budget.windowSeconds : 60;
-}
-
-/**
  * How many tasks of each kind an instance runs at once, and how long it leases them: longer than any task takes. The
  * five endpoints of one person have a fifth of the places for webhooks.
  */
@@ -117,8 +87,3 @@ export const MAIL = {
   retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],
   keptDays: 30,
 } as const;
-
-/** The limits that can drop an email. */
-export const MAIL_BUDGETS = ['mailPerRecipient', 'mailPerCaller', 'mailPerAddress'] as const;
-
-export type MailBudget = (typeof MAIL_BUDGETS)[number];

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { MAIL, WEBHOOKS } from '../rules/limits.js';
 import { HOUSEKEEPING } from '../../platform/service-limits.js';
 import type { Db } from '../../platform/db/database.js';
-import { recordIsTooOld } from './idempotency.js';
+import { recordIsTooOld } from './idempotency-records.js';
 import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 import { mails } from './tables/mails.js';

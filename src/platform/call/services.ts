@@ -8,7 +8,7 @@ import type { RateBudget, RateLimits } from '../security/rate-limit.js';
 import type { Quotas } from '../quotas/quotas.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { RecordedEffects } from './dry-run.js';
-import type { StoredAnswers } from './once.js';
+import type { StoredAnswers } from './idempotency.js';
 
 /** A signed-in user. */
 export interface FrameViewer {

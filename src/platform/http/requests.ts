@@ -52,7 +52,7 @@ function malformed(message: string): Refusal {
 const HEADERS_OF_PROXIES = ['x-forwarded-for', 'forwarded'] as const;
 
 /** Calls `warn` at the first such request and never again: any caller can send these headers. */
-export function proxyNotice(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
+export function warnOfProxy(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
   let isSilent = trustedHops > 0;
   return ({ headers }) => {
     if (isSilent) return;

@@ -55,7 +55,7 @@ function specified(status: JobState, party: 'owner' | 'awardee' | 'onlooker' | '
     admin: ['admin'],
   };
   return JOB_ACTION_KEYS.filter(
-    (key) => words[party].includes(OPERATIONS_ON_JOBS[key].by) && statesAllowing(key).includes(status),
+    (key) => words[party].includes(OPERATIONS_ON_JOBS[key].actor) && statesAllowing(key).includes(status),
   ).map((key) => JOB_ACTIONS[key].action);
 }
 

@@ -1,5 +1,5 @@
 import type { Services } from '../../../src/market/operations/services.js';
-import { BUDGETS, type BudgetName } from '../../../src/market/rules/limits.js';
+import { BUDGETS, type BudgetName } from '../../../src/market/rules/rate-limits.js';
 import jwt from 'jsonwebtoken';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { refuse } from '../../../src/market/rules/errors.js';

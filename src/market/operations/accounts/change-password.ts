@@ -1,7 +1,7 @@
 /** A new password ends every other session of the account and all of its API keys. */
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
-import { replacePasswordHash, selectPasswordHash } from '../../store/accounts/accounts.js';
+import { replacePasswordHash, selectCredentials } from '../../store/accounts/accounts.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
@@ -31,7 +31,7 @@ export const changePassword = operation({
   }),
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
     const { db, services, viewer, caller } = call;
-    const [account] = await selectPasswordHash(db, { userId: viewer.userId });
+    const [account] = await selectCredentials(db, { userId: viewer.userId });
     if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
     const { email, emailVerified, passwordHash: formerHash } = account;
     const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));

@@ -6,7 +6,7 @@ import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { enumOf, requiredText } from '../../../platform/fields/values.js';
-import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts/accounts.js';
+import { lockAccount, selectCredentials, setConfirmedEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import type { Db } from '../../../platform/db/database.js';
 import { selectUseAfterChange, setEmailUndo } from '../../store/accounts/email-undos.js';
@@ -15,7 +15,7 @@ import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { asEmailTaken, ownAddress } from './email.js';
-import { endAllSessions } from '../sessions/ended-sessions.js';
+import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import { assertMailAllowed, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 
@@ -106,7 +106,7 @@ export const settleEmailUndo = operation({
 });
 
 async function pendingUndo(db: Db, userId: UserId): Promise<{ current: string; former: string }> {
-  const [account] = await selectPasswordHash(db, { userId });
+  const [account] = await selectCredentials(db, { userId });
   if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
   const { email: current, emailUndo, emailUndoAddress: former } = account;
   if (emailUndo !== 'pending' || former === null)
@@ -123,9 +123,9 @@ interface HandOver {
 /** Gives the account to the owner of this address and locks everyone else out. */
 async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>, to: HandOver): Promise<void> {
   const { db } = call;
-  await setEmail(db, to);
+  await setConfirmedEmail(db, to);
   await setPasswordHash(db, to);
-  await endAllSessions(call, to.userId);
+  await endSessionsAndKeys(call, to.userId);
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 

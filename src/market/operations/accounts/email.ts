@@ -5,7 +5,7 @@ import type { UserId } from '../../rules/ids.js';
 import { MAILS } from '../../rules/people/mails.js';
 import { assertAllowed, EMAIL_DISPUTED } from '../../rules/policies.js';
 import { email as emailShape } from '../../../platform/fields/values.js';
-import { lockAccount, selectIdByEmail, selectPasswordHash, setEmail } from '../../store/accounts/accounts.js';
+import { lockAccount, selectIdByEmail, selectCredentials, setConfirmedEmail } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -55,7 +55,7 @@ export const resendEmailVerification = operation({
   refusals: ['NOT_CONFIGURED'],
   input: z.strictObject({ id: idInPath('user').describe('The user.') }),
   async prepare(call, { id: userId }): Promise<NewMail | null> {
-    const [account] = await selectPasswordHash(call.db, { userId });
+    const [account] = await selectCredentials(call.db, { userId });
     if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
     if (account.emailVerified) return null;
     await assertMailAllowed(call, { userId: call.viewer.userId });
@@ -94,7 +94,7 @@ export const verifyEmail = operation({
         await consumeLink(tx, link);
         const [holder] = await selectIdByEmail(tx, { email });
         if (holder && holder.id !== userId) throw emailTaken();
-        await setEmail(tx, { userId, email });
+        await setConfirmedEmail(tx, { userId, email });
         if (formerEmail === email) return;
         // Who goes back to an address that may undo a change takes the account back: nobody undoes that.
         const [undo] = await selectUndo(tx, { userId, email });
@@ -160,7 +160,7 @@ export function asEmailTaken(error: unknown): never {
 }
 
 export async function ownAddress(db: Db, userId: UserId) {
-  const [account] = await selectPasswordHash(db, { userId });
+  const [account] = await selectCredentials(db, { userId });
   if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   return account;
 }

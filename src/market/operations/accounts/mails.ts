@@ -5,7 +5,7 @@ import type { Refusal } from '../../../platform/errors.js';
 import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mails.js';
 import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
-import type { MailBudget } from '../../rules/limits.js';
+import type { MailBudget } from '../../rules/rate-limits.js';
 import { addressIdentity } from '../../../platform/security/address.js';
 import { hashOfLinkToken } from '../../../platform/security/link-tokens.js';
 import type { Db } from '../../../platform/db/database.js';

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { kindsWithPage } from '../../rules/people/mails.js';
 import { email as emailShape } from '../../../platform/fields/values.js';
-import { lockAccount, selectPasswordHash, setEmail, setPasswordHash } from '../../store/accounts/accounts.js';
+import { lockAccount, selectCredentials, setConfirmedEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireLinks } from '../../store/accounts/mails.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
-import { endAllSessions } from '../sessions/ended-sessions.js';
+import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import {
   assertMailAllowed,
   findLink,
@@ -51,7 +51,7 @@ export const sendPasswordReset = operation({
   refusals: ['NOT_CONFIGURED'],
   input: z.strictObject({ id: idInPath('user').describe('Whose password.') }),
   async prepare(call, { id }): Promise<NewMail> {
-    const [account] = await selectPasswordHash(call.db, { userId: id });
+    const [account] = await selectCredentials(call.db, { userId: id });
     if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
     const { email } = account;
     await assertMailAllowed(call, { userId: call.viewer.userId });
@@ -91,13 +91,13 @@ export const resetPassword = operation({
     const passwordHash = await services.passwords.hash(newPassword, caller.client);
     await db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId });
-      const [account] = await selectPasswordHash(tx, { userId });
+      const [account] = await selectCredentials(tx, { userId });
       if (account?.email !== email) throw invalidLink('expired');
       await consumeLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
       // Whoever has the link reads mail at this address.
-      await setEmail(tx, { userId, email });
-      await endAllSessions({ db: tx, services, caller }, userId);
+      await setConfirmedEmail(tx, { userId, email });
+      await endSessionsAndKeys({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
       await expireLinks(tx, { userId, email, undosSince: null });
       await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId });

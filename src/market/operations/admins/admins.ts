@@ -5,7 +5,7 @@ import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import { openBalance } from '../../store/ledger/ledger.js';
 import { expireLinks } from '../../store/accounts/mails.js';
 import { newId } from '../../store/new-id.js';
-import { revokeAllSessions } from '../../store/sessions/sessions.js';
+import { revokeSessionsAndKeys } from '../../store/sessions/sessions.js';
 import { restorePerson } from '../../store/accounts/suspensions.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import type { Services } from '../services.js';
@@ -74,7 +74,7 @@ export async function setAdminPassword(services: Services, email: string, passwo
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   await services.db.inTransaction(async (tx) => {
     await setPasswordHash(tx, { userId, passwordHash });
-    await revokeAllSessions(tx, { userId });
+    await revokeSessionsAndKeys(tx, { userId });
     await restorePerson(tx, userId);
     await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
     await expireLinks(tx, { userId, email: address, undosSince: null });

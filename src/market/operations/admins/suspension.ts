@@ -15,7 +15,7 @@ import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';
-import { endAllSessions, endOtherLogIns } from '../sessions/ended-sessions.js';
+import { endSessionsAndKeys, endOtherLogIns } from '../sessions/ended-sessions.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 
 const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
@@ -23,9 +23,9 @@ const personInput = z.strictObject({ id: idInPath('user').describe('The person.'
 export const suspendUser = operation({
   name: 'suspendUser',
   description:
-    'Suspends a person: their log-ins, API keys and webhooks end, their open jobs are hidden and their bids cannot ' +
-    'be awarded, and jobs under way go on. Of somebody who is suspended it changes until when; the same again does ' +
-    'nothing, and is not recorded.',
+    'Suspends a person. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
+    'their bids can’t be awarded. Jobs in progress continue. If the person is already suspended, the call changes the ' +
+    'end of the suspension. A call that changes nothing isn’t recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
@@ -44,7 +44,7 @@ export const suspendUser = operation({
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
       await tx.commitWith(
         suspendPerson(tx, id, until),
-        endAllSessions({ db: tx, services, caller }, id),
+        endSessionsAndKeys({ db: tx, services, caller }, id),
         expireEmailChanges(tx, { userId: id }),
         recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
       );

@@ -10,7 +10,7 @@ import { pipelined, type Db, type Transaction } from '../../../platform/db/datab
 import { readPartsOfMany, type JobInclude } from '../../store/jobs/job-parts.js';
 import { lockJob, readJob, type JobRow, type JobWithVisibility, type ReadFacts } from '../../store/jobs/jobs.js';
 import type { JobAddress } from './inputs.js';
-import { redact, type RedactedRow } from '../../rules/reading/audiences.js';
+import { redact, type RedactedRow } from '../../rules/reading/redaction.js';
 
 /** A job that exists and that the viewer may see. */
 export interface VisibleJob {

@@ -1,7 +1,7 @@
 /** Reads jobs: one, lists, and the events of one. */
 import { z } from 'zod';
 import type { Dispute } from '../../rules/jobs/disputes.js';
-import type { RedactedRow } from '../../rules/reading/audiences.js';
+import type { RedactedRow } from '../../rules/reading/redaction.js';
 import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';

@@ -1,6 +1,6 @@
 /** The schemas of a person's own fields for sign-up and profile editing, and people as readers see them. */
 import { z } from 'zod';
-import { redact } from '../../rules/reading/audiences.js';
+import { redact } from '../../rules/reading/redaction.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { Refusal } from '../../../platform/errors.js';

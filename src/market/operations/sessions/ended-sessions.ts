@@ -5,8 +5,8 @@
 import type { SessionId, UserId } from '../../rules/ids.js';
 import { revokeOtherLogIns } from '../../store/sessions/active-sessions.js';
 import {
-  revokeAllSessions,
-  revokeOtherSessions,
+  revokeSessionsAndKeys,
+  revokeOtherSessionsAndKeys,
   revokeSession,
   type NamedSession,
 } from '../../store/sessions/sessions.js';
@@ -19,11 +19,11 @@ export async function endSession(call: EndingCall, sessionId: SessionId): Promis
 }
 
 export async function endOtherSessionsAndKeys(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
-  announceAfterCommit(call, await revokeOtherSessions(call.db, { userId, sessionId }));
+  announceAfterCommit(call, await revokeOtherSessionsAndKeys(call.db, { userId, sessionId }));
 }
 
-export async function endAllSessions(call: EndingCall, userId: UserId): Promise<void> {
-  announceAfterCommit(call, await revokeAllSessions(call.db, { userId }));
+export async function endSessionsAndKeys(call: EndingCall, userId: UserId): Promise<void> {
+  announceAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId }));
 }
 
 /** Returns how many. */

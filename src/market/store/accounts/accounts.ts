@@ -99,8 +99,8 @@ export const selectIdByReferralCode = statement(
       .where(and(eq(users.referralCode, $('code')), sql`suspended_at is null`)),
 );
 
-const selectCredentials = statement(
-  'selectCredentials',
+const selectCredentialsByEmail = statement(
+  'selectCredentialsByEmail',
   { ...userColumns, passwordHash: users.passwordHash },
   ($: Placeholders<{ email: string }>, fields) =>
     builder
@@ -113,14 +113,14 @@ export async function findCredentials(
   db: Db,
   email: string,
 ): Promise<{ user: User; passwordHash: string } | undefined> {
-  const [row] = await selectCredentials(db, { email });
+  const [row] = await selectCredentialsByEmail(db, { email });
   if (!row) return undefined;
   const { passwordHash, ...user } = row;
   return { user, passwordHash };
 }
 
-export const selectPasswordHash = statement(
-  'selectPasswordHash',
+export const selectCredentials = statement(
+  'selectCredentials',
   {
     email: users.email,
     emailVerified: users.emailVerified,
@@ -146,11 +146,14 @@ export const setPasswordHash = statement(
 );
 
 /** The address is known to be the account's, since a link that was sent there was used. */
-export const setEmail = statement('setEmail', {}, ($: Placeholders<{ userId: UserId; email: string }>) =>
-  builder
-    .update(users)
-    .set({ ...columns($, ['email']), emailVerified: true, emailUndeliverable: false, updatedAt: sql`now()` })
-    .where(eq(users.id, $('userId'))),
+export const setConfirmedEmail = statement(
+  'setConfirmedEmail',
+  {},
+  ($: Placeholders<{ userId: UserId; email: string }>) =>
+    builder
+      .update(users)
+      .set({ ...columns($, ['email']), emailVerified: true, emailUndeliverable: false, updatedAt: sql`now()` })
+      .where(eq(users.id, $('userId'))),
 );
 
 /** Of two concurrent changes the second finds the password changed already, and gets no row back. */

@@ -42,7 +42,7 @@ const shape = {
   tokenHash: mails.tokenHash,
   hasExpired: HAS_EXPIRED,
   /** The account that has the address now. */
-  accountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('holder_id'),
+  accountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('account_id'),
 };
 
 export type Mail = Row<typeof shape>;

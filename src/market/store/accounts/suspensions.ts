@@ -34,7 +34,7 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** Everything but the sessions, which `endAllSessions` ends. */
+/** Everything but the sessions, which `endSessionsAndKeys` ends. */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),

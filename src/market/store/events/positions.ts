@@ -31,7 +31,7 @@ export const selectLastPosition = statement(
 
 /** How many events wait for a position, up to the bound, and the last position; sends a heartbeat besides. */
 export const pollEvents = statement(
-  'lookForEvents',
+  'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,
     lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,

@@ -3,7 +3,7 @@
  * and bids.
  */
 import { eq, sql, type SQL } from 'drizzle-orm';
-import { isForEveryone, redact, type RedactedRow } from '../../rules/reading/audiences.js';
+import { isForEveryone, redact, type RedactedRow } from '../../rules/reading/redaction.js';
 import { relationsToPerson } from '../../rules/reading/readers.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import {

@@ -4,8 +4,9 @@ import type { SessionId, UserId } from '../../rules/ids.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { ANNOUNCEMENT, END_NOW } from './sessions.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, statement, type Placeholders, asArray } from '../../../platform/db/statement.js';
 import { sessions } from '../tables/sessions.js';
+import type { Db } from '../../../platform/db/database.js';
 
 export interface ActiveSession {
   id: SessionId;
@@ -75,3 +76,22 @@ export const revokeOtherLogIns = statement(
       .where(and(eq(sessions.userId, $('userId')), sql`sessions.id is distinct from ${$('sessionId')}`, isActive))
       .returning(fields),
 );
+
+const selectEnded = statement(
+  'selectEnded',
+  { id: sql<string>`session_ids.id` },
+  ($: Placeholders<{ ids: string }>, fields) => {
+    const active = builder
+      .select({ one: sql`1` })
+      .from(sessions)
+      .where(and(sql`${sessions.id} = session_ids.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+    return builder
+      .select(fields)
+      .from(sql`unnest(${$('ids')}::text[]) as session_ids(id)`)
+      .where(sql`not exists ${active}`);
+  },
+);
+
+export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
+  return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
+}

@@ -258,8 +258,8 @@ export const revokeSession = statement(
       .returning(fields),
 );
 
-export const revokeOtherSessions = statement(
-  'revokeOtherSessions',
+export const revokeOtherSessionsAndKeys = statement(
+  'revokeOtherSessionsAndKeys',
   ANNOUNCEMENT,
   ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
     builder
@@ -269,8 +269,8 @@ export const revokeOtherSessions = statement(
       .returning(fields),
 );
 
-export const revokeAllSessions = statement(
-  'revokeAllSessions',
+export const revokeSessionsAndKeys = statement(
+  'revokeSessionsAndKeys',
   ANNOUNCEMENT,
   ($: Placeholders<{ userId: UserId }>, fields) =>
     builder

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isForEveryone, REDACTED_ENTITIES, redact } from '../../../../src/market/rules/reading/audiences.js';
-import type { RedactedEntity } from '../../../../src/market/rules/reading/audiences.js';
+import { isForEveryone, REDACTED_ENTITIES, redact } from '../../../../src/market/rules/reading/redaction.js';
+import type { RedactedEntity } from '../../../../src/market/rules/reading/redaction.js';
 import type { Relation } from '../../../../src/market/rules/reading/readers.js';
 
 const user = {

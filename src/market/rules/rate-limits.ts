@@ -1,0 +1,38 @@
+/** The rate limits: how many calls of a kind one caller can make. */
+
+/**
+ * Calls per minute, or per `windowSeconds`. `per` says whose calls are counted together. Both APIs share each limit.
+ * Outside production, the limits per address are ten times as high.
+ */
+export const BUDGETS = {
+  logInPerAccountAndAddress: { max: 10, per: 'account and address' },
+  logInPerAddress: { max: 120, per: 'address' },
+  logInFailuresPerAccount: { max: 300, per: 'account' },
+  signUp: { max: 60, per: 'address' },
+  refresh: { max: 60, per: 'session' },
+  read: { max: 600, per: 'user' },
+  write: { max: 120, per: 'user' },
+  invalidToken: { max: 120, per: 'address' },
+  /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
+  expiredToken: { max: 600, per: 'address' },
+  /** Emails that someone requests, per recipient. */
+  mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },
+  /** Per signed-in caller. */
+  mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
+  /** Per IP address, for callers without a session. */
+  mailPerAddress: { max: 200, per: 'address', windowSeconds: 3_600 },
+} as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
+
+export type BudgetName = keyof typeof BUDGETS;
+
+export function budgetWindowSeconds(name: BudgetName): number {
+  const budget = BUDGETS[name];
+  return 'windowSeconds' in budget ? budget.windowSeconds : 60;
+}
+
+/** The limits that can drop an email. */
+export const MAIL_BUDGETS = ['mailPerRecipient', 'mailPerCaller', 'mailPerAddress'] as const;
+
+export type MailBudget = (typeof MAIL_BUDGETS)[number];
+
+export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
