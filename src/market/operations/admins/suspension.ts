@@ -24,8 +24,8 @@ export const suspendUser = operation({
   name: 'suspendUser',
   description:
     'Suspends a person. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
-    'their bids can’t be awarded. Jobs in progress continue. If the person is already suspended, the call changes the ' +
-    'end of the suspension. A call that changes nothing isn’t recorded.',
+    'their bids can’t be awarded. Jobs in progress continue. If the person is already suspended, the call changes ' +
+    'the end of the suspension. A call that changes nothing isn’t recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
