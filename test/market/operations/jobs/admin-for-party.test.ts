@@ -10,7 +10,7 @@ import { gather, givenJob, type People } from '../../../story/journey.js';
 vi.mock('../../../../src/market/rules/lifecycle.js', async (original) => {
   const { JOB_TRANSITIONS, OTHER_JOB_ACTIONS, ...lifecycle } =
     await original<typeof import('../../../../src/market/rules/lifecycle.js')>();
-  const forAdmins = <Row extends object>(row: Row) => ({ ...row, by: 'admin' });
+  const forAdmins = <Row extends object>(row: Row) => ({ ...row, actor: 'admin' });
   const transitions = {
     ...JOB_TRANSITIONS,
     publish: forAdmins(JOB_TRANSITIONS.publish),
