@@ -94,7 +94,7 @@ it('a million identities of one minute fit into a heap of 512 MB', async () => {
 
 /** The window is longer than a minute, so that none of them leaves while they come. */
 const MILLION_IDENTITIES = `
-  import { createRateLimits } from './src/security/rate-limit.ts';
+  import { createRateLimits } from './src/platform/security/rate-limit.ts';
   const rates = createRateLimits({ enabled: true, onRedisLost() {}, onRedisBack() {} });
   const budget = { name: 'five', max: 5, windowSeconds: 3600 };
   for (let i = 0; i < 1_000_000; i += 1) {
