@@ -36,7 +36,7 @@ const starting = testsWith(/\/(?:processes|clone)\.js'/);
  */
 const alone = [
   ...testsWith(/vi\.(mock|resetModules|useFakeTimers)\(/),
-  ...tests.filter((path) => /^test\/platform\/(http|shares)\//.test(path)),
+  ...tests.filter((path) => /^test\/platform\/(http|quotas)\//.test(path)),
 ];
 
 export default defineConfig({
