@@ -46,7 +46,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   random: { files: propertyTests(), env: { FC_SEED: 'random', REACH_RUNS: '25' } },
   node24: {
     command:
-      'npm run test:node24 test/apis/parity test/graphql/payloads test/platform/call/refusal-order test/platform/graphql/streams',
+      'npm run test:node24 test/apis/parity test/graphql/payloads test/platform/call/refusal-order ' +
+      'test/platform/graphql/streams',
   },
   clients: { files: ['test/nightly/clients'] },
   sight: { files: ['test/nightly/sight'] },

@@ -59,10 +59,6 @@ export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 
-export function isErrorCode(value: unknown): value is ErrorCode {
-  return typeof value === 'string' && Object.hasOwn(REFUSALS, value);
-}
-
 /** All but what is answered at `/graphql` alone. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   ERROR_CODES,
-  isErrorCode,
   REFUSALS,
   refuse,
   REST_ERROR_CODES,
@@ -63,17 +62,6 @@ describe.each(STATUSES)('%d', (status, codes) => {
 
 test('REST answers with all of them but the one for a persisted query', () => {
   expect(ERROR_CODES.filter((code) => !REST_ERROR_CODES.includes(code))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
-});
-
-test.each<[value: unknown, is: boolean]>([
-  ['FORBIDDEN', true],
-  ['forbidden', false],
-  ['toString', false],
-  [['FORBIDDEN'], false],
-  [403, false],
-  [null, false],
-])('%j is a code: %j', (value, is) => {
-  expect(isErrorCode(value)).toBe(is);
 });
 
 test.each(REST_ERROR_CODES)('%s is said to a person in a sentence of its own', (code) => {
