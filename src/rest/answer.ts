@@ -9,7 +9,7 @@ import { Refusal } from '../platform/errors.js';
 import { setRateLimitHeaders } from '../platform/security/rate-limit-headers.js';
 import type { Page } from '../platform/db/pages/page.js';
 import type { Input } from './input.js';
-import type { LocationBody, Route } from '../platform/openapi/route.js';
+import type { Route } from '../platform/openapi/route.js';
 import { toWire, wireName } from '../platform/openapi/wire.js';
 import { LINK_HEADER_BYTES_MAX } from '../platform/limits.js';
 
@@ -25,7 +25,7 @@ export async function sendResult(
     : await route.write(result, caller);
   setRateLimitHeaders(exchange.response, caller.taken);
   setETag(exchange, body);
-  if (route.location) exchange.response.setHeader('Location', route.location(body as LocationBody));
+  if (route.location) exchange.response.setHeader('Location', route.location(body));
   if (isUnchanged(exchange, route)) return exchange.sendNothing(304);
   exchange.sendJson(route.status, body);
 }

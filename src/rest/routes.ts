@@ -155,6 +155,11 @@ const JOBS_QUERY = [
 
 const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
 
+/** A created resource in the body, for its Location. */
+interface Created {
+  readonly id: string;
+}
+
 /** In the order of the documents. */
 const JOB_ROUTES = {
   updateJob: route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
@@ -186,7 +191,7 @@ const JOB_ROUTES = {
 const BID_ROUTES = {
   submitBid: route('POST', '/jobs/{jobId}/bids', submitBid, {
     status: 201,
-    location: ({ id }) => `/v1/bids/${id}`,
+    location: ({ id }: Created) => `/v1/bids/${id}`,
     shows: BID,
   }),
   viewBid: route('POST', '/jobs/{jobId}/bids/{id}/view', viewBid, { shows: BID }),
@@ -245,7 +250,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
   route('POST', '/api-keys', createApiKey, {
     status: 201,
-    location: ({ api_key: key }) => `/v1/api-keys/${key?.id}`,
+    location: ({ api_key: key }: { api_key: Created }) => `/v1/api-keys/${key.id}`,
     shows: NEW_API_KEY,
   }),
   route('GET', '/api-keys/{id}', readApiKey, { shows: API_KEY }),
@@ -316,7 +321,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/tokens/transactions/{id}', readTransfer, { shows: TOKEN_TRANSFER }),
   route('POST', '/tokens/adjustments', adjustTokens, {
     status: 201,
-    location: ({ id }) => `/v1/tokens/transactions/${id}`,
+    location: ({ id }: Created) => `/v1/tokens/transactions/${id}`,
     shows: TOKEN_TRANSFER,
   }),
   route('GET', '/tokens/transfers', findTransfers, {
@@ -332,7 +337,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route('POST', '/jobs', createJob, {
     status: 201,
-    location: ({ id }) => `/v1/jobs/${id}`,
+    location: ({ id }: Created) => `/v1/jobs/${id}`,
     aliases: OLD_NAMES,
     ...ONE_JOB,
   }),
@@ -358,7 +363,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/webhooks', listWebhookEndpoints, { query: PAGE_QUERY, shows: WEBHOOK_ENDPOINT }),
   route('POST', '/webhooks', createWebhookEndpoint, {
     status: 201,
-    location: ({ webhook }) => `/v1/webhooks/${webhook?.id}`,
+    location: ({ webhook }: { webhook: Created }) => `/v1/webhooks/${webhook.id}`,
     shows: NEW_WEBHOOK,
   }),
   route('GET', '/webhooks/{id}', readWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),

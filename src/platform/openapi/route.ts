@@ -7,14 +7,6 @@ import type { Caller } from '../call/caller.js';
 import { kindOf, metaOf } from '../fields/shapes.js';
 import { wireWriter } from './wire.js';
 
-/** The parts of a shown body that a route needs. */
-export interface LocationBody {
-  readonly id: string;
-  readonly job_id?: string;
-  readonly api_key?: { readonly id: string };
-  readonly webhook?: { readonly id: string };
-}
-
 /** One of several entities. */
 export interface Variants {
   readonly name: string;
@@ -38,7 +30,7 @@ export interface Route {
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The path of the created resource, for the header Location. */
-  location?(this: void, body: LocationBody): string;
+  location?(this: void, body: unknown): string;
   /** Converts the result, or a row of a page, to the fields that are shown, in REST's spelling. */
   write(this: void, result: unknown, caller?: Caller): unknown;
 }
