@@ -1,7 +1,7 @@
-/** Turns errors of the database into refusals for callers. Messages of Postgres appear only in the log. */
+/** Turns database errors into refusals for callers. Postgres's own messages appear only in the log. */
 import { Overload, Refusal, type OverloadCause, PLATFORM_REFUSALS } from '../errors.js';
 
-/** Codes of the driver and of the system are longer, or have an underscore. */
+/** Codes from the driver and the operating system are longer or contain an underscore. */
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -26,15 +26,15 @@ const UNREACHABLE = new Set([
 const TOO_SLOW = new Set([
   SERIALIZATION_FAILURE,
   DEADLOCK_DETECTED,
-  '57014', // a statement's time-out
-  '55P03', // a lock's time-out
+  '57014', // statement timeout
+  '55P03', // lock timeout
   '25P03',
-  '25P04', // a transaction's time-outs
+  '25P04', // transaction timeouts
 ]);
 
 /**
- * The database is away, read-only, full or slow: the call is correct, and may succeed later. The first match counts;
- * the classes of SQLSTATE are those of connections, of an operator's intervention, and of resources and the disk.
+ * The database is unreachable, read-only, full, or slow: the call is valid and may succeed later. The first match
+ * counts. The SQLSTATE classes cover connections, operator intervention, resources, and the disk.
  */
 const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
@@ -56,7 +56,7 @@ export function mayBeRetried(error: unknown): boolean {
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
-/** A failure of the database as a refusal, if it can be one; returns any other error unchanged. */
+/** Converts a database failure to a refusal, if possible. Any other error is returned unchanged. */
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   const code = codeOf(error);
@@ -69,13 +69,15 @@ export function overload(overloadCause: OverloadCause, cause: unknown): Overload
   return new Overload(overloadCause, SENTENCES[overloadCause], cause, code && SQLSTATE.test(code) ? code : undefined);
 }
 
-/** The name of the constraint that was violated. */
+/** The name of the violated constraint. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!codeOf(error)?.startsWith('23') || !(error instanceof Error)) return undefined;
   return 'constraint_name' in error && typeof error.constraint_name === 'string' ? error.constraint_name : undefined;
 }
 
-/** An earlier statement of the transaction has failed, so that Postgres refuses all others until its end. */
+/**
+ * True if an earlier statement of the transaction failed. Postgres then rejects all others until the transaction ends.
+ */
 export function isBehindFailure(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }

@@ -1,8 +1,8 @@
 /**
- * Watches whether the database can be reached and takes writes. It looks on a separate connection every few seconds,
- * and at once when a statement has lost its connection or found the database read-only, since one lost connection does
- * not mean a lost database. While other statements are answered, only the connection of the watch has failed. Listeners
- * are called once when there is a problem, and once when it is over.
+ * Watches whether the database is reachable and accepts writes. A separate connection polls it every few seconds. It
+ * also polls as soon as a statement loses its connection or finds the database read-only, because one lost connection
+ * doesn't mean a lost database. While other statements get responses, only the watch's own connection has failed.
+ * Listeners are called once when a problem starts and once when it ends.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
 import { Overload } from '../errors.js';
@@ -16,23 +16,25 @@ export interface DatabaseProblem {
 }
 
 export interface DatabaseWatch {
-  /** The connection of the watch. */
+  /** The watch's own connection. */
   readonly probe: Database;
-  /** What keeps calls from being served. */
+  /** The problem that keeps calls from being served. */
   readonly problem: DatabaseProblem | undefined;
-  /** Looks now; resolves within `answerWithinMs`, whatever the database does. */
+  /** Polls now. Resolves within `answerWithinMs`, whatever the database does. */
   poll(): Promise<void>;
-  /** Called when a call failed in a way that may mean a problem: looks at once. */
+  /** Called when a call fails in a way that may point to a problem. Polls immediately. */
   suspect(): void;
-  /** Called when any other statement was answered. */
+  /** Called when any other statement gets a response. */
   noteAnswer(): void;
-  /** For pools that must drop their connections, which a database that is silent or was demoted does not close. */
+  /** For pools that must drop their connections: a silent or demoted database doesn't close them. */
   onOpen(reconnect: Reconnect): void;
-  /** Stops looking; the connection closes once nothing is under way on it. */
+  /** Stops polling. The connection closes once nothing is running on it. */
   close(): Promise<void>;
 }
 
-/** It does not answer and closes no connection: without this, pending statements would wait for all of that time. */
+/**
+ * The database doesn't respond and closes no connection. Without this, pending statements would wait the whole time.
+ */
 class NoAnswer extends Error {}
 
 export interface WatchSettings {
@@ -74,13 +76,13 @@ export function watchDatabase(
     failures = 0;
     if (isWritable) return setProblem(undefined, undefined);
     setProblem({ overloadCause: 'database_read_only', since: new Date() }, undefined);
-    // The address may lead to another server meanwhile, to which only new connections go.
+    // The address may now point to another server, which only new connections reach.
     reconnect([reconnectProbe]);
   }
 
   function noteMiss(error: unknown): void {
     if (isClosed) return;
-    // It has answered: it refuses further connections and serves those that there are.
+    // The database responded: it refuses new connections but still serves existing ones.
     if (error instanceof Overload && error.overloadCause === 'database_full') {
       failures = 0;
       return setProblem(undefined, undefined);
@@ -104,7 +106,7 @@ export function watchDatabase(
     if (before?.overloadCause === now?.overloadCause) return;
     problem = now;
     if (before) {
-      // Connections to a demoted server stay open, and those that were begun to a silent one wait for long.
+      // Connections to a demoted server stay open, and connection attempts to a silent one wait a long time.
       if (mustReconnect || before.overloadCause === 'database_read_only') reconnect(reconnects);
       mustReconnect = false;
       onBack(before, (Date.now() - before.since.getTime()) / 1000);

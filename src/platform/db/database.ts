@@ -1,6 +1,6 @@
 /**
- * The connection to Postgres: a bounded pool behind a bounded queue, timeouts on everything that can wait, and retries
- * of transactions that failed with a serialization failure or a deadlock.
+ * The connection to Postgres: a bounded pool behind a bounded queue. Everything that can wait has a timeout. A
+ * transaction that hits a serialization failure or a deadlock is retried.
  */
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
@@ -16,17 +16,17 @@ import { DATABASE } from '../service-limits.js';
 export { named, pipelined } from './transaction.js';
 export type { Db, NamedStatement, Transaction } from './transaction.js';
 
-/** The address of the database: a URL, or the parts of a socket's. */
+/** The database address: a URL, or the parts of a socket address. */
 export type Connection = (
   { url: string } | { host: string; port: number; username: string; database: string; password?: string }
 ) & {
-  /** The database itself, where the address is a pooler's. */
+  /** The database itself, if the address belongs to a pooler. */
   readonly direct?: Connection | undefined;
-  /** False behind a pooler that does not know them; true if it is not set. */
+  /** False behind a pooler that doesn't support them. Defaults to true. */
   readonly preparedStatements?: boolean;
 };
 
-/** The same database, past a pooler. */
+/** The same database, bypassing the pooler. */
 export function directly(connection: Connection): Connection {
   return connection.direct ?? connection;
 }
@@ -49,16 +49,16 @@ export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationNam
 
 export interface Database extends Db {
   forLong(): Db;
-  /** The same for one caller, counted in that caller's quota of the queue. */
+  /** The same database for one caller, counted against that caller's quota of the queue. */
   of(client: Client): Db;
-  /** How many statements and transactions are running and how many wait. */
+  /** The number of statements and transactions that are running and waiting. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
-  /** Runs a request that keeps its transaction open beyond one call. Only `watch` needs it. */
+  /** Runs a request that keeps its transaction open across several calls. Only `watch` needs it. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The limits of the queue, and the metrics of its refusals. */
+/** The limits of the queue and the metrics of its refusals. */
 export interface DatabaseQuotas {
   readonly limits: Pick<QuotaTable, 'databaseQueue'>;
   readonly events: QuotaEvents;
@@ -76,23 +76,26 @@ export interface TransactionWatch {
 }
 
 export interface DatabaseHooks {
-  /** Called for every statement that is sent, with its parameters. */
+  /** Called with every statement that is sent and its parameters. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
-  /** Follows transactions, as the tests do to find a call that needs two connections at once. */
+  /** Observes transactions. The tests use it to find a call that needs two connections at the same time. */
   watch?: TransactionWatch;
-  /** Called for every statement that has ended, with its name. */
+  /** Called with the name of every statement that finishes. */
   onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
-  /** Called for every call that the database could not serve. */
+  /** Called for every call that the database couldn't serve. */
   onOverload?: (overload: Overload) => void;
-  /** Called when a transaction is retried, with the SQLSTATE of its failure. */
+  /** Called when a transaction is retried, with the SQLSTATE of the failure. */
   onRetry?: (code: string) => void;
   /**
-   * Gets a function that drops all connections and the statements that are pending on them: when the database or the
-   * network stops without closing connections, those would wait for all of that time. The next call opens new
+   * Receives a function that drops all connections and their pending statements. If the database or the network goes
+   * silent without closing connections, those statements would otherwise wait the whole time. The next call opens new
    * connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /** What is known to be wrong with the database: refusals then do not say that the server is beyond capacity. */
+  /**
+   * The known problem with the database, if any. Refusals then name it instead of saying that the server is over
+   * capacity.
+   */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
 }
 
@@ -101,16 +104,16 @@ export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
   await tx.send(named('waitForLocksAtMost', `set local lock_timeout = ${ms}`), []);
 }
 
-/** One address may use four of five connections; the others stay free for other addresses. */
+/** One address may use four of five connections. The rest stay free for other addresses. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
 /**
- * More statements at once gain a user little, since the event loop reads their rows one after the other. Answers of
- * megabytes that arrive in one turn of the loop would delay all callers.
+ * More parallel statements gain a user little, because the event loop reads their rows one after another. Megabytes of
+ * results arriving in one turn of the loop would delay every caller.
  */
 const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
 
-/** A search for two letters reads much of the market: long statements may use one connection in five. */
+/** A search for two letters reads much of the market. Long statements may use one connection in five. */
 const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
 export function connect(
@@ -152,10 +155,13 @@ export function connect(
     }
   }
 
-  /** When a call was last answered, or the first of those under way began. */
+  /** When a call last got a response, or when the first of the running ones started. */
   let answeredAtMs = 0;
 
-  /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
+  /**
+   * Runs a transaction or a single statement, which is a transaction too, and retries it. A failed one has had no
+   * effect.
+   */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
     for (let attempt = 1; ; attempt += 1) {
@@ -178,7 +184,7 @@ export function connect(
     return refusal;
   }
 
-  /** Where no call is answered, the queue is full because of the database and not because of too many calls. */
+  /** If no call gets a response, the queue is full because of the database and not because of too many calls. */
   function whyFull(refusal: Refusal): Refusal {
     const problem = hooks.problem?.();
     if (problem) return overload(problem, refusal);
@@ -222,15 +228,15 @@ async function measure<T>(
 }
 
 /**
- * How long a lost connection waits before it reconnects. The driver's own pauses grow with the failures of all
- * connections together, up to 20 seconds, and would last long after the database is back; an attempt is cheap, and made
- * only when a query waits for it.
+ * The delay before a lost connection reconnects. The driver's own delays grow with the failures of all connections
+ * together, up to 20 seconds, and would outlast the outage. An attempt is cheap and is made only when a query waits for
+ * it.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
-/** A client of Postgres with every timeout set. Migrations use a separate one. */
+/** A Postgres client with every timeout set. Migrations use a separate one. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
-  // As texts: the driver would leave out a 0, and the role's own would hold.
+  // As strings: the driver would omit a 0, and the role's own setting would apply.
   const session: Record<string, string> = {
     statement_timeout: `${settings.statementTimeoutMs}`,
     lock_timeout: `${settings.lockTimeoutMs}`,
@@ -243,33 +249,33 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
-    // The driver's query of types would be an unhandled rejection if the connection is lost during it.
+    // The driver's query for types would cause an unhandled rejection if the connection were lost during it.
     fetch_types: false,
     prepare: connection.preparedStatements ?? true,
     onnotice: () => {},
     connection: {
       application_name: settings.applicationName,
       TimeZone: 'UTC',
-      // A pooler doesn't pass these on. Timeouts come from the role (`pooler.ts`), and `deploy/pgbouncer.ini`
-      // turns JIT off.
+      // A pooler doesn't pass these on. Timeouts come from the role (`pooler.ts`), and `deploy/pgbouncer.ini` turns JIT
+      // off.
       ...(connection.direct === undefined && session),
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
-  // Drizzle reads times and dates as text; wrapping the client once configures that.
+  // Drizzle reads times and dates as strings. Wrapping the client once configures that.
   drizzle({ client: pool });
   return pool;
 }
 
 /**
- * Takes the rows of an answer out of the driver's own list. Each query of the driver makes functions that V8 puts into
- * old space, and they reference the list: without this, every answer stays in memory until old space is collected, and
- * a list of jobs needs up to 40 % more CPU. test/nightly/timing/answer-rows.test.ts measures it.
+ * Copies the rows of a result out of the driver's own list. Each query of the driver creates functions that V8 moves to
+ * old space, and they reference the list. Without the copy, every result stays in memory until old space is collected,
+ * and a list of jobs needs up to 40% more CPU. test/nightly/timing/answer-rows.test.ts measures it.
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
   const answer = await query;
   const rows: unknown[][] = [];
-  // One by one: splice() takes ten times as long on a list of the driver's own class.
+  // One by one: splice() takes ten times as long on an instance of the driver's list class.
   for (const row of answer) rows.push(row);
   answer.length = 0;
   return rows;

@@ -1,8 +1,8 @@
 /**
- * Refuses to run on an unpatched Postgres driver. postgres 3.4.9 as published ends the whole process when a busy
+ * Refuses to run on an unpatched Postgres driver. As published, postgres 3.4.9 ends the whole process when a busy
  * backend dies, and lets a transaction that lost its connection write into the next one's. patches/postgres+3.4.9.patch
- * fixes both, but `npm ci --ignore-scripts` silently skips it. The patch adds a mark to the module itself, so that the
- * check needs no file.
+ * fixes both, but `npm ci --ignore-scripts` silently skips it. The patch marks the module itself, so the check needs no
+ * file.
  */
 import postgres from 'postgres';
 

@@ -1,7 +1,7 @@
 /**
- * Migrates a database to the present schema: each file in a transaction of its own, or statement by statement where its
- * first line says so. Many instances may start at once: one migrates, the others wait for it. src/README.md says how a
- * migration is written.
+ * Migrates a database to the current schema. Each file runs in its own transaction, or statement by statement if its
+ * first line says so. Many instances may start at the same time: one migrates, and the others wait. See src/README.md
+ * for how to write a migration.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,24 +14,24 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../schema/migrations', import.meta.url));
 
-/** Any number, as long as every instance uses the same. */
+/** Any number works if every instance uses the same one. */
 const MIGRATION_LOCK = 7_203_118;
 
 export interface MigrationSettings {
-  /** Ends a wait, and otherwise takes effect after the migration that runs. */
+  /** Cancels a wait. A running migration finishes first. */
   readonly signal?: AbortSignal;
-  /** Another instance migrates the database; `client` is its process in pg_stat_activity. */
+  /** Another instance is migrating the database. `client` is its process ID in pg_stat_activity. */
   readonly onWait?: (client: number | undefined) => void;
-  /** Called before each migration of a database that has a schema already. */
+  /** Called before each migration of a database that already has a schema. */
   readonly onRun?: (migration: string) => void;
-  /** It could not lock a table that others use, and is run again. */
+  /** The migration couldn't lock a table that others use. It is retried. */
   readonly onRetry?: (migration: string, error: unknown) => void;
-  /** The tests have other files, and less time. */
+  /** The tests use other files and shorter timeouts. */
   readonly folder?: string;
   readonly times?: typeof MIGRATIONS | Readonly<Record<keyof typeof MIGRATIONS, number>>;
 }
 
-/** Returns the names of the migrations that it has run. */
+/** Returns the names of the migrations that were run. */
 export async function migrate(connection: Connection, settings: MigrationSettings = {}): Promise<readonly string[]> {
   const { signal, onWait, times = MIGRATIONS } = settings;
   const pool = {
@@ -58,9 +58,9 @@ export async function migrate(connection: Connection, settings: MigrationSetting
 }
 
 /**
- * Held by the transaction: behind a pooler, a lock of the session would outlive this server. What is done concurrently
- * waits for whoever has a snapshot: so the statement goes out in one message, since one with parameters leaves its own
- * to the next, and whoever waits for the lock asks in a new transaction each time.
+ * The transaction holds this lock, because behind a pooler a session lock would outlive this server. A concurrent index
+ * build waits for every open snapshot. So this statement is sent without parameters, in one message that leaves no
+ * snapshot open, and a waiting instance asks in a new transaction each time.
  */
 async function isLocked(sql: TransactionSql): Promise<boolean> {
   const [lock] = await sql.unsafe<{ isMine: boolean }[]>(
@@ -80,7 +80,7 @@ interface Migration extends MigrationMeta {
   readonly name: string;
 }
 
-/** The caller holds the lock. What it records is what drizzle-orm's own `migrate` would. */
+/** The caller holds the lock. Writes the same record as drizzle-orm's own `migrate`. */
 export async function runPending(sql: Sql, settings: MigrationSettings = {}): Promise<readonly string[]> {
   const { folder = MIGRATIONS_FOLDER, signal, onRun } = settings;
   await sql`create schema if not exists drizzle`;
@@ -103,8 +103,8 @@ export async function runPending(sql: Sql, settings: MigrationSettings = {}): Pr
 const NO_LOCK = new Set(['55P03', '40P01']);
 
 /**
- * All calls that need a table queue behind a statement that waits to lock it. So it waits for a short time, and tries
- * again after a pause.
+ * While a statement waits to lock a table, every call that needs the table queues behind it. So the statement waits
+ * only briefly and is retried after a pause.
  */
 async function runPersistently(sql: Sql, migration: Migration, settings: MigrationSettings): Promise<void> {
   const { signal, onRetry, times = MIGRATIONS } = settings;
@@ -127,7 +127,8 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
     await tx.unsafe(
       `set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${DATABASE.migrationTimeoutMs}`,
     );
-    // For an instance whose connection with the lock was lost: another one may have run this file meanwhile.
+    // This instance may have lost the connection that held its lock. Another one may have run this file in the
+    // meantime.
     await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
     const ran = await tx`select from drizzle.__drizzle_migrations where created_at = ${migration.folderMillis}`;
     if (ran.length > 0) return;
@@ -136,7 +137,7 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
   });
 }
 
-/** Every statement may be run again: one that failed has kept what those before it did. */
+/** Every statement may be run again: if one fails, the effects of the earlier ones remain. */
 async function runOutside(sql: Sql, migration: Migration): Promise<void> {
   for (const statement of migration.sql) await sql.unsafe(statement);
   await record(sql, migration);
@@ -146,14 +147,14 @@ async function record(sql: Sql | TransactionSql, { hash, folderMillis }: Migrati
   await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`;
 }
 
-/** With the code of Postgres, by which whoever reports it knows that the fault is the database's. */
+/** Keeps the Postgres code, which tells the caller that the database is at fault. */
 function failureOf({ name }: Migration, error: unknown): Error {
   const message = `the migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`;
   const code = codeOf(error);
   return Object.assign(new Error(message, { cause: error }), code !== undefined && { code });
 }
 
-/** The oldest schema that this build serves: its code makes no use of what later migrations have added. */
+/** The oldest schema that this build supports. Its code uses nothing that later migrations add. */
 const OLDEST_SCHEMA = '0045_admin_action_details';
 
 export function oldestSchema(): number {

@@ -1,13 +1,13 @@
-/** Listens on channels of Postgres (LISTEN and NOTIFY), on a separate connection. */
+/** Listens on Postgres channels (LISTEN and NOTIFY) over a separate connection. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { POOLS } from '../service-limits.js';
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
-/** Resolves once the connection listens, which it does not while the database is away. */
+/** Opening waits this long for the connection to listen. It can't while the database is unreachable. */
 const BEGUN_WITHIN_MS = 1_000;
 
 export interface Listening {
-  /** Listens on a new connection, in place of one to a database that is silent or was demoted. */
+  /** Listens on a new connection, to replace one to a silent or demoted database. */
   reconnect(): Promise<void>;
   close(): Promise<void>;
 }
@@ -16,13 +16,13 @@ export interface Listening {
 export interface NotificationHandlers {
   /** Called with the payload of a notification. */
   onNotification(payload: string): void;
-  /** Called when the connection listens, for the first time or again: earlier notifications are lost. */
+  /** Called whenever the connection starts to listen. Notifications sent before that are lost. */
   onListening(): void;
 }
 
 /**
- * The driver reconnects and listens again by itself when the connection is lost. A pooler that gives each transaction
- * another connection forwards no notifications; so listeners must also poll from time to time.
+ * The driver reconnects and listens again when the connection is lost. A pooler that gives each transaction a different
+ * connection doesn't forward notifications, so listeners must also poll now and then.
  */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
   let current = listenOnce(connection, channels);
@@ -51,7 +51,7 @@ function listenOnce(
   );
   return {
     close: async () => {
-      // The driver does not close a connection that is still being made, and the process would never end.
+      // The driver doesn't close a connection that is still being opened, and the process would never end.
       await Promise.race([Promise.all(subscriptions), delay(BEGUN_WITHIN_MS)]);
       await client.end({ timeout: 0 });
     },

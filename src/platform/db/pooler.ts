@@ -1,14 +1,14 @@
 /**
- * What lies between the server and PostgreSQL. A pooler in transaction mode, such as PgBouncer, gives each transaction
- * another connection: it passes on no notifications and no time-outs, keeps locks of sessions, and may not know
- * prepared statements. So it gets the calls alone, `DATABASE_DIRECT_URL` gets all else, and what cannot work is refused
- * at start.
+ * Detects what is between the server and PostgreSQL. A pooler in transaction mode, such as PgBouncer, gives each
+ * transaction a different connection. It doesn't pass on notifications and timeouts, keeps session locks, and may not
+ * support prepared statements. So only calls go through it, `DATABASE_DIRECT_URL` serves everything else, and a setup
+ * that can't work is rejected at startup.
  */
 import type { Row } from 'postgres';
 import { DATABASE_DEFAULTS, directly, openPool, type Connection } from './database.js';
 
 export interface PoolerNotices {
-  /** What the configuration says of prepared statements, if anything. */
+  /** The configured use of prepared statements, if any. */
   readonly preparedStatements: boolean | undefined;
   onUnknownStatements(): void;
 }
@@ -20,7 +20,7 @@ interface Look {
   readonly row: Row;
 }
 
-/** The connection as the server uses it. Throws an error that says what to set. */
+/** The connection as the server uses it. Throws an error that says which setting to change. */
 export async function checkConnection(
   connection: Connection,
   { preparedStatements, onUnknownStatements }: PoolerNotices,
@@ -39,7 +39,7 @@ export async function checkConnection(
   return { ...connection, preparedStatements: preparedStatements ?? (!pooled.isPooled || pooled.rewritesStatements) };
 }
 
-/** PgBouncer with its defaults refuses the time-outs of a client. */
+/** With default settings, PgBouncer rejects a client's timeouts. */
 function isPooled(connection: Connection): Promise<boolean> {
   return lookAt(connection).then(
     (poll) => poll.isPooled,
@@ -65,7 +65,7 @@ function reconnectCommand(connection: Connection): string {
   return `psql ${console} --command=RECONNECT`;
 }
 
-/** By their names in Postgres. */
+/** By their Postgres names. */
 const TIMEOUTS = {
   statement_timeout: DATABASE_DEFAULTS.statementTimeoutMs,
   lock_timeout: DATABASE_DEFAULTS.lockTimeoutMs,
@@ -79,7 +79,9 @@ function timeoutsOfRole({ missing, row }: Look): string {
     .join('\n');
 }
 
-/** A pooler makes up the process that it tells to its clients. One that knows prepared statements renames them. */
+/**
+ * A pooler invents the process ID that it reports to its clients. One that supports prepared statements renames them.
+ */
 async function lookAt(connection: Connection): Promise<Look> {
   const client = openPool({ ...connection, preparedStatements: true }, { ...DATABASE_DEFAULTS, poolSize: 1 });
   try {

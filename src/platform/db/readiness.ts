@@ -1,4 +1,4 @@
-/** A server is ready if its database answers, and has a schema that this build can serve. */
+/** A server is ready if its database responds and has a schema that this build can serve. */
 import { sql } from 'drizzle-orm';
 import { Overload } from '../errors.js';
 import { codeOf } from './database-errors.js';
@@ -19,7 +19,7 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
-/** It serves the connections that there are: a server that has some is ready all the same. */
+/** The database still serves existing connections, so a server that has some stays ready. */
 export const FULL = 'the database takes no further connection';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
@@ -31,7 +31,7 @@ const NOT_READABLE = 'the role of DATABASE_URL may not read the table of migrati
 const UNDEFINED_TABLE = '42P01';
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** Why the server is not ready; undefined if it is. */
+/** The reason why the server isn't ready. Undefined if it is. */
 export async function unreadinessOf(db: Db): Promise<string | undefined> {
   try {
     const [last] = await lastMigration(db, {});

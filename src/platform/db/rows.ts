@@ -1,6 +1,6 @@
 /**
- * Converts the values of a statement to rows, by the fields that it selects. The decoder of each value is chosen once,
- * when the statement is built, and not for every row.
+ * Converts a statement's values to rows, using the fields that it selects. The decoder of each value is chosen once,
+ * when the statement is built, instead of for every row.
  */
 import { Column, is, sql, SQL, type GetColumnData } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -11,10 +11,10 @@ export type Field = PgColumn | SQL | SQL.Aliased;
 /** The columns of a row, or of an object in a row. */
 export type RowShape = Readonly<Record<string, Field>>;
 
-/** What a statement returns, in the order of its columns: values, and objects of values. */
+/** What a statement returns, in column order: values and objects of values. */
 export type Fields = Readonly<Record<string, Field | RowShape>>;
 
-/** An expression with a name whose values are converted: the decoders of `mapWith` are private to Drizzle. */
+/** A named expression whose values are converted. The decoders of `mapWith` are private to Drizzle. */
 export class ConvertedColumn<T> extends SQL.Aliased<T> {
   readonly convert: (value: never) => T;
 
@@ -24,7 +24,7 @@ export class ConvertedColumn<T> extends SQL.Aliased<T> {
   }
 }
 
-/** Reads a time, which the driver and JSON both give as text. */
+/** Parses a time, which both the driver and JSON return as a string. */
 export const asDate = (text: string): Date => new Date(text);
 
 const MAY_BE_ABSENT = Symbol('from a row that may be absent');
@@ -32,15 +32,15 @@ const MAY_BE_ABSENT = Symbol('from a row that may be absent');
 type MayBeAbsent = { readonly [MAY_BE_ABSENT]: true };
 
 /**
- * A column, or an object, of a table that an outer join may leave out. The column is then null, and so is the object:
- * its first column must not be nullable.
+ * A column or an object from a table that an outer join may not match. The column is then null, and so is the object.
+ * The object's first column must not be nullable.
  */
 export function mayBeAbsent<Part extends PgColumn | RowShape>(part: Part): Part & MayBeAbsent {
-  // A column may hold null anyway, so that it differs in its type alone.
+  // Any column can hold null, so only the type differs.
   return (is(part, Column) ? part : { ...part, [MAY_BE_ABSENT]: true }) as Part & MayBeAbsent;
 }
 
-/** The row of these fields. */
+/** The row type of these fields. */
 export type Row<F> = { -readonly [Name in keyof F as Name extends string ? Name : never]: Value<F[Name]> };
 
 type Value<F> = F extends MayBeAbsent ? Present<F> | null : Present<F>;
@@ -73,7 +73,7 @@ interface Group {
 }
 
 export interface RowReader {
-  /** How many values a row has. */
+  /** The number of values in a row. */
   readonly width: number;
   read(values: readonly unknown[]): Record<string, unknown>;
 }
@@ -109,7 +109,7 @@ function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
 }
 
 /**
- * An object with these properties, copied for each row. Adding properties one by one costs ten times as much, and
+ * An object with these properties, copied for each row. Adding properties one at a time costs ten times as much, and
  * dozens of them turn the object into a dictionary.
  */
 function shapeOf(names: readonly string[]): Record<string, unknown> {
@@ -148,28 +148,28 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
   return { name, decode: from === 'json' ? ofJson(decode) : decode };
 }
 
-/** Undefined where the value is not converted. */
+/** Undefined if the value isn't converted. */
 function decoderOf(field: Field): Decode | undefined {
   if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;
-  // Looked up once: for an aliased column each lookup goes through a proxy.
+  // Looked up once, because each lookup on an aliased column goes through a proxy.
   const { mapFromDriverValue: decode } = field;
   return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
 }
 
-/** A nested row as an array of its values without names, which is cheapest for the database and the reader. */
+/** A nested row as an array of its values without names, the cheapest form for the database and the reader. */
 export function asJson(shape: RowShape): SQL {
   const values = Object.values(shape).map((field) => sql`${is(field, SQL.Aliased) ? field.sql : field}`);
   return sql`json_build_array(${sql.join(values, sql`, `)})`;
 }
 
-/** Reads the array of `asJson`. */
+/** Reads the array that `asJson` produces. */
 export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) => Read {
   const read = cellsReader({ first: 0, cells: cellsOf(shape, 'json') });
   return (values) => read(values) as Read;
 }
 
-/** JSON has arrays; every other value has the same form as from the driver. */
+/** JSON has arrays. Every other value has the same form as from the driver. */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

@@ -1,7 +1,6 @@
 /**
- * Builds a statement with Drizzle once, and sends its text many times. Building SQL costs several times as much as
- * sending it, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on
- * both.
+ * Builds a statement with Drizzle once and sends its text many times. Building SQL costs several times as much as
+ * sending it. A statement that Drizzle prepared on the pool couldn't run inside a transaction. This one runs on both.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
@@ -11,25 +10,25 @@ import type { ParameterOrJSON } from 'postgres';
 import { named, type Db, type NamedStatement } from './database.js';
 import { rowReader, type Fields, type Row, type RowReader, type ValuesFrom } from './rows.js';
 
-/** The parameters of a statement, each by its name. */
+/** The parameters of a statement, by name. */
 export interface Placeholders<V> {
   <Name extends keyof V & string>(name: Name): Placeholder<Name, V[Name]>;
 }
 
-/** A Drizzle without a connection, which only builds statements. */
+/** A Drizzle instance without a connection, which only builds statements. */
 export const builder = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
-/** The fields of a statement, of which some may use its parameters. */
+/** The fields of a statement. Some may use its parameters. */
 export type FieldsOf<V, F extends Fields> = F | (($: Placeholders<V>) => F);
 
-/** Makes the query whose columns are these fields: by one of Drizzle's builders, or as one text. */
+/** Creates the query whose columns are these fields, with one of Drizzle's builders or as one SQL text. */
 type Build<V, F> = ($: Placeholders<V>, fields: F) => SQLWrapper;
 
 /**
- * Makes a function that runs a statement. The name is that of the constant which holds the function: the statement
- * bears it, so that a slow one leads to its line. Many rows are fetched as one text of JSON: for the driver, decoding
- * value by value costs three times as much as parsing the text.
+ * Creates a function that runs a statement. Name it after the constant that holds the function: the statement carries
+ * the name, so a slow statement leads to its line. Many rows are fetched as one JSON text, because decoding value by
+ * value costs the driver three times as much as parsing it.
  */
 export function statement<V extends object, F extends Fields>(
   name: string,
@@ -44,9 +43,7 @@ export function statement<V extends object, F extends Fields>(
   };
 }
 
-/**
- * Rows as one text of JSON, and a number from the same statement. Both may select from `gathered`, if it is given.
- */
+/** Rows as one JSON text, and a number from the same statement. Both may select from `gathered`, if it is given. */
 export function countedStatement<V extends object, F extends Fields>(
   name: string,
   fields: FieldsOf<V, F>,
@@ -61,7 +58,7 @@ export function countedStatement<V extends object, F extends Fields>(
   };
 }
 
-/** What a statement returns in addition to its rows, and the sub-select that both may read. */
+/** The results of a statement in addition to its rows, and the subquery that both may read. */
 interface Additions<V> {
   readonly count?: ($: Placeholders<V>) => SQL;
   readonly gatherRows?: (($: Placeholders<V>) => SQL) | undefined;
@@ -88,8 +85,8 @@ function prepare<V, F extends Fields>(
     const { width, read } = rowReader(selectedFields, from);
     const rows = build($, selectedFields).getSQL();
     const query = from === 'json' ? asOneText(rows, width, count?.($), gatherRows?.($)) : rows;
-    // Constants such as page sizes are part of the text: Postgres keeps one generic plan where parameters do not change
-    // the plan, and plans on every call where they might.
+    // Constants such as page sizes are part of the SQL. Postgres keeps one generic plan if parameters don't change the
+    // plan, and plans on every call if they might.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
     return { statement: named(name, text), params: params.map(parameterOf), read };
   }
@@ -104,7 +101,7 @@ function placeholderOf(name: string): Placeholder {
   return sql.placeholder(name);
 }
 
-/** The rows of a query as one JSON array of arrays, in the order of the query. */
+/** The rows of a query as one JSON array of arrays, in the query's order. */
 function asOneText(query: SQL, width: number, count?: SQL, gatheredRows?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
   const before = gatheredRows ? sql`with gathered as materialized (${gatheredRows}) ` : sql``;
@@ -116,7 +113,7 @@ function rowsIn([row]: unknown[][]): unknown[][] {
   return (row?.[0] as unknown[][] | undefined) ?? [];
 }
 
-/** A parameter: the name of its value, and the encoder of its column. */
+/** A parameter: the name of its value, and its column's encoder. */
 interface Parameter {
   readonly name: string;
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
@@ -129,7 +126,7 @@ function parameterOf(param: unknown): Parameter {
   return { name: placeholder.name, encoder: isPlain ? undefined : encoder };
 }
 
-/** Drizzle itself encodes null like any other value, which turns it into a text for some types of columns. */
+/** Drizzle encodes null like any other value, which turns it into a string for some column types. */
 function fillParameters(
   params: readonly Parameter[],
   values: Readonly<Record<string, unknown>>,
@@ -141,15 +138,14 @@ function fillParameters(
   });
 }
 
-/** The named values as columns to insert or to set, each with the encoder of its column. */
+/** The named values as columns to insert or set, each with its column's encoder. */
 export function columns<V extends object, const K extends keyof V & string>($: Placeholders<V>, names: readonly K[]) {
   const byName: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $(name)]));
-  // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` does not.
+  // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` doesn't say so.
   return byName as { [Name in K]: SQL };
 }
 /**
- * A whole row of a table, for `insert into … select`: the named values with the encoders of their columns, and null for
- * all others.
+ * A whole table row for `insert into … select`: the named values with their columns' encoders, and null for all others.
  */
 export function insertedRow(
   shape: Readonly<Record<string, PgColumn>>,
@@ -161,10 +157,10 @@ export function insertedRow(
   );
 }
 
-/** How many statements by selection are kept; one that was dropped is built again. */
+/** The number of statements that are cached by selection. A dropped one is built again. */
 const VARIANTS_MAX = 500;
 
-/** A cache that makes a value once for each key, and keeps the most recently used ones. */
+/** A cache that creates one value per key and keeps the most recently used ones. */
 export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: string, make: () => Result) => Result {
   const cache = new LRUCache<string, Result>({ max });
   return (key, make) => {
@@ -176,9 +172,7 @@ export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: st
   };
 }
 
-/**
- * A list of texts as one parameter, for `= any(…::text[])`. The driver cannot determine the type of the list itself.
- */
+/** A list of strings as one parameter, for `= any(…::text[])`. The driver can't determine the list's type. */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }

@@ -1,49 +1,52 @@
 /**
- * What statements run on, and how a transaction runs: BEGIN is sent with its first statements and COMMIT behind its
- * last ones, so that a change takes two flushes. Transactions within it are savepoints.
+ * Runs statements and transactions. BEGIN is sent with the first statements, and COMMIT right after the last ones, so a
+ * change takes two flushes. Nested transactions are savepoints.
  */
 import type { ParameterOrJSON } from 'postgres';
 import { isBehindFailure } from './database-errors.js';
 
-/** SQL that bears its name in a comment. */
+/** SQL that has its name in a comment. */
 export interface NamedStatement {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Writes the name behind the first word, where pg_stat_statements, pg_stat_activity and the log all show it: Postgres
- * 18 takes what precedes that word out of pg_stat_statements.
+ * Writes the name after the first word, where pg_stat_statements, pg_stat_activity, and the log all show it. Postgres
+ * 18 strips anything before that word from pg_stat_statements.
  */
 export function named(name: string, text: string): NamedStatement {
   const [first = ''] = text.trimStart().split(/\s/, 1);
   return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}` };
 }
 
-/** What statements run on: the pool, or one transaction. */
+/** Runs statements: the pool, or one transaction. */
 export interface Db {
   send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same for long statements, of which only so many run at once. */
+  /** The same, for long statements. Only a few of them run at the same time. */
   forLong?(): Db;
-  /** Whether this is a transaction: one failed statement makes the later ones fail too. */
+  /** True for a transaction, in which one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
-  /** Does this work once the transaction has committed, and before its caller goes on; at once if there is none. */
+  /**
+   * Does this work once the transaction has committed, before its caller continues. Without a transaction, does it
+   * immediately.
+   */
   afterCommit(work: () => void): void;
 }
 
 export interface Transaction extends Db {
   /**
-   * Awaits the last statements of the transaction, and its COMMIT, which is sent behind them in the same flush. All of
-   * them must have succeeded: a COMMIT behind a failed statement is a ROLLBACK without an error.
+   * Awaits the last statements of the transaction and its COMMIT, which is sent after them in the same flush. All of
+   * them must have succeeded: a COMMIT after a failed statement is a ROLLBACK without an error.
    */
   commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts>;
 }
 
 /**
- * Awaits pipelined statements of one transaction, which take one round trip. What is thrown is the failure of a
- * statement itself: those that were sent after it fail because of it.
+ * Awaits pipelined statements of one transaction, which take one round trip. Throws the failure of the statement that
+ * caused it, because the statements sent after it fail too.
  */
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
@@ -73,7 +76,7 @@ export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transactio
   return answer;
 }
 
-/** The statements around a transaction or a savepoint. */
+/** The statements that start and end a transaction or a savepoint. */
 interface Frame {
   readonly begin: NamedStatement;
   readonly commit: NamedStatement;
@@ -107,7 +110,7 @@ async function inFrame<T>(
     },
   };
   const answerToBegin = send(begin, []);
-  // If it fails, everything behind it fails too, and is awaited.
+  // If it fails, everything after it fails too and is awaited.
   answerToBegin.catch(() => {});
   try {
     const result = await work(tx);
@@ -115,7 +118,7 @@ async function inFrame<T>(
     if (!isCommitted) await tx.commitWith();
     return result;
   } catch (error) {
-    // Of a lost connection this fails, and the database has rolled back by itself.
+    // If the connection is lost, this fails, and the database has already rolled back.
     if (!isCommitted) await send(rollback, []).catch(() => {});
     afterCommit.length = outer;
     throw error;

@@ -1,24 +1,24 @@
-/** Positions in an ordered list: the values of the ordering's keys in a row, and the rows behind them. */
+/** Positions in an ordered list: the values of the sort keys in a row, and the rows after that row. */
 import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { Placeholders } from '../statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
 
-/** A column that a list is sorted by, or an expression that says its type as columns do. */
+/** A column that a list is sorted by, or an expression that states its type as columns do. */
 export interface OrderKey extends SQLWrapper {
   getSQLType(): string;
 }
 
-/** A key that is an expression, and no column. */
+/** A sort key that is an expression instead of a column. */
 export function orderKey(expression: SQL, type: string): OrderKey {
   return { getSQL: () => expression, getSQLType: () => type };
 }
 
-/** How all keys of a list are sorted. */
+/** The sort direction of all keys of a list. */
 export type Direction = 'asc' | 'desc';
 
-/** The rows behind the position in this direction; `positionValues` gives its parameters. */
+/** Matches the rows after the position in this direction. `positionValues` supplies its parameters. */
 export function positionCondition<V>(
   columns: readonly OrderKey[],
   keyColumns: readonly SQL[],

@@ -1,6 +1,6 @@
 /**
- * Reads lists page by page, by number or from a position on. A position has the values of the ordering's keys in the
- * last row, so that it stays valid however the list grows, and costs the same at any depth.
+ * Reads lists page by page, by page number or from a position. A position holds the values of the sort keys in the last
+ * row. It stays valid however the list grows, and costs the same at any depth.
  */
 import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -13,35 +13,35 @@ import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type 
 
 export interface PageRequest {
   readonly size: number;
-  /** How many rows to skip; for pages by number. */
+  /** The number of rows to skip, for pages by number. */
   readonly offset?: number;
-  /** Where the page begins, if not with the first row of the list. */
+  /** The start of the page, unless it starts with the first row of the list. */
   readonly after?: Position | undefined;
-  /** Where the page ends, for one that is read backwards. */
+  /** The end of the page, if it is read backward. */
   readonly before?: Position | undefined;
-  /** Whether the page is read backwards: from the end of the list, or from `before`. */
+  /** True if the page is read backward: from the end of the list, or from `before`. */
   readonly isBackward?: boolean;
-  /** Whether the total is needed: counting in the same statement saves a round trip. */
+  /** True if the total is needed. Counting in the same statement saves a round trip. */
   readonly withTotal?: boolean | undefined;
 }
 
-/** The same page of many lists: all have the same size, and begin or end at the same position. */
+/** The same page of many lists. All have the same size and start or end at the same position. */
 export type SamePageRequest = Pick<PageRequest, 'size' | 'after' | 'before' | 'isBackward'>;
 
 export interface Total {
   readonly count: number;
-  /** True where there are more rows than the counting limit. */
+  /** True if there are more rows than the counting limit. */
   readonly isCapped: boolean;
 }
 
 export interface Page<Item> {
-  /** The maximum number of rows of the page. */
+  /** The maximum number of rows on the page. */
   readonly size: number;
   readonly rows: readonly Item[];
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
   positionOf(this: void, row: Item): Position;
-  /** Counts only when it is called. */
+  /** Counts only when called. */
   total(this: void): Promise<Total>;
 }
 
@@ -56,57 +56,57 @@ interface Select {
 
 /** How far a statement reads, for rows that are gathered from several sources. */
 export interface ScanLimit {
-  /** Each source needs to return no more rows than this: the first ones of the ordering after the position. */
+  /** The maximum number of rows that each source needs to return: the first ones after the position, in order. */
   readonly atMost: number;
-  /** How many of the gathered rows are needed. */
+  /** The number of gathered rows that are needed. */
   readonly rowsNeeded: number;
-  /** How many of them are skipped before; for pages by number. */
+  /** The number of rows to skip first, for pages by number. */
   readonly offset?: Placeholder;
-  /** How all keys are sorted: as in the list, or the other way round for a page that is read backwards. */
+  /** The sort direction of all keys: the list's own, or the opposite for a page that is read backward. */
   readonly direction: Direction;
-  /** The condition of the position, for other columns with the same keys. */
+  /** The position's condition, for other columns with the same keys. */
   positionCondition(keys: readonly SQL[]): SQL | undefined;
   /** The rows that were gathered for the total, if they contain the page. */
   readonly gatheredRows?: SQL | undefined;
 }
 
 interface ListDefinition<V extends object, F extends Fields> {
-  /** The name of its statements; that of the total has ` total` behind it. */
+  /** The name of its statements. The statement for the total adds ` total`. */
   readonly name: string;
   readonly fields: FieldsOf<V, F>;
-  /** The columns of the ordering, of which the last makes it total, by their names in the row. */
+  /** The sort columns, by their names in the row. The last one makes the order total. */
   readonly keys: Readonly<Record<string, OrderKey>>;
   readonly direction: Direction;
   /**
-   * The rows, without order and limit, of which `condition` leaves those behind a position. For the total, the fields
-   * are one column of the list's index: the other columns would cost twice as much as the counting.
+   * The rows, without order and limit. `condition` keeps those after a position. For the total, the fields are one
+   * column of the list's index, because reading the other columns would cost twice as much as counting.
    */
   rows($: Placeholders<V>, fields: F, condition: SQL | undefined, scan: ScanLimit): Select;
-  /** True where `rows` itself applies the scan limit, with its offset. */
+  /** True if `rows` itself applies the scan limit and its offset. */
   readonly appliesScanLimit?: boolean;
-  /** The counting limit, where it is not the usual one. */
+  /** The counting limit, if it isn't the usual one. */
   readonly exactTotalMax?: number;
-  /** Is counted instead of the rows, where that is less work. */
+  /** Counted instead of the rows, if that is less work. */
   rowsToCount?($: Placeholders<V>, scan: ScanLimit): SQL;
-  /** The first of the rows, where one sub-select serves the total and the pages that are among them. */
+  /** The first rows, if one subquery serves both the total and the pages among them. */
   gatherRows?: (($: Placeholders<V>, scan: ScanLimit) => SQL) | undefined;
-  /** The object in the row that has the keys, if not the row itself. */
+  /** The object in the row that contains the keys, if it isn't the row itself. */
   keyObject?(row: Row<F>): object;
 }
 
 export interface List<V extends object, Item> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Item>>;
-  /** How many rows there are in all. */
+  /** The total number of rows. */
   total(db: Db, values: V): Promise<Total>;
-  /** A page of rows that another statement has read: one more than the page's size, if there are more. */
+  /** A page of rows that another statement has read. If there are more, it includes one row beyond the page's size. */
   pageOf(items: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
-  /** The list inside the row of its parent, which has some of the values: rows to select from, and their order. */
+  /** The list inside its parent's row, which supplies some of the values: the rows to select from, and their order. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
     request: PartOfList,
   ): { from: SQL; order: SQL };
-  /** The total of the list, inside the row of its parent. */
+  /** The list's total, inside its parent's row. */
   totalOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
@@ -114,7 +114,7 @@ export interface List<V extends object, Item> {
   ): SQL;
 }
 
-/** Where a page lies: at the beginning of the list, behind a position, at the end, or in front of a position. */
+/** Where a page is: at the start of the list, after a position, at the end, or before a position. */
 export type PageStart = 'first' | 'after' | 'last' | 'before';
 
 export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'size'>): PageStart {
@@ -122,11 +122,11 @@ export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'si
   return after ? 'after' : 'first';
 }
 
-/** A page that is read in the row of its parent; `positionValues` gives its position. */
+/** A page that is read in its parent's row. `positionValues` supplies its position. */
 export interface PartOfList {
   readonly size: number;
   readonly start: PageStart;
-  /** A condition that finds the same rows by another index. */
+  /** A condition that finds the same rows through another index. */
   readonly indexCondition?: SQL | undefined;
 }
 
@@ -134,12 +134,12 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
-  // Only `partOf` and counting by key use it, and no list that is sorted by an expression does either.
+  // Only `partOf` and counting by key use it, and neither is used for a list sorted by an expression.
   const [key] = columns as [PgColumn];
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
   const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
-  // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
+  // The page size is part of the SQL: as a parameter, it would make Postgres plan on every call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
@@ -181,11 +181,11 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
     });
   }
 
-  /** The rows for a count, which reads one column of the list's index and no field of them. */
+  /** The rows to count. Reads one column of the list's index and no field. */
   const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
     parts.rows($, { key } as unknown as F, condition, countLimit);
 
-  // In the order of the list, so that the list's own index is read.
+  // In list order, so Postgres reads the list's own index.
   const counting = ($: Placeholders<V>): SQL => {
     const some = parts.rowsToCount
       ? sql`(${parts.rowsToCount($, countLimit)}) counted`
@@ -256,7 +256,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
 
 const COUNT = sql<number>`count(*)::int`;
 
-/** The parameters of a statement, some of them from the row of the parent: together they have the names of `V`. */
+/** A statement's parameters, some of which come from the parent's row. Together they have the names of `V`. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Placeholders<V> {
   const placeholderOf = values as (name: string) => Placeholder;
   return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Placeholders<V>;
@@ -267,7 +267,7 @@ export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): 
   return { count: Math.min(count, exactTotalMax), isCapped: count > exactTotalMax };
 }
 
-/** The counting limit and one more row, which shows that there are more. */
+/** The counting limit plus one more row, which shows that there are more. */
 function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimit {
   return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, direction, positionCondition: () => undefined };
 }
@@ -275,12 +275,12 @@ function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimi
 const isBackward = (start: PageStart) => start === 'last' || start === 'before';
 const hasPosition = (start: PageStart) => start === 'after' || start === 'before';
 
-/** Rounds up to a power of two, so that pages by number need few statements. */
+/** Rounds up to a power of two, so pages by number need few statements. */
 function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
 
-/** The same page with converted rows. Its properties are written out, so that all pages have one hidden class. */
+/** The same page with converted rows. Its properties are written out to give all pages one hidden class. */
 export function mapPage<Item, Result>(
   { size, rows: items, hasNext, hasPrevious, positionOf, total }: Page<Item>,
   make: (row: Item) => Result,

@@ -1,4 +1,4 @@
-/** Reads the same page of many lists, each in the row of its parent, in one statement. */
+/** Reads the same page of many lists in one statement, each in its parent's row. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../database.js';
 import { positionValues } from './keyset.js';
@@ -14,13 +14,13 @@ import {
 import { asJson, jsonReader, type RowShape } from '../rows.js';
 import { builder, cachedByKey, statement, type Placeholders } from '../statement.js';
 
-/** The parameter of the list that is its parent's id. */
+/** The list's parameter that is its parent's ID. */
 export const EACH_PARENT = sql`parent.id`;
 
 interface Options<V extends object, Item> {
-  /** The name of its statements; that of the totals has ` total` behind it. */
+  /** The name of its statements. The statement for the totals adds ` total`. */
   readonly name: string;
-  /** The rows, with the column names of the page’s own select. */
+  /** The rows, with the column names of the page's own select. */
   readonly shape: RowShape;
   partOf($: Placeholders<V>, request: PartOfList): { from: SQL; order: SQL };
   totalOf($: Placeholders<V>): SQL;
@@ -29,7 +29,7 @@ interface Options<V extends object, Item> {
 
 type Rows<Id, V> = (on: Db, values: V) => Promise<{ id: Id; rows: unknown[][] }[]>;
 
-/** The totals take one more statement for all lists, only if one is needed. */
+/** If a total is needed, one more statement reads the totals of all lists. */
 export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(parts: Options<V, Item>) {
   const { name, shape, partOf, totalOf: totalIn, pageOf } = parts;
   const pages = cachedByKey<Rows<Id, V>>();

@@ -1,10 +1,10 @@
-/** Column types that several tables share, so that an identifier or a time is the same everywhere. */
+/** Column types that several tables share, so an identifier or a time is the same everywhere. */
 import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
 
-/** Compared byte by byte whatever the database's locale: cursors rely on that order. */
+/** Compared byte by byte whatever the database's locale. Cursors rely on that order. */
 export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
 
-/** With milliseconds, as clients and cursors have it. */
+/** With millisecond precision, like clients and cursors. */
 export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });
 
 export const createdAt = () => moment().notNull().defaultNow();
@@ -12,7 +12,7 @@ export const updatedAt = () => moment().notNull().defaultNow();
 
 export const money = () => numeric({ precision: 12, scale: 2, mode: 'number' });
 
-/** Drizzle's own arrays of text lose every backslash when they are read. */
+/** Drizzle's own string arrays lose every backslash when they are read. */
 export const textList = customType<{ data: string[]; driverData: string }>({
   dataType: () => 'text[]',
   toDriver: (list) => `{${list.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,

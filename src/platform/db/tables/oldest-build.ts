@@ -1,6 +1,6 @@
 /**
- * One row that says which builds the schema still serves: those that know this migration, by its time. A migration that
- * takes away what earlier builds use sets it.
+ * One row that says which builds the schema still supports: those that know this migration, by its time. A migration
+ * that removes something earlier builds use sets it.
  */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, pgTable } from 'drizzle-orm/pg-core';

@@ -1,4 +1,4 @@
-/** The queue: what is to be done after a commit. A row is deleted once it is done. */
+/** The queue: the work to do after a commit. A row is deleted once its work is done. */
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { byteOrderedText, createdAt, moment } from './columns.js';
 
@@ -11,9 +11,9 @@ export const tasks = pgTable(
     /** What the task belongs to. Each key has few places, so a busy one doesn't hold up the others. */
     key: byteOrderedText().notNull(),
     runAt: moment().notNull().defaultNow(),
-    /** Attempts that failed. */
+    /** The number of failed attempts. */
     attempts: integer().notNull().default(0),
-    /** While an instance runs the task, when another one may take it over. */
+    /** When another instance may take over a task that is running. */
     leasedUntil: moment(),
     createdAt: createdAt(),
   },
