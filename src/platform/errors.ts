@@ -3,7 +3,7 @@ import { ERRORS } from './limits.js';
 
 export type RefusalRow = readonly [status: number, sentence: string];
 
-/** What any market would refuse. */
+/** The refusals that any market has. */
 export const PLATFORM_REFUSALS = {
   VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
   MALFORMED_REQUEST: [400, 'The request could not be read.'],
@@ -16,7 +16,7 @@ export const PLATFORM_REFUSALS = {
   RATE_LIMITED: [429, 'Too many requests; wait a moment.'],
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
-  /** At `/graphql` alone. Clients know it by these very words, and by HTTP 200. */
+  /** Only at `/graphql`. Clients recognize these exact words and HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our side.'],
@@ -24,16 +24,16 @@ export const PLATFORM_REFUSALS = {
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
-/** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
+/** A refusal's contents besides its code and message. `details` has the keys that only this code uses. */
 export interface RefusalOptions {
-  /** The sentence for this very case, where it can say more than the general one. */
+  /** A message for this specific case, if it can say more than the general one. */
   message?: string;
   /**
-   * Field name (in the operation's own camelCase) → what is wrong with it. Beyond 50 they are counted in
+   * Maps a field name, in the operation's own camelCase, to the problem. Fields after the 50th are counted in
    * `fieldsLeftOut`.
    */
   fields?: Record<string, string>;
-  /** The submitted fields that would change and may not. */
+  /** The submitted fields that would change but aren't allowed to. */
   blockedFields?: readonly string[];
   details?: Record<string, unknown>;
 }
@@ -51,7 +51,8 @@ export class Refusal extends Error {
     facts: RefusalOptions = {},
   ) {
     const message = cut(facts.message ?? sentence);
-    // It tells its caller all there is to know. To collect a stack takes longer than all else, and floods are refused.
+    // The refusal says everything its caller needs. Collecting a stack takes longer than everything else, and floods
+    // are refused.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
@@ -68,7 +69,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Why there is no answer for anybody now. */
+/** The reasons why nobody gets a response right now. */
 export const OVERLOAD_CAUSES = [
   'database_away',
   'database_read_only',
@@ -78,13 +79,13 @@ export const OVERLOAD_CAUSES = [
 ] as const;
 export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
 
-/** An OVERLOADED that is the database's doing. */
+/** An OVERLOADED that the database causes. */
 export class Overload extends Refusal {
   constructor(
     readonly overloadCause: OverloadCause,
     message: string,
     cause: unknown,
-    /** The code by which PostgreSQL names its failure; undefined where none has come from there. */
+    /** PostgreSQL's error code. Undefined if the failure didn't come from there. */
     readonly sqlstate?: string,
   ) {
     super('OVERLOADED', PLATFORM_REFUSALS.OVERLOADED, { message, details: { retryAfter: 1 } });
@@ -94,17 +95,17 @@ export class Overload extends Refusal {
 
 const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
 
-/** Any part of an error's text may come from the caller, at any length: it is cut, but never inside a character. */
+/** Any part of an error's text may come from the caller, at any length. It is cut, but never inside a character. */
 export function cut(text: string, charactersMax: number = textCharactersMax): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
-/** `throw refuse('OVERLOADED')` rolls the transaction back by itself. */
+/** `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
 export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
 }
 
-/** Why a call has no viewer, and the sentence for a person: so that a client knows whether to refresh, or to log in. */
+/** Why a call has no viewer, with a message for people. It tells a client whether to refresh or to log in. */
 export const UNAUTHENTICATED_MESSAGES = {
   missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',
   malformed: 'The Authorization header holds no token of this service; send `Authorization: Bearer <token>`.',

@@ -1,11 +1,11 @@
-/** Identifiers: a prefix that names the kind of thing, and a KSUID. */
+/** Identifiers: a prefix that names the kind of object, and a KSUID. */
 import ksuid from 'ksuid';
 
 export type PrefixedId<P extends string = string> = `${P}_${string}`;
 
 export const ID_RANDOM_BYTES = 16;
 
-/** Builds the identifier for a time, rounded down to the second, and 16 bytes. */
+/** Builds an identifier from a time, rounded down to the second, and 16 bytes. */
 export function idFrom<P extends string>(prefix: P, milliseconds: number, bytes: Buffer): PrefixedId<P> {
   return `${prefix}_${ksuid.fromParts(milliseconds, bytes).string}`;
 }
@@ -23,7 +23,7 @@ export function idPattern(prefix: string): string {
   return `^${prefix}_[0-9A-Za-z]{27}$`;
 }
 
-/** The identifier that documents show. */
+/** The identifier shown in documentation. */
 export function exampleId<P extends string>(prefix: P): PrefixedId<P> {
   return `${prefix}_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`;
 }

@@ -1,4 +1,4 @@
-/** Connections to Redis. A server without Redis does not even load the client. */
+/** Connects to Redis. A server without Redis doesn't even load the client. */
 import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
 import { REDIS } from './service-limits.js';
@@ -6,7 +6,8 @@ import { REDIS } from './service-limits.js';
 export type { Redis } from 'ioredis';
 
 /**
- * Commands fail at once while there is no connection, and are never queued and sent later: a late count is a wrong one.
+ * Commands fail immediately while there is no connection. They are never queued for later, because a late count is a
+ * wrong count.
  */
 export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeoutMs): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
@@ -22,7 +23,7 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
   });
 }
 
-/** An answer that has come while the event loop was busy still counts. */
+/** A response that arrived while the event loop was busy still counts. */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));

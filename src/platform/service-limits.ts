@@ -1,67 +1,70 @@
 /**
- * The times and sizes of the server's own services, which callers do not meet as limits (`limits.ts`). Constants of a
- * plan stand beside their SQL. Units are part of the names.
+ * The times and sizes of the server's own services, which callers don't see as limits (see `limits.ts`). Constants of a
+ * query plan are next to their SQL. Names include their units.
  */
 
 /**
- * Sessions in memory. The end of a session is heard on a connection to Postgres; an instance that has not heard itself
- * there of late asks the database on every call.
+ * Sessions in memory. An instance learns of a session's end over a connection to Postgres. If it hasn't received its
+ * own heartbeat recently, it queries the database on every call.
  */
 export const SESSIONS_IN_MEMORY = {
-  /** Of sessions that the database has found active; some fifteen megabytes. */
+  /** Sessions that the database has found active: about fifteen megabytes. */
   max: 50_000,
   /** An older entry is read from the database again. */
   entryAgeMsMax: 30_000,
-  /** How old the youngest heartbeat that was heard may be. */
+  /** The maximum age of the last heartbeat received. */
   heartbeatAgeMsMax: 5_000,
 } as const;
 
-/** When keys were last used, which is exact to the minute and collected in memory. */
+/** When keys were last used, to the minute. Collected in memory before it's written. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
-/** The last of a full queue waits for 256 hashes, which is a minute at cost 12 where there is one at a time. */
+/** The last call in a full queue waits for 256 hashes. One at a time at cost 12, that takes a minute. */
 export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
 
-/** The queue of what is done after a commit, on each instance. */
+/** The queue of work to do after a commit, on each instance. */
 export const QUEUE = {
-  /** A task whose time has come waits no longer than this, if there is a place for it. */
+  /** A due task waits no longer than this if there is a place for it. */
   pollEveryMs: 1_000,
-  /** A claim that failed is made again after so long, whatever the looks find. */
+  /** A failed claim is repeated after this time, whatever the polls find. */
   claimEveryMs: 30_000,
-  /** A server that stops waits so long for tasks under way. */
+  /** How long a stopping server waits for running tasks. */
   finishWithinMs: 5_000,
-  /** A retry comes sooner or later by up to this part of its delay. */
+  /** A retry's delay varies by up to this fraction. */
   retrySpread: 0.1,
-  /** A key whose task was slow counts as slow for so long, however quick it is meanwhile. So many are kept. */
+  /** How long a key counts as slow after a slow task, and how many such keys are remembered. */
   slowForMs: 600_000,
   slowKeysMax: 1_000,
 } as const;
 
-/** The database, where the environment does not say otherwise. */
+/** The database, unless the environment says otherwise. */
 export const DATABASE = {
   poolSize: 10,
   queueTimeoutMs: 5_000,
-  /** Where no call was answered for so long, a full queue is the doing of the database. */
+  /** If no call has received a response for this part of the timeout, the database is the reason for a full queue. */
   silentPartOfQueueTimeout: 0.4,
   statementTimeoutMs: 10_000,
   lockTimeoutMs: 5_000,
   idleInTransactionTimeoutMs: 15_000,
   connectTimeoutSeconds: 5,
-  /** Of a transaction that failed with a serialization failure or a deadlock. */
+  /** Attempts of a transaction that fails with a serialization failure or a deadlock. */
   attempts: 4,
   migrationTimeoutMs: 600_000,
 } as const;
 
-/** Calls queue behind a migration that waits for a lock: for less than they would wait (`DATABASE.lockTimeoutMs`). */
+/**
+ * Calls queue behind a migration that waits for a lock. This is shorter than the time they'd wait
+ * (`DATABASE.lockTimeoutMs`).
+ */
 export const MIGRATIONS = {
   lockTimeoutMs: 1_000,
   retryAfterMs: 2_000,
   retryForMs: 600_000,
-  /** Whether another instance has done it. */
+  /** How often to check whether another instance has migrated the database. */
   pollEveryMs: 500,
 } as const;
 
-/** Connections apart from the pool of the APIs, so that events, deliveries and calls do not wait for each other. */
+/** Connections separate from the APIs' pool, so that events, deliveries, and calls don't wait for each other. */
 export const POOLS = {
   probe: { applicationName: 'job-marketplace probe', poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },
   events: { applicationName: 'job-marketplace events', poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
@@ -69,12 +72,12 @@ export const POOLS = {
 } as const;
 
 /**
- * A numbering costs as much for twenty events as for three. After each one the instance pauses in proportion to its
- * duration: a busy instance numbers more events at once, and an idle one numbers them soon.
+ * Numbering twenty events costs as much as numbering three. After each batch, the instance pauses in proportion to its
+ * duration. A busy instance therefore numbers more events at a time, and an idle one numbers them soon.
  */
 export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
-/** Events that one statement numbers, which is one short transaction, and that are counted as waiting for a number. */
+/** The number of events that one short transaction numbers, and the maximum that is counted as waiting. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
 export const LIVE = {
@@ -83,51 +86,53 @@ export const LIVE = {
    * comes back, the connections are lost.
    */
   answerWithinMs: 11_000,
-  /** Events that one statement reads for the streams of an instance. */
+  /** The number of events that one statement reads for an instance's streams. */
   batchEventsMax: 500,
 } as const;
 
-/** Of each part of a call. */
+/** Per part of a call. */
 export const TIMEOUTS = {
   /** Until the head of a request has arrived. */
   headMs: 10_000,
   /** Until the whole request has arrived. */
   requestMs: 30_000,
-  /** Until the client has read the whole answer. */
+  /** Until the client has read the whole response. */
   answerMs: 120_000,
-  /** While an answer is sent: how long the client may read no byte of it. */
+  /** How long the client may go without reading any bytes while a response is sent. */
   stalledMs: 30_000,
   /** Between requests. */
   idleMs: 65_000,
   /** Until the client of an open WebSocket has sent its `connection_init`. */
   webSocketInitMs: 5_000,
-  /** Between pings of a WebSocket: proxies cut a connection that is silent for a minute. */
+  /** Between pings on a WebSocket. Proxies close a connection that is silent for a minute. */
   webSocketPingMs: 25_000,
-  /** From the expiry of a stream's access token to the stream's end: a client that refreshes in time loses nothing. */
+  /**
+   * From the expiry of a stream's access token to the end of the stream. A client that refreshes in time loses nothing.
+   */
   afterExpiryMs: 60_000,
-  /** Once the server stops: until what is still under way is cut. */
+  /** When the server stops: until unfinished calls are cut off. */
   drainMs: 10_000,
 } as const;
 
-/** From the signal on, besides the lame duck's time: then the process ends, whatever the database leaves unanswered. */
+/** From the signal, not counting the lame-duck period. Then the process ends, even if the database hasn't responded. */
 export const STOP_WITHIN_MS = 24_000;
 
-/** The tests have shorter ones. */
+/** The tests use shorter ones. */
 export type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
-/** How long a server that stops waits for what may be on its way to it. */
+/** How long a stopping server waits for requests that may be on their way. */
 export const DRAINING = {
-  /** A client may just have sent a request on a connection that looks idle. */
+  /** A client may have just sent a request on a connection that looks idle. */
   idleConnectionMs: 250,
-  /** Browsers open connections in advance; a request may still be on its way on one. */
+  /** Browsers open connections in advance. A request may still be on its way on one. */
   unusedConnectionMs: 1_000,
-  /** The server stops listening after so long, even while new connections keep coming. */
+  /** The server stops listening after this time, even if new connections keep arriving. */
   acceptMs: 1_000,
 } as const;
 
 /**
- * So many failures in a row count as away, since a single one may be the watch's own connection. A database that falls
- * silent is noticed before the first call has waited in vain for a place at it (`queueTimeoutMs`).
+ * This many failures in a row count as an outage, since a single one may be the watch's own connection. A silent
+ * database is noticed before the first call has waited too long for a place (`queueTimeoutMs`).
  */
 export const DATABASE_WATCH = {
   pollEveryMs: 2_000,
@@ -137,36 +142,38 @@ export const DATABASE_WATCH = {
   failures: 2,
 } as const;
 
-/** Of the dry run's transaction, once it holds locks. */
+/** For the dry run's transaction, once it holds locks. */
 export const DRY_RUN_LOCK_WAIT_MS = 50;
 
 /**
- * Begins soon after the start, since some servers are replaced within an hour, but not during it. Refresh tokens are
- * kept for days after the end of their session, so that a stolen one is recognized.
+ * Starts soon after startup, since some servers are replaced within the hour, but not during it. Refresh tokens are
+ * kept for days after their session has ended, so that a stolen one is recognized.
  */
 export const HOUSEKEEPING = {
   firstAfterMs: 60_000,
   everyMs: 3_600_000,
   keptDaysAfterEnd: 7,
-  /** How much one statement deletes, so that it ends long before its timeout. */
+  /** The number of rows that one statement deletes, so that it finishes long before its timeout. */
   batchRows: 5_000,
   batchesMax: 1_000,
 } as const;
 
-/** Figures of the market and the database; a request for the metrics waits so long for the database. */
+/** Metrics of the market and the database. A request for the metrics waits this long for the database. */
 export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;
 
-/** The server counts as busy for so long after a call was refused because all of it was beyond capacity. */
+/** How long the server counts as busy after it refused a call because the whole server was over capacity. */
 export const BUSY_AFTER_REFUSAL_MS = 5_000;
 
-/** A call waits so long for Redis. After a failure or a late answer, documents are not looked for there for a while. */
+/**
+ * How long a call waits for Redis. After a failure or a late response, documents aren't looked up there for a while.
+ */
 export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
 
-/** A call is taken out of its budget's count until so long before its window ends: never out of the next window. */
+/** A call may be uncounted until this long before its window ends, so it is never taken out of the next window. */
 export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
 /**
- * How many characters of validated documents are kept, about a thousand usual documents. The syntax tree of a document
- * takes up to a hundred times the memory of its text.
+ * The total size of cached validated documents: about a thousand typical ones. A document's syntax tree takes up to a
+ * hundred times the memory of its text.
  */
 export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;

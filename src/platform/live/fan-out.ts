@@ -1,6 +1,6 @@
 /**
- * Reads new events in batches, once for all streams of this instance, and offers each event to the streams whose key it
- * has.
+ * Reads new events in batches, once for all streams of this instance, and offers each event to the streams that have
+ * its key.
  */
 import { LIVE } from '../service-limits.js';
 import type { Db } from '../db/database.js';
@@ -11,39 +11,39 @@ export interface PositionRange {
   readonly upTo: bigint;
 }
 
-/** An event of the log, with whatever decides who reads it. */
+/** An event in the log, with the facts that decide who may read it. */
 export interface LogEntry {
   readonly event: { readonly position: string | null };
 }
 
 /** A stream that waits for new events. */
 export interface Subscriber<Entry> {
-  /** It's offered the entries with this key. */
+  /** The stream is offered the entries with this key. */
   readonly key: string;
-  /** Whose own facts a batch must include; null if the reader has none. */
+  /** The user whose own facts a batch must include. Null if the reader has none. */
   readonly readerId: string | null;
   /** The entries of a batch that have its key, in order. */
   onBatch(entries: readonly Entry[]): void;
-  /** The stream joined while a batch without it was being read: it must read for itself from now on. */
+  /** The stream joined while a batch without it was being read. From now on, it must read on its own. */
   onGap(): void;
   end(): void;
 }
 
 export interface FanOut<Entry> {
-  /** The streams have been given the events up to this position. */
+  /** The streams have received the events up to this position. */
   readonly cursor: bigint;
-  /** Called when there are positions up to this one. */
+  /** Called when there are new positions, up to this one. */
   advanceTo(position: bigint): void;
   onEvents(listener: (upTo: bigint) => void): () => void;
-  /** Joins from `cursor` on. Returns a function that leaves. */
+  /** Joins at `cursor`. Returns a function that leaves. */
   join(subscriber: Subscriber<Entry>): () => void;
   close(): Promise<void>;
 }
 
 export interface BatchQueries<Entry> {
-  /** At most `LIVE.batchEventsMax` entries in this range, in the order of their positions. */
+  /** At most `LIVE.batchEventsMax` entries in this range, in order of position. */
   readBatch(db: Db, range: PositionRange, readerIds: readonly string[]): Promise<readonly Entry[]>;
-  /** The keys of the streams that this entry may be for, each of them once. */
+  /** The keys of the streams that this entry may be for, without duplicates. */
   keysOf(entry: Entry): readonly string[];
 }
 
@@ -88,7 +88,7 @@ export function createFanOut<Entry extends LogEntry>(
       return cursor;
     },
     advanceTo: (position) => {
-      // This instance begins at the first position that it gets.
+      // This instance starts at the first position it receives.
       if (last === undefined) cursor = position;
       if (last === undefined || position > last) {
         last = position;
@@ -124,7 +124,7 @@ interface Register<Entry> {
   end(): void;
 }
 
-/** The streams of this instance, by their keys. */
+/** This instance's streams, by key. */
 function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<Entry> {
   const allSubscribers = new Set<Subscriber<Entry>>();
   const byKey = new Map<string, Set<Subscriber<Entry>>>();

@@ -1,8 +1,8 @@
 /**
- * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
- * instance is notified on one listening connection, and also looks once a second, or more often while that connection
- * is silent; then it reads what is new once for all of its streams (`fan-out.ts`), and gives each what its reader may
- * read (`streams.ts`).
+ * Delivers events as they happen. The first instance to try gives committed events their positions (`numbering.ts`).
+ * Every instance is notified over one listening connection. It also polls once a second, or more often while that
+ * connection is silent. It then reads new events once for all of its streams (`fan-out.ts`) and gives each stream what
+ * its reader may see (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -19,39 +19,39 @@ import { createStream, type EventStream, type Selection } from './streams.js';
 export type { EventStream } from './streams.js';
 
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
-  /** Called after a commit: its events, if any, need positions. */
+  /** Called after a commit. Its events, if any, need positions. */
   wake(): void;
-  /** Calls back with the last position whenever there are new ones. Returns a function that ends that. */
+  /** Calls back with the last position whenever there are new ones. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events of this selection, as they happen. With `after`, the events behind that position come first; they're
-   * read through the caller's `db`, on the caller's quota.
+   * The events of this selection, as they happen. With `after`, the events after that position come first. They're read
+   * through the caller's `db`, on the caller's quota.
    */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
-  /** Called where a session was ended, once that is committed; other instances hear of it through Postgres. */
+  /** Called after the end of a session is committed. Other instances learn of it through Postgres. */
   announceSessionEnd(session: string): void;
   close(): Promise<void>;
 }
 
 /** The statements that number and read events, and the channels that their transactions notify. */
 export interface LiveQueries<Entry> extends BatchQueries<Entry> {
-  /** Notified with the last position. */
+  /** Receives the last position. */
   readonly positionsChannel: string;
-  /** Notified with the ID of each revoked session, and with heartbeats. */
+  /** Receives the ID of each revoked session, and heartbeats. */
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
-  /** Counts the events without a position, and sends the heartbeat on the channel of sessions. */
+  /** Counts the events without a position and sends the heartbeat on the sessions channel. */
   pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
-  /** Which of these sessions have ended. */
+  /** Returns those of these sessions that have ended. */
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
 }
 
 interface LogState {
   readonly lastPosition: string;
-  /** How many events have no position yet. */
+  /** The number of events without a position. */
   readonly waiting: number;
 }
 
@@ -62,7 +62,7 @@ interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
 
 interface LiveOptions<Entry> {
   readonly queries: LiveQueries<Entry>;
-  /** Not a pooler's, which passes on no notifications. */
+  /** Not a pooler's connection, which doesn't pass on notifications. */
   readonly connection: Connection;
   readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch' | 'recordHeartbeat'>;
   readonly log: Logger;

@@ -1,17 +1,16 @@
 /**
- * Numbers events after commits: one call is under way at a time, and another one follows it if there were commits
- * meanwhile.
+ * Numbers events after commits. One call runs at a time. If there are commits in the meantime, another call follows.
  */
 import { NUMBERING_PAUSE } from '../service-limits.js';
 
 export interface Numbering {
   wake(): void;
-  /** Waits for the call that is under way. */
+  /** Waits for the running call. */
   close(): Promise<void>;
 }
 
 interface NumberingOptions {
-  /** Numbers a batch; returns whether there may be more. */
+  /** Numbers a batch. Returns true if there may be more. */
   number(): Promise<boolean>;
   onFailure(error: unknown): void;
 }

@@ -1,10 +1,11 @@
 /**
- * Sessions that the database has found active, kept in memory: most calls don't query the database for their session.
- * An entry is used for half a minute, never beyond the session's own end, and only while the revocation feed is live.
+ * Keeps sessions that the database has found active in memory, so most calls don't query the database for their
+ * session. An entry is used for half a minute, but not after the session's own end, and only while the revocation feed
+ * is live.
  *
- * The feed is the channel on which Postgres sends the IDs of revoked sessions. Each instance also sends itself a
- * heartbeat on it with every poll. Notifications arrive in the order of their commits, so an instance that receives its
- * heartbeat has received every revocation that was committed before the heartbeat was sent.
+ * The feed is the channel on which Postgres sends the IDs of revoked sessions. With every poll, each instance also
+ * sends itself a heartbeat on it. Notifications arrive in commit order. So an instance that receives its heartbeat has
+ * received every revocation that was committed before the heartbeat was sent.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -13,13 +14,13 @@ import { SESSIONS_IN_MEMORY } from '../service-limits.js';
 const { max, entryAgeMsMax, heartbeatAgeMsMax } = SESSIONS_IN_MEMORY;
 
 export interface RevocationFeed {
-  /** Whether the last heartbeat that arrived is recent enough. */
+  /** True if the last heartbeat arrived recently enough. */
   isLive(): boolean;
   /** The message to send on the channel now. */
   heartbeat(): string;
-  /** Called for the heartbeats of all instances. Returns whether this one is the instance's own. */
+  /** Called for the heartbeats of all instances. Returns true if this one is the instance's own. */
   onHeartbeat(heartbeat: string): boolean;
-  /** Called when the instance starts to listen again: earlier notifications may be lost. */
+  /** Called when the instance starts to listen again, since earlier notifications may be lost. */
   restart(): void;
 }
 
@@ -48,11 +49,11 @@ export function isHeartbeat(message: string): boolean {
 }
 
 export interface ActiveSessions<Viewer> {
-  /** The viewer of a session that is known to be active. Undefined if the database must be asked. */
+  /** The viewer of a session that is known to be active. Undefined if the database must be queried. */
   find(session: string): Viewer | undefined;
-  /** The viewer of a session that was active when it was last looked up, and whose end hasn't been announced since. */
+  /** The viewer of a session that was active at its last lookup and whose end hasn't been announced since. */
   lastKnownViewer(session: string): Viewer | undefined;
-  /** Asks the database. If the session's end is announced meanwhile, the database's answer doesn't count. */
+  /** Queries the database. If the session's end is announced in the meantime, the result doesn't count. */
   lookUp(session: string, ask: () => Promise<KnownSession<Viewer> | undefined>): Promise<Viewer | undefined>;
   /** Called when the end of this session is committed. */
   endSession(session: string): void;

@@ -1,15 +1,15 @@
 /**
- * Finds the end of the sessions behind open streams: at once where the log-out is notified, or at the next look, which
- * checks all sessions of this instance in one statement.
+ * Finds out when the sessions behind open streams have ended: immediately if the logout is notified, or at the next
+ * poll, which checks all sessions of this instance in one statement.
  */
 import { STREAM } from '../limits.js';
 
 export interface SessionEnds {
-  /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
+  /** Calls back once, when the session has ended. Returns a function that stops waiting. */
   follow(session: string, onEnd: () => void): () => void;
-  /** Called on a notification that this session has ended. */
+  /** Called when this session's end is notified. */
   endSession(session: string): void;
-  /** Looks now: notifications may have been lost meanwhile. */
+  /** Polls now, since notifications may have been lost. */
   poll(): void;
   close(): void;
 }

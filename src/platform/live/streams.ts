@@ -1,24 +1,24 @@
 /**
- * One reader's events, as an iterator. A stream reads for itself until it has reached the last event, and then waits
- * for the fan-out to offer new ones. When its client reads too slowly it goes back to reading for itself, so that its
- * buffer has a bound and no event is lost.
+ * One reader's events, as an iterator. A stream reads on its own until it reaches the last event. Then it waits for the
+ * fan-out to offer new ones. If its client reads too slowly, the stream goes back to reading on its own. That bounds
+ * its buffer and loses no event.
  */
 import { STREAM } from '../limits.js';
 import type { Db } from '../db/database.js';
 import type { FanOut, LogEntry, PositionRange, Subscriber } from './fan-out.js';
 
 export interface EventStream<Event> extends AsyncIterableIterator<Event, undefined> {
-  /** Ends the stream: a pending `next()` resolves as done. */
+  /** Ends the stream. A pending `next()` resolves as done. */
   close(): void;
   next(): Promise<IteratorResult<Event, undefined>>;
   return(): Promise<IteratorResult<Event, undefined>>;
 }
 
-/** What one reader reads of the log. */
+/** The part of the log that one reader reads. */
 export interface Selection<Entry, Event> extends Pick<Subscriber<Entry>, 'key' | 'readerId'> {
   /** The entry as the reader sees it. Undefined if they can't read it. */
   read(entry: Entry): Event | undefined;
-  /** The next events in this range of positions, and the position up to which they have been read. */
+  /** The next events in this range, and the position up to which they have been read. */
   readPage(db: Db, range: PositionRange): Promise<{ readonly events: readonly Event[]; readonly upTo: bigint }>;
 }
 
@@ -31,7 +31,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
   db: Db,
 ): EventStream<Event> {
   const buffer: Event[] = [];
-  /** Every event up to this position was given, or is not for the reader. */
+  /** Every event up to this position was delivered or isn't for the reader. */
   let position = after ?? fanOut.cursor;
   let leave: (() => void) | undefined;
   let hasEnded = false;
@@ -45,7 +45,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
       for (const entry of entries) {
         const entryPosition = BigInt(entry.event.position ?? 0);
         if (entryPosition <= position) continue;
-        // Events in between that were not offered are not for this reader.
+        // Events in between that weren't offered aren't for this reader.
         position = entryPosition - 1n;
         if (buffer.length >= STREAM.bufferedEventsMax) return catchUp();
         const event = read(entry);
@@ -58,7 +58,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     end: close,
   };
 
-  /** Reads for itself from this position on, buffered events included. */
+  /** Reads on its own from this position, including the buffered events. */
   function catchUp(): void {
     leave?.();
     leave = undefined;
@@ -72,7 +72,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     wake();
   }
 
-  /** No other code runs between the last look at the cursor and joining, so that no event is missed. */
+  /** No other code runs between the last check of the cursor and joining, so no event is missed. */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -1,7 +1,7 @@
 /**
- * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that they follow from. Every
- * instance leases tasks that are due and runs them. If it's killed, another instance runs them once the lease has
- * expired. Each key has a few places of its own, and slow keys share a few others: they never take those of other keys.
+ * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that causes them. Every instance
+ * leases due tasks and runs them. If it's killed, another instance runs them once the lease has expired. Each key has a
+ * few places of its own. Slow keys share a few others, so they never take another key's places.
  */
 import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
@@ -15,11 +15,11 @@ import { repeat, type Repeated } from './repeat.js';
 
 export interface TaskKind {
   readonly limits: TaskLimits;
-  /** A condition on a key: while it's false, the tasks of that key wait. Without it, no key waits. */
+  /** A condition on a key. While it's false, that key's tasks wait. Without it, no key waits. */
   mayRun?(key: SQL): SQL;
-  /** After each attempt that failed, so many seconds until the next; after the last one the task is over. */
+  /** The delay after each failed attempt. After the last one, the task is given up. */
   readonly retryAfterSeconds: readonly number[];
-  /** If this throws, the task is run again once its lease has run out. */
+  /** If this throws, the task runs again once its lease has expired. */
   run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd>;
 }
 
@@ -34,16 +34,16 @@ export interface TaskLimits {
 }
 
 export interface TaskEnd {
-  /** A task that was not run is given back, and counts no attempt. */
+  /** A task that wasn't run is released, and no attempt is counted. */
   readonly outcome: 'done' | 'failed' | 'not run';
-  /** Whether it took so long that its key counts as slow from now on. */
+  /** True if the task took so long that its key now counts as slow. */
   readonly isSlow?: boolean;
-  /** Writes what came of it, in the transaction that ends the task. */
+  /** Writes the outcome, in the transaction that ends the task. */
   write?(tx: Db): Promise<unknown>;
 }
 
 export interface Queue extends Repeated {
-  /** Connections apart from those of the APIs, also for whoever queues tasks in the background. */
+  /** Connections separate from those of the APIs. Code that enqueues tasks in the background uses them too. */
   readonly db: Db;
 }
 
@@ -128,7 +128,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     if (outcome === 'not run') return requeueTask(tx, { ...task, retryAfterSeconds: 0 });
     const seconds = outcome === 'failed' ? kind.retryAfterSeconds[task.attempts] : undefined;
     if (seconds === undefined) return deleteTask(tx, task);
-    // Tasks that failed at the same time are not all retried at the same time.
+    // Spreads the retries of tasks that failed at the same time.
     const retryAfterSeconds = seconds * (1 + QUEUE.retrySpread * (2 * Math.random() - 1));
     return requeueTask(tx, { ...task, attempts: task.attempts + 1, retryAfterSeconds });
   }

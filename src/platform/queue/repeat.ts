@@ -1,10 +1,13 @@
 export interface Repeated {
   wake(): void;
-  /** Waits for what is under way. */
+  /** Waits for the work in progress. */
   close(): Promise<void>;
 }
 
-/** Does the work whenever it is woken and every so often without, and again at once as long as it returns true. */
+/**
+ * Does the work whenever it is woken, and at this interval otherwise. Repeats it immediately as long as it returns
+ * true.
+ */
 export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {
   const state = { isClosed: false, wake: () => {} };
 

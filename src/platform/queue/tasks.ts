@@ -1,10 +1,10 @@
-/** The queue in the database: queues tasks, leases them to the instance that runs them, and ends them. */
+/** The queue in the database: enqueues tasks, leases them to the instance that runs them, and ends them. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../db/database.js';
 import { statement, type Placeholders } from '../db/statement.js';
 import { tasks } from '../db/tables/tasks.js';
 
-/** A task that this instance runs, for as long as the lease is still the one that it got. */
+/** A task that this instance runs, as long as it still holds the same lease. */
 export interface Task {
   readonly id: string;
   readonly key: string;
@@ -20,7 +20,7 @@ const insertTaskList = statement(
     on conflict (id) do update set run_at = now() where tasks.leased_until is null or tasks.leased_until <= now()`,
 );
 
-/** A task that waits already keeps its attempts and becomes due; one that is being run is not changed. */
+/** A task that is already waiting keeps its attempt count and becomes due now. A running task is left unchanged. */
 export async function insertTasks(tx: Db, kind: string, list: readonly Pick<Task, 'id' | 'key'>[]) {
   await insertTaskList(tx, { kind, list: JSON.stringify(list) });
 }
@@ -29,7 +29,7 @@ interface DatedTask extends Pick<Task, 'id' | 'key'> {
   readonly kind: string;
 }
 
-/** Queues a task for later, or moves it. An instance that runs it now loses its lease. */
+/** Enqueues a task for later, or reschedules it. An instance that is running it loses its lease. */
 export const queueTaskAt = statement(
   'queueTaskAt',
   {},
@@ -50,7 +50,7 @@ interface Claim {
   /** A Postgres array with the keys of all tasks that this instance runs. */
   readonly running: string;
   readonly slowKeys: string;
-  /** Whether to claim tasks of slow keys, or of all others. */
+  /** True to claim tasks of slow keys, false to claim all others. */
   readonly isSlow: boolean;
   readonly placesPerKey: number;
   readonly places: number;
@@ -59,7 +59,7 @@ interface Claim {
 
 const IS_DUE = sql.raw('run_at <= now() and (leased_until is null or leased_until <= now())');
 
-/** The kinds of which some task is due, so that one look serves for all of them. */
+/** The kinds that have due tasks, so one poll serves all of them. */
 export const selectDueKinds = statement(
   'selectDueKinds',
   { kind: sql<string>`kinds.kind` },
@@ -68,8 +68,8 @@ export const selectDueKinds = statement(
 );
 
 /**
- * Finds the keys by a skip scan of the index, however many tasks each has. Keys come in random order: none waits for
- * those with more tasks or older ones.
+ * Finds the keys by a skip scan of the index, however many tasks each has. Keys come in random order, so none waits for
+ * keys with more or older tasks.
  */
 export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
   return statement(
@@ -103,7 +103,7 @@ export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
 
 const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 
-/** Returns no row if the lease is lost, as does the next. */
+/** Returns no row if the lease is lost. The next statement does the same. */
 export const deleteTask = statement(
   'deleteTask',
   { id: tasks.id },

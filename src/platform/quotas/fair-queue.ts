@@ -1,32 +1,31 @@
 /**
- * A bounded queue for a scarce resource, of which so many calls at once may have a place. A place that becomes free
- * goes to the next network address in turn, and there to the next user in turn. Where the queue is full, a call from an
- * address with fewer waiting calls than another replaces that address' newest call; where no other address has more,
- * the server is beyond capacity.
+ * A bounded queue for a scarce resource with a fixed number of places. A free place goes to the next network address in
+ * turn, and within it to the next user in turn. If the queue is full, a call from an address with fewer waiting calls
+ * replaces the newest call of another address. If no other address has more, the server is over capacity.
  */
 import type { Refusal } from '../errors.js';
 import { createQuota, type Bound, type Release, type Client, type QuotaSettings } from './quota.js';
 
 export interface FairQueueSettings extends QuotaSettings {
-  /** How many may be at work at once. */
+  /** The number of calls that may run at the same time. */
   readonly places: number;
-  /** How many of these for one address: the rest stay free for the others, however long its work takes. */
+  /** The places one address may use. The rest stay free for others, however long the work takes. */
   readonly placesPerAddress?: number;
-  /** How many of these for one user at one address. */
+  /** The places one user may use at one address. */
   readonly placesPerUser?: number;
-  /** How many of these for long work, of all addresses together. */
+  /** The places for long work, for all addresses together. */
   readonly placesForLong?: number;
   readonly waitMs: number;
 }
 
 export interface Work {
-  /** Whether the work takes a hundred times as long as most. */
+  /** True if the work takes a hundred times as long as most. */
   readonly isLong?: boolean;
 }
 
 export interface FairQueue {
   run<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T>;
-  /** Refuses all calls that wait, and from now on all that would have to wait. */
+  /** Refuses all waiting calls and, from now on, every call that would have to wait. */
   stop(reason: () => Refusal): void;
   readonly active: number;
   readonly waiting: number;
@@ -53,7 +52,7 @@ export function createFairQueue({
 }: FairQueueSettings): FairQueue {
   const share = createQuota(settings);
   const atWork = createQuota({ ...settings, limits: { of: 'at work' } });
-  /** By address and user. An address or user that was served moves to the end, so that the first one is next. */
+  /** By address and user. An address or user that was served moves to the end, so the first one is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   let servedLastMs = -Infinity;
@@ -91,7 +90,7 @@ export function createFairQueue({
   function wait(asking: Client, kind: Work): Promise<Release> {
     if (stopped) throw stopped();
     const { address, user } = asking;
-    // A copy: the user of the original may become known while it waits.
+    // A copy, because the original's user may become known while it waits.
     const client: Client = { address, user };
     if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const release = share.take(client);
@@ -112,8 +111,8 @@ export function createFairQueue({
   }
 
   /**
-   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: one of
-   * its user, and a long one.
+   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: one
+   * from its user and a long one.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
@@ -155,8 +154,8 @@ export function createFairQueue({
   }
 
   /**
-   * The limit is the server's, unless calls are still being served and other users or addresses would get a place, or
-   * this address has more waiting calls than all others together.
+   * The limit is the server's in all cases but two: calls are still being served and other users or addresses would get
+   * a place, or this address has more waiting calls than all others together.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {

@@ -1,7 +1,7 @@
 /**
- * Each connection is an open file, and the operating system limits the open files of a process. Where that limit is
- * below the quota of connections, the quota is lowered to it: otherwise idle connections would use up all files, and
- * the server could not connect to its own database.
+ * Each connection is an open file, and the operating system limits a process's open files. If that limit is below the
+ * connection quota, the quota is lowered to it. Otherwise, idle connections would use up all files, and the server
+ * couldn't connect to its own database.
  */
 import { readFileSync } from 'node:fs';
 import type { QuotaTable } from './quota-limits.js';
@@ -9,7 +9,7 @@ import type { QuotaTable } from './quota-limits.js';
 /** For the database, logs, and connections that wait for their sockets. */
 const OTHER_FILES = 1_200;
 
-/** The limit of this process; infinite where the system does not report it. */
+/** This process's limit. Infinite if the system doesn't report it. */
 export function openFilesMax(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);

@@ -1,13 +1,13 @@
-/** The table of quotas as the environment configures it. */
+/** The table of quotas, with the values that the environment sets. */
 import { QUOTAS, type QuotaName } from '../limits.js';
 
-/** How much of something scarce may be held at once; beyond it a call is refused, or a connection closed. */
+/** How much of a scarce resource may be held at the same time. Above it, a call is refused or a connection closed. */
 export interface QuotaLimits {
-  /** What is counted, in words. */
+  /** The counted resource, in words. */
   readonly of: string;
-  /** One user inside a network address. */
+  /** One user within a network address. */
   readonly perUser?: number | undefined;
-  /** One network address, IPv6 by its /64. */
+  /** One network address. An IPv6 address counts by its /64. */
   readonly perAddress?: number | undefined;
   /** All callers together. */
   readonly total?: number | undefined;
@@ -21,7 +21,7 @@ interface ShareVariables {
   readonly SHARE_STREAMS_PER_ADDRESS: number;
 }
 
-/** Behind a proxy all connections come from the proxy's address, so that they have no limit for one address. */
+/** Behind a proxy, all connections come from the proxy's address, so there is no limit per address. */
 export function quotasOf(variables: ShareVariables, isBehindProxy: boolean): QuotaTable {
   const streamsPerAddress = variables.SHARE_STREAMS_PER_ADDRESS;
   return {

@@ -1,31 +1,31 @@
 /**
- * A quota: how much of a scarce resource one user, one network address and all callers together may hold at once. A
- * caller who asks for more than their own limit is refused with 429, and with 503 where the limit of all callers
- * together is reached.
+ * Limits how much of a scarce resource one user, one network address, and all callers together may hold at the same
+ * time. Above a caller's own limit, a call is refused with 429. Above the limit of all callers together, it's refused
+ * with 503.
  */
 import { type Refusal, refuse } from '../errors.js';
 import type { QuotaName } from '../limits.js';
 import type { QuotaLimits } from './quota-limits.js';
 
 /**
- * Who a quota is counted for: a user inside a network address; the address alone until the user's session is known to
- * be active.
+ * The holder of a quota: a user within a network address, or only the address until the user's session is known to be
+ * active.
  */
 export interface Client {
   readonly address: string;
   user?: string | undefined;
-  /** Whether the client has closed the connection, so that no answer can be sent. */
+  /** True if the client has closed the connection, so it can't receive a response. */
   isGone?(): boolean;
 }
 
-/** The server's own work, such as its start and housekeeping. */
+/** The server's own work, such as startup and cleanup. */
 export const SERVER: Client = { address: 'server' };
 
-/** Whose limit was reached; 'gone' where the client left while its call waited. */
+/** Whose limit was reached. 'gone' if the client left while its call waited. */
 export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
 export type Bound = (typeof BOUNDS)[number];
 
-/** Events of quotas that the metrics count. */
+/** Quota events that the metrics count. */
 export interface QuotaEvents {
   refused(share: QuotaName, bound: Bound): void;
   waited(share: QuotaName, seconds: number): void;
@@ -33,13 +33,13 @@ export interface QuotaEvents {
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
-/** Gives back what was taken; a second time changes nothing. */
+/** Releases what was taken. A second call has no effect. */
 export type Release = () => void;
 
 export interface Quota {
-  /** Takes so much, or throws a refusal. */
+  /** Takes this amount, or throws a refusal. */
   take(client: Client, amount?: number): Release;
-  /** The refusal for a client at the limit, or one that has waited too long. */
+  /** The refusal for a client that is at the limit or has waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
   /** The address that holds the most. */
@@ -59,8 +59,8 @@ export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 
   let sweptAt = ADDRESSES_UNSWEPT;
 
   /**
-   * Addresses that hold nothing stay in the map for a while: most return, and adding and removing a key on every
-   * call would be work for the garbage collector.
+   * Addresses that hold nothing stay in the map for a while. Most of them return, and adding and removing a key on
+   * every call would burden the garbage collector.
    */
   function heldBy(address: string): HeldByAddress {
     const known = addresses.get(address);
@@ -135,7 +135,7 @@ interface HeldByAddress extends Held {
   users: Map<string, Held> | undefined;
 }
 
-/** So many addresses may be kept that hold nothing, and so many users of each. */
+/** How many addresses that hold nothing may be kept, and how many users of each. */
 const ADDRESSES_UNSWEPT = 1_000;
 const USERS_REMEMBERED = 10;
 

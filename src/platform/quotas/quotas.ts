@@ -1,4 +1,4 @@
-/** All quotas, made once at start from the table in `market/rules/limits.ts` and the configuration. */
+/** All quotas, created once at startup from the table in `limits.ts` and the configuration. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HEAVY_READ, STREAM, type QuotaName } from '../limits.js';
 import type { QuotaTable } from './quota-limits.js';
@@ -13,7 +13,7 @@ export interface Quotas {
   readonly streams: Quota;
   readonly requests: Quota;
   readonly heavyReads: FairQueue;
-  /** For events on streams, one in each turn of the event loop: streams that are far behind hold up nobody. */
+  /** For events on streams, one per turn of the event loop, so a stream that is far behind delays nobody. */
   readonly streamEvents: FairQueue;
   readonly unreadBytes: Quota;
 }
@@ -28,19 +28,19 @@ export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
     streams: createQuota(settings('streams')),
     requests: createQuota(settings('requests')),
     heavyReads: createFairQueue({ ...settings('heavyReads'), places: 1, waitMs: HEAVY_READ.waitMs }),
-    // None is refused: each stream waits with one event at most.
+    // No event is refused, because each stream waits with at most one.
     streamEvents: createFairQueue({
       ...settings('streams'),
       limits: { of: 'events' },
       places: 1,
       waitMs: STREAM.eventWaitMs,
     }),
-    // Above the total, the largest client is cut instead of the one that came last.
+    // Above the total, the largest client is cut off instead of the latest one.
     unreadBytes: createQuota({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };
 }
 
-/** Settles when it is the client's turn. Whatever else waits for the event loop goes on before the next one's turn. */
+/** Settles when it is the client's turn. Between two turns, the event loop handles everything else that is waiting. */
 export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   return new Promise((begin, refuse) => {
     const work = async () => {
@@ -51,7 +51,7 @@ export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   });
 }
 
-/** A request under way counts for its address, and also for its user once that is known. */
+/** A request in progress counts against its address, and against its user once that is known. */
 export class RequestUnderWay {
   #release: Release;
   #isOver = false;
@@ -63,7 +63,7 @@ export class RequestUnderWay {
     this.#release = requests.take(client);
   }
 
-  /** Throws a refusal if the user has more requests under way than they may. */
+  /** Throws a refusal if the user has too many requests in progress. */
   identify(user: string): void {
     if (this.client.user === user || this.#isOver) return;
     this.#release();
