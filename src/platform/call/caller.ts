@@ -1,4 +1,4 @@
-/** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
+/** The caller of one request: their credentials, and the rate-limit budgets that the request consumes. */
 import type { RequestRecord } from '../telemetry/record.js';
 import { refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
@@ -14,13 +14,13 @@ export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
-  /** The client that the quotas of this request are counted for; its user is set once it is known. */
+  /** The client whose quotas count this request. Its user is set once it is known. */
   readonly client: Client;
-  /** The token of the Authorization header: empty if it is no bearer token, undefined if there is no header. */
+  /** The token in the Authorization header. Empty if it isn't a bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
   /** The value of the Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
-  /** What the caller's program calls itself. */
+  /** The name that the caller's program gives itself. */
   readonly program?: string | null;
 }
 
@@ -33,18 +33,18 @@ export interface Consumption {
 type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
-  /** The budgets that this request was counted in, for the answer's headers. */
+  /** The budgets that this request consumed, for the response headers. */
   readonly taken = new Map<string, RateLimitResult>();
   /** The database outside a dry run, on the caller's quota of connections. */
   readonly pool: Db;
-  /** Set where this request is a dry run. */
+  /** Set if this request is a dry run. */
   dryRun: DryRun | undefined;
-  /** Whether an earlier answer was replayed. */
+  /** True if an earlier response was replayed. */
   replayed = false;
-  /** Whether the caller has an API key that only reads; known once the viewer is. */
+  /** True if the caller has a read-only API key. Known once the viewer is known. */
   onlyReads = false;
   readonly client: Client;
-  /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
+  /** Receives the user once the session is known to be active. Throws if the user has too many requests in progress. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
   #isFromMemory = false;
@@ -66,18 +66,18 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.pool = services.db.of(this.client);
   }
 
-  /** Whether the caller has an API key, which may do less than a session. */
+  /** True if the caller has an API key, which may do less than a session. */
   get hasApiKey(): boolean {
     return this.#credentials.kind === 'API key';
   }
 
-  /** When the access token expires; undefined for an API key. */
+  /** When the access token expires. Undefined for an API key. */
   get tokenExpiresAt(): Date | undefined {
     if (this.#credentials.kind !== 'session') return undefined;
     return new Date(this.#credentials.claims.expiresAtSeconds * 1000);
   }
 
-  /** The database of this request's operations: the pool, or the transaction of the dry run. */
+  /** The database for this request's operations: the pool, or the dry run's transaction. */
   get db(): Db {
     return this.dryRun?.transaction ?? this.pool;
   }
@@ -86,7 +86,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.dryRun = createDryRun(this.pool, this.services.recordedEffects);
   }
 
-  /** Runs a whole request, and then ends its dry run if it became one. */
+  /** Runs a whole request, then ends its dry run if it became one. */
   async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.services.db.asOneHolder(work);
@@ -95,7 +95,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     }
   }
 
-  /** Who calls, looked up once in each request; `byDatabase` where memory is not enough. */
+  /** The caller, looked up once per request. Use `byDatabase` if memory isn't enough. */
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
@@ -134,7 +134,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     throw unauthenticated(reason, message);
   }
 
-  /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
+  /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be refunded. */
   async consume(name: BudgetOf<S>, identity: string): Promise<Consumption> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
@@ -147,7 +147,10 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     };
   }
 
-  /** The same without a word of it in the answer: in how many seconds there is room again, or 0 where there was. */
+  /**
+   * The same, without showing it in the response. Returns the number of seconds until there is room again, or 0 if
+   * there is room.
+   */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
     return allowed ? 0 : retryAfterSeconds;
@@ -161,7 +164,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 }
 
-/** The budget of a caller whose token is invalid. A call without a token is counted in none, since it is no guess. */
+/** The budget of a caller whose token is invalid. A call without a token isn't counted, because it isn't a guess. */
 const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' | 'expiredToken' | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
@@ -170,7 +173,7 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' 
   session_ended: 'invalidToken',
 };
 
-/** The token is empty if the header holds no bearer token, and undefined if there is no header. */
+/** The token is empty if the header has no bearer token, and undefined if there is no header. */
 function readCredentials<V extends FrameViewer>(
   accessTokens: FrameServices<V>['accessTokens'],
   token: string | undefined,

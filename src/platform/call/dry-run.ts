@@ -1,7 +1,7 @@
 /**
- * A dry run executes everything and rolls it back, so that its answer and its costs are those of a real call. Its
- * transaction begins with the first operation that would write, and is rolled back when the request has been answered.
- * All reads in between are in that transaction.
+ * A dry run executes everything and rolls it back, so its response and its costs are those of a real call. Its
+ * transaction begins with the first operation that would write, and is rolled back after the response. All reads in
+ * between run in that transaction.
  */
 import { Overload, refuse } from '../errors.js';
 import { waitForLocksAtMost, type Db } from '../db/database.js';
@@ -14,8 +14,8 @@ const HEADER_VALUES = new Map([
 ]);
 
 /**
- * Whether a request asks for a dry run. Refuses any other value: a caller who misspelt it would otherwise make a real
- * call.
+ * True if a request asks for a dry run. Any other value is refused, because a caller who misspells it would otherwise
+ * make a real call.
  */
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
@@ -24,17 +24,17 @@ export function wantsDryRun(header: string | undefined): boolean {
   return isWanted;
 }
 
-/** What a dry run did, by kind of effect. */
+/** The effects of a dry run, by kind. */
 export type DryRunEffects = Readonly<Record<string, object[]>>;
 
 /** How a market reads back what a transaction has recorded. */
 export interface RecordedEffects {
   readonly kinds: readonly string[];
-  /** The effects since this time of the server's clock, each with the identifier of its row. */
+  /** The effects since this server time, each with its row's identifier. */
   since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
-/** The numbers of the effects, for a header that has no room for the effects. */
+/** The counts of the effects, for a header that has no room for the effects themselves. */
 export function countsOf(effects: DryRunEffects) {
   const counts = Object.entries(effects).map(([kind, list]) => [kind, list.length]);
   return { ...Object.fromEntries(counts), complete: false };
@@ -42,14 +42,14 @@ export function countsOf(effects: DryRunEffects) {
 
 export interface DryRun {
   readonly effects: DryRunEffects;
-  /** Undefined before the first operation that writes has begun. */
+  /** Undefined before the first writing operation has begun. */
   readonly transaction: Db | undefined;
   /**
-   * Runs one operation in the transaction, which it begins if necessary. A refused operation is rolled back at once, as
-   * in a real call.
+   * Runs one operation in the transaction, which it begins if necessary. A refused operation is rolled back
+   * immediately, as in a real call.
    */
   run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-  /** Rolls back, if a transaction has begun. */
+  /** Rolls back the transaction, if it has begun. */
   end(): Promise<void>;
 }
 
@@ -65,15 +65,15 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let finish = () => {};
 
   /**
-   * With the usual lock timeout, two requests that lock the same rows in opposite orders would wait for each other for
-   * all of it, each with a connection.
+   * With the usual lock timeout, two requests that lock the same rows in opposite orders would wait for each other
+   * until it passes, each holding a connection.
    */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
   }
 
-  /** Settles when the transaction has begun; it stays open until `finish` is called. */
+  /** Settles when the transaction has begun. It stays open until `finish` is called. */
   function begin(): Promise<Db> {
     beganAt = Date.now();
     const end = new Promise<void>((resolve) => (finish = resolve));
@@ -86,7 +86,7 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
         throw new RollbackSignal();
       };
       rollback = pool.inTransaction(open).catch((error: unknown) => {
-        // Where the connection was lost, the next statement fails with that error.
+        // If the connection was lost, the next statement fails with that error.
         state.isOpen = false;
         if (!(error instanceof RollbackSignal)) reject(error);
       });
@@ -124,12 +124,12 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
 
 interface State {
   isOpen: boolean;
-  /** The first failure of the database; later statements of the transaction fail because of it. */
+  /** The first database failure. Later statements of the transaction fail because of it. */
   failure: unknown;
 }
 
 /**
- * GraphQL does not wait for reads whose parent has failed. After the rollback they would reach a connection that serves
+ * GraphQL doesn't wait for reads whose parent has failed. After the rollback, they would reach a connection that serves
  * another request.
  */
 function whileOpen(tx: Db, state: State): Db {
@@ -144,7 +144,7 @@ function whileOpen(tx: Db, state: State): Db {
   };
 }
 
-/** Turns errors of the database into refusals here, since the answer is made before the transaction ends. */
+/** Turns database errors into refusals here, because the response is built before the transaction ends. */
 async function translateDatabaseErrors<T>(state: State, work: () => Promise<T>): Promise<T> {
   if (!state.isOpen)
     throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });

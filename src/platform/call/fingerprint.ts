@@ -1,6 +1,6 @@
 /**
- * Makes one text for all inputs that an operation treats alike, through either API and in any order of fields. A
- * missing field and null are alike, except for a field that null clears.
+ * Creates the same string for all inputs that an operation treats alike, in either API and any field order. A missing
+ * field and null are the same, except for a field that null clears.
  */
 import type { z } from 'zod';
 import { isIgnored } from '../fields/read-only.js';
@@ -29,7 +29,7 @@ function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean)
   return Object.fromEntries(fields);
 }
 
-/** Null clears a value; for a group of fields, and for parameters outside the body, it means absent. */
+/** Null clears a value. For a group of fields and for parameters outside the body, null means absent. */
 function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
   const { parameter, readOnly, implied } = metaOf(field);
   if (implied || (readOnly && isIgnored(name))) return false;

@@ -1,6 +1,6 @@
 /**
- * Executes a call with an idempotency key exactly once: its answer is committed together with its effect. A client that
- * retries with the same key and input gets that answer, whether the first answer was lost or the server crashed in
+ * Executes a call with an idempotency key exactly once: its result is committed together with its effect. A client that
+ * retries with the same key and input gets that result, even if the first response was lost or the server crashed in
  * between.
  */
 import { refuse } from '../errors.js';
@@ -12,13 +12,13 @@ export interface IdempotentCall {
   userId: string;
   operation: string;
   key: string;
-  /** HMACs of the input, under the present secret and the previous one. */
+  /** HMACs of the input, under the current and the previous secret. */
   inputHmacs: readonly string[];
 }
 
 type Claim = Pick<IdempotentCall, 'userId' | 'operation' | 'key'>;
 
-/** The statements on the answers that are kept for retries. */
+/** The statements for the results that are kept for retries. */
 export interface StoredAnswers {
   lockKey(tx: Db, claim: Claim): Promise<readonly { locked: boolean }[]>;
   selectRecord(db: Db, claim: Claim): Promise<readonly { inputSeal: string; answer: string }[]>;
@@ -49,8 +49,8 @@ export function once<Output>(
 }
 
 /**
- * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
- * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
+ * Looks for an earlier result before `prepare`, which may fail on a retry. For example, the current password has
+ * changed by then. After a failure it looks again, because a concurrent call with the same key may have succeeded.
  */
 export async function prepareUnlessAnswered<Output, Preparation>(
   answers: StoredAnswers,
@@ -69,7 +69,7 @@ export async function prepareUnlessAnswered<Output, Preparation>(
   }
 }
 
-/** The earlier answer for this key; refuses a key that was used with another input. */
+/** The earlier result for this key. Refuses a key that was used with another input. */
 async function earlierAnswer<Output>(
   answers: StoredAnswers,
   db: Db,
@@ -90,7 +90,7 @@ export function checkKey(key: string): string {
 
 const MOMENT = '$moment';
 
-/** Marks dates: JSON would make strings of them, and the APIs treat the two differently. */
+/** Marks dates, because JSON would turn them into strings, and the APIs treat the two differently. */
 function serialize(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];

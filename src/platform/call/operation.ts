@@ -1,4 +1,4 @@
-/** Runs the operations of both APIs. `perform` lists the steps of every call in their order. */
+/** Runs the operations of both APIs. `perform` lists the steps of every call in order. */
 import type { z } from 'zod';
 import { Refusal, refuse } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
@@ -9,14 +9,14 @@ import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './id
 import type { FrameServices, FrameViewer } from './services.js';
 import { invalidField, parse } from './validation.js';
 
-/** What an operation gets to run with. A market's calls have its own viewers, services, and parts. */
+/** What an operation runs with. A market's calls have their own viewers, services, and parts. */
 export interface Call {
   readonly viewer: unknown;
   /** The operation reads and writes only through this. */
   readonly db: Db;
   readonly services: object;
   readonly caller: CallerInCall;
-  /** The parts of the answer that the API needs next. Reading them in the same statement saves a round trip. */
+  /** The parts of the result that the API needs next. Reading them in the same statement saves a round trip. */
   readonly include: object;
 }
 
@@ -25,25 +25,25 @@ export type CallerInCall<V extends FrameViewer = FrameViewer, S extends FrameSer
   'consume' | 'tryConsume' | 'dryRun' | 'forgetViewerOf' | 'hasApiKey' | 'client' | 'request' | 'viewer'
 >;
 
-/** Who may perform an operation. A list names roles. */
+/** Who may perform an operation. A list contains role names. */
 export type Allowed = 'anyone' | 'signed in' | readonly string[];
 
 export interface Operation<Input, Output, C extends Call = Call, Preparation = unknown> {
   /** The name in GraphQL, which is also the scope of an idempotency key. */
   readonly name: string;
-  /** One sentence for readers of the reference. */
+  /** One sentence for the API reference. */
   readonly description: string;
   readonly allows: Allowed;
-  /** The rate limit that a call consumes before anything is read; with `own` the operation does so itself. */
+  /** The rate limit that a call consumes before anything is read. With `own`, the operation consumes it itself. */
   readonly budget: string;
-  /** The codes of its own rules, beside those that follow from its input and from the lifecycle. */
+  /** The codes of its own rules. Those that follow from its input and from the lifecycle aren't listed. */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /** True for operations that open or end a session: they ignore `Idempotency-Key` and `Dry-Run`. */
+  /** True for operations that open or end a session. They ignore `Idempotency-Key` and `Dry-Run`. */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
-   * True for operations that answer a secret. The secret is never stored, so they ignore `Idempotency-Key`. They refuse
-   * a dry run, because a secret that was rolled back is worth nothing.
+   * True for operations that return a secret. The secret is never stored, so they ignore `Idempotency-Key`. They refuse
+   * a dry run, because a rolled-back secret is useless.
    */
   readonly answersSecret?: boolean;
   /**
@@ -53,30 +53,30 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   readonly needsSession?: boolean;
   /** True for operations that need the database to confirm that the API key or the session is still active. */
   readonly asksDatabase?: boolean;
-  /** True if null clears a field, and so differs from omitting it. */
+  /** True if null clears a field, which makes it different from omitting the field. */
   readonly nullClears?: boolean;
-  /** Loads data that the operation needs, which takes long the first time. Called before a transaction begins. */
+  /** Loads data that the operation needs and that takes long the first time. Called before a transaction begins. */
   load?(input: Input): Promise<void>;
   /**
-   * Slow work such as hashing, done before a transaction begins; `run` gets its result. In a dry run such an operation
-   * must be the only mutation of its request, because the transaction of another one would be open.
+   * Slow work such as hashing, done before a transaction begins. `run` receives its result. In a dry run, such an
+   * operation must be the request's only mutation, because another one's transaction would be open.
    */
   prepare?(call: C, input: Input): Promise<Preparation>;
-  // Methods, so that operations of different viewers fit into one list.
+  // Methods, so that operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
-/** The others only read, or open sessions and accounts, which have rate limits of their own. */
+/** The others only read, or open sessions and accounts, which have their own rate limits. */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
 }
 
-/** Whether the call supports Idempotency-Key. */
+/** True if the call supports Idempotency-Key. */
 export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
   return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
-/** A function parses the input later, so that a malformed one is refused after authentication and rate limit. */
+/** A function parses the input later, so a malformed one is refused after authentication and the rate limit. */
 export type InputSource = object | (() => Promise<object>);
 
 const NO_PARTS = {};
@@ -104,7 +104,7 @@ export async function perform<Input, Output>(
   }
 }
 
-/** Performs a read nested in another one: it consumes no rate limit; everything else is the same. */
+/** Performs a read nested in another one. It consumes no rate limit. Everything else is the same. */
 export async function performWithin<Input, Output>(
   operation: Operation<Input, Output>,
   input: InputSource,
@@ -152,7 +152,7 @@ function assertLogIn({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
   if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
-/** For an operation that needs a session only for some of its input. */
+/** For an operation that needs a session only for some of its inputs. */
 export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
   assertLogIn(caller);
   await caller.viewer({ byDatabase: true });
@@ -172,7 +172,7 @@ interface CallContext {
   readonly include: object;
 }
 
-/** Runs the operation: once for its idempotency key, or plainly; in a dry run, or not. */
+/** Runs the operation: with or without an idempotency key, and in a dry run or not. */
 async function run<Input, Output>(
   operation: Operation<Input, Output>,
   input: Input,
@@ -205,7 +205,7 @@ async function runOnce<Input, Output>(
   idempotency: IdempotentCall,
 ): Promise<Output> {
   const { storedAnswers } = caller.services;
-  // A retry may select other fields, so the stored answer has no included parts.
+  // A retry may select other fields, so the stored result has no included parts.
   const context = { viewer, caller, include: NO_PARTS };
   const prepare = async (): Promise<unknown> => operation.prepare?.(callOn(caller.db, context), input);
   const { earlier, preparation } = operation.prepare

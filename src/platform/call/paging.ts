@@ -1,4 +1,4 @@
-/** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
+/** The input of pages: by number or cursor in REST, only by cursor in GraphQL. One schema covers both. */
 import { z } from 'zod';
 import { FIELD_TEXT, PAGE } from '../limits.js';
 import { MONEY_MAX } from '../fields/values.js';
@@ -6,7 +6,7 @@ import type { KeyValue, Position } from '../db/pages/keyset.js';
 import type { Page, PageRequest, SamePageRequest } from '../db/pages/page.js';
 import { invalidField, parse } from './validation.js';
 
-/** The largest integer of GraphQL, of most clients and of the database's integer columns. */
+/** The largest integer in GraphQL, in most clients, and in the database's integer columns. */
 const LARGEST_INTEGER = 2 ** 31 - 1;
 
 const size = z
@@ -34,7 +34,10 @@ export const pageShape = {
   before: z.string().nullish().describe('The cursor of the entry to read backwards from.'),
 };
 
-/** The schema of a cursor, key by key. Where two orders have keys of the same kinds, each begins with its name. */
+/**
+ * The shape of a cursor, key by key. If two orders have keys of the same kinds, each cursor starts with its order's
+ * name.
+ */
 export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag' | OrderName)[];
 
 interface OrderName {
@@ -71,7 +74,7 @@ export function pageRequest(
   return { ...request, offset: ((page ?? 1) - 1) * request.size };
 }
 
-/** The page of a connection: forwards by `first` and `after`, backwards by `last` and `before`. */
+/** The page of a connection: forward with `first` and `after`, backward with `last` and `before`. */
 export function connectionPage(
   { first, after, last, before }: NestedPageInput,
   read: ReadCursor,
@@ -116,7 +119,7 @@ function parseCursor(cursor: string): unknown[] | undefined {
 const LAST_MOMENT = Date.UTC(9999, 0);
 
 function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
-  // Only values of the column's type, since the database would refuse others with an error.
+  // Allows only values of the column's type, because the database would reject others with an error.
   if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
   if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
   if (kind === 'money') return typeof value === 'number' && Math.abs(value) <= MONEY_MAX ? value : undefined;
@@ -132,7 +135,8 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
 const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nullish() });
 
 /**
- * Parses the page of a nested list, which is the same for every parent; an invalid one is refused like any other input.
+ * Parses the page of a nested list, which is the same for every parent. An invalid page is refused like any other
+ * input.
  */
 export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
   return connectionPage(

@@ -1,4 +1,4 @@
-/** What the frame needs of a market: its services, and who a viewer is. */
+/** What the frame needs from a market: its services and its kind of viewer. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
 import type { UnauthenticatedReason } from '../errors.js';
@@ -20,37 +20,37 @@ export interface FrameViewer {
 /** The part of a viewer that an access token names. */
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
-/** Why there is no viewer, and a message where the usual one, about a session, does not fit. */
+/** Why there is no viewer, with a message if the usual one, about a session, doesn't fit. */
 export interface NoViewer {
   readonly reason: UnauthenticatedReason;
   readonly message?: string;
-  /** What an operator must know and a client need not: the clocks of two instances differ. */
+  /** Something that an operator must know but a client needn't: the clocks of two instances differ. */
   readonly loggedAs?: 'issued_in_future';
 }
 
-/** What the Authorization header contains. */
+/** The contents of the Authorization header. */
 export type Credentials<V extends FrameViewer = FrameViewer> =
   | { readonly kind: 'session'; readonly claims: Claims<BearerOf<V>> }
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
 
-/** The viewer, and the API key that was used, if any, with what it may do. */
+/** The viewer, and the API key that was used, if any, with its scope. */
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;
-  /** True for an API key that only reads. */
+  /** True for a read-only API key. */
   readonly onlyReads?: boolean;
 }
 
-/** The credentials that name somebody. */
+/** Credentials that name somebody. */
 export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
 /** Finds who has a session or an API key. */
 export interface Viewers<V extends FrameViewer> {
-  /** From memory alone. Undefined if the database must be asked. */
+  /** From memory only. Undefined if the database must be queried. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
   find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
-  /** The viewer of a session that was active when it was last looked up. */
+  /** The viewer of a session that was active at its last lookup. */
   lastKnown(sessionId: V['sessionId']): V | undefined;
 }
 
@@ -62,9 +62,9 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
   readonly viewers: Viewers<V>;
   readonly rateLimits: RateLimits;
-  /** The rate limit of this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
+  /** The rate limit with this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
-  /** HMACs under the secret; the second is under JWT_PREVIOUS_SECRET, where it is set. */
+  /** HMACs under the secret. If JWT_PREVIOUS_SECRET is set, the second one is under it. */
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;

@@ -1,4 +1,4 @@
-/** Refuses an invalid input with all of its bad fields at once, each with a message for people. */
+/** Refuses an invalid input with all of its bad fields together, each with a message for people. */
 import { z } from 'zod';
 import { type Refusal, refuse } from '../errors.js';
 import { kindOf, metaOf } from '../fields/shapes.js';
@@ -15,7 +15,7 @@ export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyM
   return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
 }
 
-/** A refusal of one field, for rules that a schema cannot express. */
+/** A refusal of one field, for rules that a schema can't express. */
 export function invalidField(field: string, problem: string): Refusal {
   return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
 }
@@ -24,7 +24,7 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/** The first problem of each field. A map, since a client may send field names that every object has. */
+/** The first problem of each field. A map, because a client may send field names that every object has. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
@@ -48,7 +48,7 @@ function schemaAt(schema: z.core.$ZodType, [step, ...rest]: readonly PropertyKey
   return next ? schemaAt(next, rest) : schema;
 }
 
-/** The messages of problems that GraphQL finds, too. */
+/** The messages of problems that GraphQL also finds. */
 export const REQUIRED = 'is required';
 export const NO_FIELD = 'is not a field of this operation';
 
@@ -70,12 +70,12 @@ const KIND_WORDS: Record<string, string> = {
 };
 
 /**
- * Zod copies this and sets `async` in the copy. Were the name not there before, each copy would have a hidden class of
- * its own (see test/bench/README.md), for which nothing in zod is optimized.
+ * Zod copies this and sets `async` in the copy. If the name weren't already there, each copy would get its own hidden
+ * class (see test/bench/README.md), which nothing in zod is optimized for.
  */
 const IN_OUR_WORDS = { error: sentenceFor, async: false };
 
-/** Undefined leaves the schema's own message, or Zod's. */
+/** Undefined keeps the schema's own message, or Zod's. */
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -95,7 +95,7 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Zod itself expects a number of any kind before it looks at its kind. */
+/** Zod itself expects a number before it checks that the number is an integer. */
 function isWholeNumber(schema: unknown): boolean {
   return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

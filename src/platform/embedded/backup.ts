@@ -1,6 +1,6 @@
 /**
- * A copy of the embedded database as a folder, made while servers write to it: Postgres' own low-level base backup.
- * What changes while it is copied is made whole from the write-ahead log, which stands in the copy too.
+ * Copies the embedded database to a folder while servers write to it, using Postgres's own low-level base backup. The
+ * copy includes the write-ahead log, which completes whatever changes during the copy.
  */
 import {
   createReadStream,
@@ -23,7 +23,7 @@ import { findPrograms } from './programs.js';
 const CLUSTER = 'postgres';
 const LABEL = 'backup_label';
 const SECRET = 'jwt-secret';
-/** What Postgres makes anew at its start; its folders are kept, and empty. */
+/** Postgres recreates these at startup. Their folders are kept, but empty. */
 const LEFT_OUT =
   /^postmaster\.|^pg_(wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/|pgsql_tmp|pg_internal\.init/;
 
@@ -39,10 +39,10 @@ export async function backUp(
   const cluster = join(dataFolder, CLUSTER);
   await makeFolder(target, `${target}.incomplete-`, async (folder) => {
     const copy = join(folder, CLUSTER);
-    // The driver would close a connection that is idle for so long, and the backup with it.
+    // The driver would close a connection that is idle this long, and the backup with it.
     const sql = postgres({ ...connection, max: 1, fetch_types: false, max_lifetime: null });
     try {
-      // Until this connection ends, Postgres keeps the log from here on.
+      // Until this connection ends, Postgres keeps its log from this point.
       await sql`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`;
       const [start] = await sql<{ log: string }[]>`select pg_walfile_name(pg_backup_start('backup', true)) as log`;
       await copyTree(cluster, copy, (path) => !LEFT_OUT.test(path));
@@ -58,7 +58,7 @@ export async function backUp(
   });
 }
 
-/** Postgres finishes the copy at its next start in the data folder. */
+/** Postgres completes the copy at its next start in the data folder. */
 export async function restore(source: string, dataFolder: string): Promise<void> {
   if (!existsSync(join(source, CLUSTER, LABEL))) throw new Error(`There is no backup in ${resolve(source)}.`);
   const cluster = join(dataFolder, CLUSTER);
@@ -81,7 +81,7 @@ export async function restore(source: string, dataFolder: string): Promise<void>
   });
 }
 
-/** It has its name once it is complete. */
+/** Gets its name once it is complete. */
 async function makeFolder(path: string, temporary: string, fill: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(temporary);
   try {
@@ -104,8 +104,8 @@ async function copyTree(from: string, to: string, isCopied: (path: string) => bo
 }
 
 /**
- * What has been deleted meanwhile is not copied; what is copied is on the disk. As a stream, which ends where a file
- * that was made shorter ends now: `copyFile` would wait for the rest for ever.
+ * Skips files that have been deleted in the meantime. Copied files are flushed to disk. Uses a stream, which ends where
+ * a truncated file now ends. `copyFile` would wait forever for the rest.
  */
 async function copyOne(from: string, to: string): Promise<void> {
   try {

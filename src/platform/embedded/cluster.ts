@@ -1,7 +1,7 @@
 /**
- * Makes a new cluster once. It is made under another name and renamed when complete, database included, so that a start
- * that was killed in the middle leaves only an incomplete folder. Text is UTF-8 and sorts by code point, alike on every
- * machine.
+ * Creates a new cluster once. It is created under another name and renamed when it and its database are complete, so a
+ * start that is killed halfway leaves only an incomplete folder. Text is UTF-8 and sorts by code point, the same on
+ * every machine.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export async function initialiseOnce(cluster: string, temporary: string, program
     renameSync(temporaryCluster, cluster);
   } catch (error) {
     rmSync(temporaryCluster, { recursive: true, force: true, maxRetries: 5 });
-    // Another server may have been faster; which of the two goes on is for Postgres' lock to decide.
+    // Another server may have been faster. Postgres's lock decides which of the two continues.
     if (!isInitialised()) throw error;
   }
 }
@@ -29,7 +29,7 @@ async function initialise(folder: string, { run }: Programs): Promise<void> {
   const options = [
     `--pgdata=${folder}`,
     `--username=${SUPERUSER}`,
-    // Trusts every local client: only the owner of the socket and root can open it.
+    // Trusts every local client, because only the socket's owner and root can open it.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
@@ -37,7 +37,7 @@ async function initialise(folder: string, { run }: Programs): Promise<void> {
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
   ];
-  // pg_trgm uses the system's locale to recognize letters; machines without this locale index only ASCII.
+  // pg_trgm uses the system's locale to recognize letters. Machines without this locale index only ASCII.
   await run('initdb', [...options, '--lc-ctype=C.UTF-8']).catch((error: Error) => {
     if (!error.message.includes('invalid locale name')) throw error;
     return run('initdb', options);

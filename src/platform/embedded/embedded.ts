@@ -1,6 +1,7 @@
 /**
- * Runs a real Postgres as a child of the server, for use without a database server. It has its data in the data folder,
- * listens only on a Unix socket, belongs to one server at a time, and ends with that server however the server ends.
+ * Runs a real Postgres as a child of the server, for use without a database server. It keeps its data in the data
+ * folder, listens only on a Unix socket, belongs to one server at a time, and ends with that server, however the server
+ * ends.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -18,7 +19,7 @@ export interface EmbeddedPostgres {
 }
 
 interface Options extends Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> {
-  /** Told what is begun and may take seconds. */
+  /** Called with each step that may take seconds. */
   readonly onStep?: (step: string) => void;
 }
 
@@ -26,14 +27,14 @@ export async function startEmbeddedPostgres(
   dataFolder: string,
   { settings = [], onMessage = () => {}, onStep = () => {} }: Options = {},
 ): Promise<EmbeddedPostgres> {
-  // When the server is root, Postgres writes in it as another user, who may enter the folder but not list it.
+  // If the server runs as root, Postgres writes here as another user, who may enter the folder but not list it.
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataFolder);
   const cluster = join(folder, 'postgres');
   const programs = findPrograms(folder, cluster);
   onStep(existsSync(cluster) ? `Starting the database in ${folder}` : `Making a database in ${folder}`);
   await initialiseOnce(cluster, join(folder, TEMPORARY), programs);
-  // The path of a socket must be short, and the driver and Postgres would split it at some characters.
+  // A socket path must be short, and the driver and Postgres would split it at some characters.
   const fits = Buffer.byteLength(folder) <= 65 && !/[,:"'\s]/.test(folder);
   const host = mkdtempSync(join(fits ? folder : tmpdir(), TEMPORARY));
   const removeSocket = () => rm(host, { recursive: true, force: true });
@@ -49,16 +50,16 @@ export async function startEmbeddedPostgres(
   }
 }
 
-/** The connection to the database of a server that is running on this folder, for a command. */
+/** The connection to the database of a server that is running on this folder, for commands. */
 export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['connection'] | undefined {
   if (!existsSync(dataFolder)) return undefined;
   const postmaster = runningPostmaster(join(realpathSync(dataFolder), 'postgres'));
   return postmaster?.server && postmaster.isReady ? { host: postmaster.socketFolder, ...DETAILS } : undefined;
 }
 
-/** A killed server's or restore's are deleted at the next start. */
+/** Folders left by a killed server or restore are deleted at the next start. */
 export const TEMPORARY = 'marketplace-';
-/** The port is only a part of the socket's file name; Postgres does not listen on TCP. */
+/** The port is only part of the socket's file name. Postgres doesn't listen on TCP. */
 const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
 
 const SETTINGS = [
@@ -66,14 +67,17 @@ const SETTINGS = [
   `port=${DETAILS.port}`,
   'listen_addresses=',
   'shared_buffers=128MB',
-  // Statements and their errors, which the client gets anyway, hold what people sent.
+  // Statements and their errors contain what people sent. The client gets the errors anyway.
   'log_min_messages=log',
   'log_min_error_statement=panic',
   'log_error_verbosity=terse',
   'log_checkpoints=off',
 ];
 
-/** Those of killed servers. A server that starts at the same time is refused in any case, as Postgres runs by now. */
+/**
+ * Removes folders of killed servers. A server that starts at the same time is rejected anyway, because Postgres is
+ * already running.
+ */
 async function removeTemporary(folder: string, socket: string): Promise<void> {
   const paths = readdirSync(folder).map((name) => join(folder, name));
   const leftovers = paths.filter((path) => path.startsWith(join(folder, TEMPORARY)) && path !== socket);

@@ -1,16 +1,16 @@
 /**
- * Postgres' own lock, `postmaster.pid` in its cluster, lets one Postgres run there. Finds out whose that is, and clears
- * what a killed server has left. Process ids are reused, so the process is looked at as well.
+ * Postgres's own lock, `postmaster.pid` in its cluster, lets only one Postgres run there. This file finds out whose
+ * lock it is and clears what a killed server has left. Process IDs are reused, so it checks the process too.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Programs } from './programs.js';
 
-/** A setting that Postgres ignores. One whose parent is another process than it names has outlived its server. */
+/** A setting that Postgres ignores. If it names a process other than the parent, Postgres has outlived its server. */
 export const SERVER_SETTING = 'marketplace.server';
 
-/** `server` is the process id of the server, unless that has ended. Undefined if no Postgres runs there. */
+/** `server` is the server's process ID, unless that process has ended. Undefined if no Postgres runs there. */
 export function runningPostmaster(cluster: string) {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -19,11 +19,11 @@ export function runningPostmaster(cluster: string) {
     const server = command.includes(`${SERVER_SETTING}=${parent} `) ? parent : undefined;
     return { server, socketFolder: lines[4] ?? '', isReady: lines[7]?.trim() === 'ready' };
   } catch {
-    return undefined; // There is no such file or process.
+    return undefined; // No such file or process.
   }
 }
 
-/** Called after each attempt that the lock refused. */
+/** Called after each attempt that the lock rejected. */
 export async function clearLock(cluster: string, { run }: Programs, attempt: number): Promise<void> {
   const postmaster = runningPostmaster(cluster);
   if (postmaster?.server !== undefined)
@@ -33,8 +33,8 @@ export async function clearLock(cluster: string, { run }: Programs, attempt: num
     );
   const mode = attempt < 3 ? 'fast' : 'immediate';
   if (postmaster) await run('pg_ctl', ['stop', '-D', cluster, '-m', mode, '-t', '20']).catch(() => {});
-  // Another server's Postgres may be just writing a file that names no Postgres, so the first attempts leave it there.
-  // Without it Postgres still refuses a cluster whose shared memory is in use.
+  // Another server's Postgres may be writing this file right now, and it may not name a process yet. So the first
+  // attempts leave it in place. Even without the file, Postgres rejects a cluster whose shared memory is in use.
   else if (attempt > 5) rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 

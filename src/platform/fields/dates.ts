@@ -2,15 +2,18 @@
 
 const MILLISECONDS_PER_DAY = 86_400_000;
 
-/** Whether the calendar has this day. Years run from 0001 to 9999: PostgreSQL knows no year 0. */
+/** True if the calendar has this day. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
 export function isRealDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const midnight = new Date(`${text}T00:00:00Z`);
-  // Some impossible days are read as days of the next month.
+  // JavaScript parses some impossible days as days of the next month.
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
-/** Whole days from one date to another, negative backwards. Both must be real; a day in UTC has no daylight saving. */
+/**
+ * Whole days from one date to another, negative if the second is earlier. Both must be real. A day in UTC has no
+ * daylight saving.
+ */
 export function daysBetween(from: string, to: string): number {
   return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;
 }

@@ -6,7 +6,7 @@ export type WrittenInputs<E extends Entity> = {
   -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
 };
 
-/** All of them with their descriptions, and none of them required. */
+/** All of them with their descriptions. None is required. */
 export function writtenInputs<E extends Entity>(
   entity: E,
   describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,
@@ -19,7 +19,7 @@ export function writtenInputs<E extends Entity>(
   return Object.fromEntries(inputs) as WrittenInputs<E>;
 }
 
-/** An input that writes an entity. It names the fields that only the service sets when it refuses them. */
+/** An input that writes an entity. When it refuses fields that only the service sets, it names them. */
 export function entityInput<Shape extends z.ZodRawShape>({ fields }: Entity, shape: Shape) {
   const setByService = Object.keys(fields).filter((name) => !fields[name]?.written);
   return z.strictObject(shape).meta({ setByService });

@@ -1,45 +1,49 @@
 /**
- * How an entity describes its fields: once, for everybody. GraphQL and REST show them, the documents of both explain
- * them, `redact` hides what is not for a reader, inputs check what people write, and the table is compared by type.
+ * Defines how an entity describes its fields, once for everything. GraphQL and REST show the fields, their
+ * documentation explains them, `redact` hides those a reader can't see, inputs check what people write, and the table
+ * is compared by type.
  */
 import { z } from 'zod';
 
 /** Who reads a field that isn't for everyone who sees the row. */
 export interface Readers {
-  /** A viewer with one of these relations to the row reads the field; others read null. */
+  /** A viewer with one of these relations to the row reads the field. Others read null. */
   readonly relations: readonly string[];
-  /** The same for people, after "null for all but". */
+  /** The same in words, following "null for all but". */
   readonly words: string;
 }
 
 export interface Field {
-  /** The value as it is stored, which is also how an input checks it where people write it. */
+  /** The value as it is stored, which is also how an input checks it if people write it. */
   readonly type: z.ZodType;
-  /** A sentence; who reads the field is added to it. */
+  /** A sentence. The field's readers are added to it. */
   readonly description: string;
-  /** For the documentation of REST, as the wire shows it. Identifiers, moments and parts have one of their own. */
+  /** The value on the wire, for the REST documentation. Identifiers, timestamps, and parts have their own examples. */
   readonly example?: unknown;
-  /** Who reads it; everyone who sees the row where this is left out. */
+  /** The field's readers. If omitted, everyone who sees the row reads it. */
   readonly readBy?: Readers;
-  /** People write it, and may edit it unless it is settled at sign-up. Every other field is set by the service. */
+  /**
+   * True if people write and edit the field. 'at sign-up' if they can't edit it later. Every other field is set by the
+   * service.
+   */
   readonly written?: true | 'at sign-up';
-  /** The description in inputs, where it differs. */
+  /** The description in inputs, if it differs. */
   readonly inputDescription?: string;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** As somebody reads it: what is not for them is null. */
+/** A row as a reader sees it. What they can't see is null. */
 type ReadShape<F extends Fields> = {
   -readonly [K in keyof F]: F[K] extends { readonly readBy: Readers } ? z.ZodNullable<F[K]['type']> : F[K]['type'];
 };
 
 export interface Entity<F extends Fields = Fields> {
-  /** The type in GraphQL, and the schema in OpenAPI. */
+  /** The type name in GraphQL, and the schema name in OpenAPI. */
   readonly name: string;
   readonly description: string;
   readonly fields: F;
-  /** What a reader gets. As the type of another entity's field it makes this entity a part of that one. */
+  /** The object that a reader gets. Used as a field type, it makes this entity a part of another one. */
   readonly schema: z.ZodObject<ReadShape<F>, z.core.$strict>;
 }
 
@@ -54,7 +58,7 @@ export function entity<const F extends Fields>(name: string, description: string
   return newEntity;
 }
 
-/** The entity that an object's schema was made by. */
+/** The entity that created an object's schema. */
 export function entityOf(schema: z.core.$ZodType): Entity {
   const match = entities.get(schema);
   if (!match) throw new Error('An object in a described field is no entity.');
@@ -64,13 +68,13 @@ export function entityOf(schema: z.core.$ZodType): Entity {
 /** A row as it is stored. */
 export type StoredRow<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
 
-/** A row as somebody reads it. */
+/** A row as a reader sees it. */
 export type ShownRow<E extends Entity> = {
   -readonly [K in keyof E['fields']]:
     z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
 };
 
-/** The row of a table. It does not compile where a column is missing, or is not of the type that the entity says. */
+/** A table row. It doesn't compile if a column is missing or has a different type than the entity says. */
 export type RowOf<E extends Entity, Row extends StoredRow<E>> =
   StoredRow<E> extends Pick<Row, keyof StoredRow<E> & keyof Row> ? Row : never;
 
@@ -109,12 +113,12 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** What the field is for, and who else reads null there. */
+/** What the field means, and who reads null there. */
 export function descriptionOf({ description, readBy }: Field): string {
   return readBy ? `${description.replace(/\.$/, '')}; null for all but ${readBy.words}.` : description;
 }
 
-/** The same for those who write the field. */
+/** The same for people who write the field. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
   return inputDescription ?? (readBy ? `${description.replace(/\.$/, '')}; private.` : description);
 }
@@ -123,7 +127,7 @@ type UnredactedFields<F extends Fields> = {
   readonly [K in keyof F]: Omit<F[K], 'readBy'> & Pick<F[K], 'type' | 'description'>;
 };
 
-/** The entity as it is shown where nothing of it is hidden from anybody. */
+/** The entity with nothing hidden from anybody. */
 export function unredactedEntity<F extends Fields>({
   name,
   description,

@@ -1,17 +1,17 @@
 /**
- * A client may send a whole resource back: a read-only field is accepted while its value is unchanged. Some fields
- * change by themselves, and are ignored.
+ * Lets a client send a whole resource back: a read-only field is accepted if its value is unchanged. Fields that change
+ * on their own are ignored.
  */
 import { z } from 'zod';
 
 const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings']);
 
-/** Whether such a field may be sent with any value, since it is ignored. */
+/** True if the field may be sent with any value because it is ignored. */
 export function isIgnored(name: string): boolean {
   return CHANGES_BY_ITSELF.has(name);
 }
 
-/** The read-only fields that were sent with another value than the stored one. */
+/** The read-only fields that were sent with a value other than the stored one. */
 export function changedReadOnly(names: readonly string[], input: object, row: object): string[] {
   const newValues = new Map<string, unknown>(Object.entries(input));
   const storedValues = new Map<string, unknown>(Object.entries(row));
@@ -20,8 +20,8 @@ export function changedReadOnly(names: readonly string[], input: object, row: ob
 }
 
 /**
- * Moments compare as moments: clients write the same one in more ways than one. All else is compared as JSON shows it,
- * in any order of an object's fields.
+ * Compares timestamps as points in time, because clients write the same one in several ways. Everything else is
+ * compared as JSON, with an object's fields in any order.
  */
 function isSame(newValue: unknown, storedValue: unknown): boolean {
   if (!(storedValue instanceof Date)) return inJson(newValue) === inJson(storedValue);
@@ -32,7 +32,7 @@ function isSame(newValue: unknown, storedValue: unknown): boolean {
 
 function inJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_name, part: unknown) => {
-    // A number that is too large to be read would be written as null.
+    // A number too large to read would be written as null.
     if (typeof part === 'number' && !Number.isFinite(part)) return { tooLarge: true };
     return isObject(part) ? inOrder(part) : part;
   });

@@ -1,12 +1,12 @@
 /**
- * The building blocks of inputs that are not fields of entities, and the basic kind of any schema, for the APIs and the
- * contracts, which print schemas and parse values from text.
+ * The building blocks of inputs that aren't entity fields, and the basic kind of any schema. The APIs and the contracts
+ * use them to print schemas and to parse values from text.
  */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../limits.js';
 import { nullableText } from './values.js';
 
-/** Text that may be left out or cleared; blank counts as cleared. */
+/** Text that may be omitted or cleared. Blank counts as cleared. */
 export function optionalText(max: number) {
   return nullableText(max).optional();
 }
@@ -15,12 +15,11 @@ const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Postgres has no year 0, and writes years of five digits differently. A text that is no time at all gets its own
- * refusal.
+ * Postgres has no year 0 and writes five-digit years differently. A string that isn't a time gets a different message.
  */
 const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestamp > LAST_MOMENT;
 
-/** A point in time in a body. */
+/** A timestamp in a body. */
 export const timestampInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(FIELD_TEXT.moment)
@@ -29,8 +28,8 @@ export const timestampInBody = z.iso
   .meta({ moment: true });
 
 /**
- * Adds a rule about two fields. It is checked even where other fields are invalid, so that one refusal has all
- * problems; a field of the wrong type is undefined for the rule.
+ * Adds a rule about two fields. It is checked even if other fields are invalid, so one refusal lists every problem. A
+ * field of the wrong type is undefined for the rule.
  */
 export function withRule<
   Shape extends z.ZodRawShape,
@@ -86,17 +85,17 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
   return { is: 'text' };
 }
 
-/** Whether the value may be null, or absent. */
+/** True if the value may be null or absent. */
 export function isNullable(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
 }
 
-/** Whether a value must be sent at all. */
+/** True if a value must be sent. */
 export function isRequired(schema: z.core.$ZodType): boolean {
   return !z.safeParse(schema, undefined).success;
 }
 
-/** Descriptions and metadata, from any of the wrapping schemas. */
+/** Descriptions and metadata from any of the wrapping schemas. */
 export function metaOf(schema: z.core.$ZodType): z.GlobalMeta {
   const own = z.globalRegistry.get(schema) ?? {};
   const next = unwrap(schema);

@@ -1,31 +1,31 @@
 /**
- * The kinds of values that fields hold, in zod: how each is typed, how an input checks it, and how it is documented.
- * What they refuse, they say in words that follow the field's name.
+ * The kinds of values that fields hold, in zod: their types, their checks on input, and their documentation. Their
+ * messages follow the field's name.
  */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../limits.js';
 import { isRealDate } from './dates.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 
-/** What zod's metadata holds besides a description; they are left out of JSON Schema. */
+/** Zod's metadata apart from the description. JSON Schema omits it. */
 declare module 'zod' {
   interface GlobalMeta {
-    /** Of a text, in characters. */
+    /** The length of a string, in characters. */
     maxLength?: number;
-    /** The GraphQL enum of a choice. */
+    /** The GraphQL enum of these values. */
     enumName?: string;
-    /** What an identifier names, and what it begins with. */
+    /** The kind of object that an identifier names, and its prefix. */
     kind?: string;
     idPrefix?: string;
-    /** A calendar day, as text. */
+    /** A calendar day, as a string. */
     day?: boolean;
-    /** A point in time, as text. */
+    /** A timestamp, as a string. */
     moment?: boolean;
-    /** An object of which nothing is known, and how many characters its texts have at most. */
+    /** For an object without a known shape: the total length of its strings. */
     charactersMax?: number;
-    /** Of an input that writes an entity: the fields that only the service sets. */
+    /** For an input that writes an entity: the fields that only the service sets. */
     setByService?: readonly string[];
-    /** The least that an answer may hold, where the input's own check is a sentence. */
+    /** The minimum in responses, if the input's own check is a sentence. */
     answerMinimum?: number;
   }
 }
@@ -63,7 +63,7 @@ export function requiredText(max: number) {
     .meta({ maxLength: max, minLength: 1 });
 }
 
-/** Text that may be null; blank counts as null. */
+/** Text that may be null. Blank counts as null. */
 export function nullableText(max: number) {
   return text(max)
     .transform((value) => (value === '' ? null : value))
@@ -88,19 +88,19 @@ function isWebAddress(value: string): boolean {
   return /^https?:\/\/\S+$/i.test(value) && URL.canParse(value);
 }
 
-/** An identifier, as a body or an answer holds it: a malformed one is a malformed input. */
+/** An identifier in a body or a response. A malformed one is an invalid input. */
 export function prefixedId<P extends string>(prefix: P, kind: string) {
   return z
     .custom<PrefixedId<P>>((value) => hasPrefix(prefix, value), {
-      // Where it is missing, the message is that of every other field.
+      // If it is missing, the message is the same as for every other field.
       error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
     })
     .meta({ type: 'string', kind, idPrefix: prefix });
 }
 
 /**
- * An identifier in a path. A malformed one becomes the empty identifier, which no row has, so that the answer is
- * NOT_FOUND and no validation error.
+ * An identifier in a path. A malformed one becomes the empty identifier, which no row has, so the response is NOT_FOUND
+ * instead of a validation error.
  */
 export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
   return z
@@ -111,7 +111,7 @@ export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
 
 export const MONEY_MAX = 9_999_999_999.99;
 
-/** Whole cents, exactly: a third decimal is refused rather than rounded. */
+/** Whole cents, exactly: a third decimal is rejected instead of rounded. */
 function cents(least: z.ZodNumber) {
   return least
     .max(MONEY_MAX)
@@ -129,12 +129,12 @@ export const moneyAboveZero = cents(
     .refine((amount) => amount > 0, ABOVE_ZERO),
 ).meta({ answerMinimum: 0.01 });
 
-/** What a homeowner thought of finished work. */
+/** The homeowner's rating of finished work. */
 export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
 
 /**
- * A date as text, or null, checked against the calendar and without a time zone. An empty text, which a form sends for
- * a date that was left blank, counts as null.
+ * A date as a string, or null, checked against the calendar and without a time zone. A form sends an empty string for a
+ * blank date, so that counts as null.
  */
 export const nullableDay = z
   .string()
@@ -148,18 +148,18 @@ export const timestamp = z
   .date()
   .meta({ type: 'string', format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
 
-/** A count: GraphQL's Int and PostgreSQL's integer have 32 bits. */
+/** The largest count: GraphQL's Int and PostgreSQL's integer have 32 bits. */
 export const INT32_MAX = 2 ** 31 - 1;
 
 export function integer(min = 0) {
   return z.int().min(min).max(INT32_MAX);
 }
 
-/** The largest that the database's column holds. */
+/** The largest value that the database column holds. */
 const POSITION_MAX = 2n ** 63n - 1n;
 const POSITION_DIGITS_MAX = POSITION_MAX.toString().length;
 
-/** A place among all events, as text: numbers in JSON are exact up to 2^53 only. */
+/** A position in the event log, as a string, because JSON numbers are exact only up to 2^53. */
 export const position = z
   .string()
   .refine(
@@ -168,13 +168,13 @@ export const position = z
   )
   .meta({ maxLength: POSITION_DIGITS_MAX, pattern: String.raw`^\d{1,${POSITION_DIGITS_MAX}}$` });
 
-/** One of a closed list; with a name, an enum of GraphQL. */
+/** One of a fixed list of values. With a name, a GraphQL enum. */
 export function enumOf<const V extends string>(values: readonly V[], enumName?: string) {
   const list = z.enum(values as readonly [V, ...V[]]);
   return enumName === undefined ? list : list.meta({ enumName });
 }
 
-/** An object whose fields depend on what it belongs to. */
+/** An object whose fields depend on its context. */
 export function json(charactersMax: number) {
   return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
 }

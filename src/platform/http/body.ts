@@ -1,11 +1,11 @@
-/** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
+/** Reads request bodies: never more than the limit, only UTF-8, and only as a whole. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../errors.js';
 import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../limits.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The body at once where all of it has arrived, as a small one mostly has with the head. */
+/** Returns the body directly if all of it has arrived, as a small one usually has with the head. */
 export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
   const announced = announcedBytes(request);
   if (announced > maxBytes) throw tooLarge(maxBytes);
@@ -20,26 +20,26 @@ export function readBody(request: IncomingMessage, maxBytes: number): Buffer | P
 const announcedBytes = ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? 0);
 const isChunked = ({ headers }: IncomingMessage) => headers['transfer-encoding'] !== undefined;
 
-/** The bytes read would keep alive the 64 KB buffer that they were read into. */
+/** Without the copy, a few bytes would keep the 64 KB buffer alive that they were read into. */
 function copyOf(read: Buffer | null): Buffer {
   return read === null ? Buffer.alloc(0) : Buffer.from(read);
 }
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Copies the chunks into one buffer: a small chunk would otherwise keep alive the 64 KB buffer that it was read
+    // Copies the chunks into one buffer. Otherwise a small chunk would keep the 64 KB buffer alive that it was read
     // into.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
-    // Every request emits 'close' in the end; only one that had not ended before gets an error.
+    // Every request eventually emits 'close'. Only an incomplete one gets an error.
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
       chunks += 1;
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > BODY_CHUNKS.smallMax + bytes / BODY_CHUNKS.bytesMin) {
         request.off('data', onData);
-        request.pause(); // What is left of it costs as much as what was read.
+        request.pause(); // The rest of it costs as much as what was read.
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
@@ -52,12 +52,15 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-/** Whether the client may still be sending the body. */
+/** True if the client may still be sending the body. */
 export function hasMoreToRead(request: IncomingMessage): boolean {
   return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
 }
 
-/** Settles when the whole body has come, or no more of it is read: too much, for too long, or in tiny chunks. */
+/**
+ * Settles when the whole body has arrived, or when reading stops: it's too large, takes too long, or comes in tiny
+ * chunks.
+ */
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.isPaused() || request.destroyed) return resolve();
@@ -104,7 +107,7 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   return parseText(text, 'body');
 }
 
-/** Parses what a client has sent as a body or as a message of a WebSocket. */
+/** Parses a request body or a WebSocket message. */
 export function parseText(text: string, what: 'body' | 'message'): unknown {
   let value: unknown;
   try {
@@ -113,7 +116,7 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is not valid JSON.` });
   }
   const { depth, names, repeatedName } = shapeOfJson(text);
-  // The code that reads the value further is recursive, and would run out of stack.
+  // The code that processes the value next is recursive and would overflow the stack.
   if (depth > JSON_DEPTH_MAX)
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is nested more than ${JSON_DEPTH_MAX} levels deep.` });
   if (names > JSON_NAMES_MAX)
@@ -125,7 +128,7 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   return value;
 }
 
-/** Matched part by part: one expression for all of it would backtrack over thousands of spaces. */
+/** Matched part by part. One expression for everything would backtrack over thousands of spaces. */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   return (
@@ -139,18 +142,18 @@ function tooLarge(maxBytes: number) {
 }
 
 /**
- * What JSON.parse does not return about a text: how deep it nests, how many names its objects have, and whether one has
- * a name twice. Of two values for one name, a proxy may have looked at the other one.
+ * Facts about a text that JSON.parse doesn't return: how deeply it nests, how many names its objects have, and whether
+ * an object repeats a name. If a name has two values, a proxy may have looked at the other one.
  */
 
 export interface JsonShape {
   readonly depth: number;
-  /** Of the object with the most. */
+  /** In the object with the most names. */
   readonly names: number;
   readonly repeatedName: string | undefined;
 }
 
-/** The text is valid JSON already, so that only strings and brackets must be distinguished. */
+/** The text is already valid JSON, so only strings and brackets need to be told apart. */
 export function shapeOfJson(text: string): JsonShape {
   const open: (Set<string> | undefined)[] = [];
   let depth = 0;
@@ -186,14 +189,14 @@ const [OBJECT, OBJECT_END, ARRAY, ARRAY_END, QUOTE, BACKSLASH, COLON] = ['{', '}
   (sign) => sign.charCodeAt(0),
 );
 
-/** Just behind the closing quote. */
+/** The position right after the closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
-/** In an object, a string before a colon is a name and any other is a value. */
+/** In an object, a string before a colon is a name. Any other string is a value. */
 function isName(text: string, end: number): boolean {
   let at = end;
   while (/\s/.test(text.charAt(at))) at += 1;

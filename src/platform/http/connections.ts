@@ -1,7 +1,7 @@
 /**
- * What a port without a proxy in front needs at least: how many connections the server and one address may hold, and
- * how many requests a client may send ahead on one. Behind a proxy these limits are the proxy's (deploy/haproxy.cfg),
- * which sends each request once the one before is answered.
+ * The minimum that a port without a proxy needs: how many connections the server and one address may hold, and how many
+ * requests a client may send ahead on one. Behind a proxy, these limits are the proxy's (deploy/haproxy.cfg). The proxy
+ * sends each request once the previous one has its response.
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { REQUESTS_AHEAD_MAX } from '../limits.js';
 import type { Release } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
 
-/** The answers that are not sent yet on each connection; without requests sent ahead there is at most one. */
+/** The unsent responses of each connection. Unless a client sends requests ahead, there is at most one. */
 const underWay = new WeakMap<Socket, Set<ServerResponse>>();
 
 export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
@@ -19,14 +19,14 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
 /**
- * One read may hold 2,000 tiny requests: `platform/http/upgrade.ts` ends the reading of a connection that has sent too
+ * One read may contain 2,000 tiny requests. `platform/http/upgrade.ts` stops reading a connection that has sent too
  * many.
  */
 export function hasSentTooManyAhead(socket: Socket): boolean {
   return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
 }
 
-/** Node closes the answer that a closed connection was sending, and says nothing to those that waited behind it. */
+/** Node closes the response that a closed connection was sending, but doesn't notify the ones queued after it. */
 function closeQueued(socket: Socket): void {
   for (const response of answersUnderWay(socket)) {
     response.destroy();
@@ -35,9 +35,9 @@ function closeQueued(socket: Socket): void {
 }
 
 export interface Connections {
-  /** Counts an answer until it is sent. */
+  /** Counts a response until it is sent. */
   begin(response: ServerResponse): void;
-  /** Closes the connections on which no client ever sent anything: browsers open some in advance. */
+  /** Closes connections on which the client never sent anything. Browsers open some in advance. */
   closeUnused(): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Stops a server. First it serves on while `/readyz` says that it stops, until whoever spreads requests over servers
- * has noticed. Then it accepts the connections that are in the accept queue and none after them, finishes the requests
- * that were begun, and refuses those that would wait long to begin. Connections close after their last answer, and
- * those left after ten seconds are cut.
+ * Stops a server. It first keeps serving while `/readyz` reports that it's stopping, until the load balancer has
+ * noticed. Then it accepts the connections in the accept queue but no later ones, finishes the requests that have
+ * begun, and refuses those that would have to wait long. Connections close after their last response. Those left after
+ * ten seconds are cut off.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -12,25 +12,25 @@ import { DRAINING, type Timeouts } from '../service-limits.js';
 
 export interface DrainingOptions {
   readonly server: Server;
-  /** Ends the streams, which have no end of their own. */
+  /** Ends the streams, which don't end on their own. */
   readonly endStreams: () => void;
-  /** Refuses the calls that would wait for longer than there is time. */
+  /** Refuses the calls that would wait longer than the time that is left. */
   readonly refuseWaiting: () => void;
-  /** Closes the connections on which no client ever sent anything; Node takes them for connections with a request. */
+  /** Closes connections on which the client never sent anything. Node counts them as having a request. */
   readonly closeUnused: () => void;
 }
 
 export interface Draining {
-  /** Whether it was told to stop, and new requests had better go elsewhere. */
+  /** True once the server was told to stop. New requests should go elsewhere. */
   readonly isStopping: boolean;
-  /** It accepts no new connections, and each answer is the last on its connection. */
+  /** True if the server accepts no new connections and each response is the last on its connection. */
   readonly isDraining: boolean;
-  /** Whether connections with requests under way are being cut. */
+  /** True if connections with requests in progress are being cut off. */
   readonly isCutting: boolean;
   drain(parts: DrainingOptions): Promise<void>;
 }
 
-/** The answer to what would not end by itself, and so may not begin any more. */
+/** The response to work that wouldn't end on its own and may no longer begin. */
 export function serverStops(): Refusal {
   return refuse('OVERLOADED', { message: 'This server is stopping; retry.', details: { retryAfter: 1 } });
 }
@@ -52,12 +52,12 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // First, while clients keep their connections: once it has begun, each call comes on a new one.
+      // Comes first, while clients keep their connections. Once draining starts, each call comes on a new connection.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();
-      // Stops listening first: to end thousands of streams takes a while, and connections made meanwhile would not be
-      // accepted.
+      // Stops listening first. Ending thousands of streams takes a while, and connections made in the meantime wouldn't
+      // be accepted.
       const closed = closeWhenIdle(parts);
       parts.endStreams();
       const cut = setTimeout(() => {
@@ -71,8 +71,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
 }
 
 /**
- * The operating system queues connections, and resets those that it still holds when the server stops listening. Node
- * accepts one of them in each turn of the event loop at least: after a whole turn without any, the queue is empty.
+ * The operating system queues connections and resets those still in its queue when the server stops listening. Node
+ * accepts at least one per turn of the event loop. After a whole turn without any, the queue is empty.
  */
 async function acceptQueued(server: Server): Promise<void> {
   const untilMs = performance.now() + DRAINING.acceptMs;
@@ -95,7 +95,7 @@ function closeWhenIdle({ server, closeUnused }: DrainingOptions): Promise<void> 
       sweep = setInterval(() => server.closeIdleConnections(), 50);
     }, DRAINING.idleConnectionMs);
     const unused = setTimeout(closeUnused, DRAINING.unusedConnectionMs);
-    // The close() of an HTTP server would cut the idle connections at once.
+    // An HTTP server's own close() would cut off idle connections immediately.
     SocketServer.prototype.close.call(server, () => {
       for (const timer of [linger, sweep, unused]) clearTimeout(timer);
       resolve();

@@ -1,4 +1,4 @@
-/** One request and its answer, as every handler of this server sees them. */
+/** One request and its response, as every handler of this server sees them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../telemetry/record.js';
 import { addressIdentity } from '../security/address.js';
@@ -20,20 +20,20 @@ export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** The client that the quotas of this request are counted for. */
+  /** The client whose quotas count this request. */
   readonly client: Client;
   readonly record = new RequestRecord();
-  /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
+  /** The request's subject for logs and metrics: the route's pattern, never the path with its IDs. */
   route = 'unmatched';
-  /** The rate-limit budgets that the request was counted in. */
+  /** The rate-limit budgets that the request consumed. */
   taken: Iterable<readonly [name: string, taken: RateLimitResult]> = [];
-  /** When the answer became a stream; its duration is then no measure of how fast the server answers. */
+  /** When the response became a stream. Its duration then doesn't measure how fast the server responds. */
   streamBeganMs: number | undefined;
 
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-    /** The caller's address, as far as proxies are believed. */
+    /** The caller's address, as far as proxies are trusted. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'isDraining'>,
     private readonly quotas: Pick<Quotas, 'heavyReads'>,
@@ -54,13 +54,13 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** Whether the client has what bears this ETag (If-None-Match); a proxy that compresses weakens the tag. */
+  /** True if the client already has this ETag (If-None-Match). A proxy that compresses weakens the tag. */
   clientHas(tag: string): boolean {
     const tags = (this.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /** Whether somebody opens this address in a browser. Java's own client names text/html too, among images. */
+  /** True if somebody opens this address in a browser. Java's own client accepts text/html too, next to images. */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
     return (
@@ -72,7 +72,7 @@ export class Exchange {
     return readBody(this.request, maxBytes);
   }
 
-  /** What is made of a large body takes the event loop long: each waits for its turn. */
+  /** Processing a large body takes the event loop a long time, so each one waits for its turn. */
   async turnToParse({ length }: Buffer): Promise<void> {
     if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }
@@ -84,16 +84,16 @@ export class Exchange {
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
     response.setHeader('Content-Type', contentType);
-    // As a buffer: a text that waits to be sent waits in the heap, and Node would encode it once for its length and
-    // again to send it.
+    // As a buffer, because a string that waits to be sent waits on the heap. Node would also encode it twice: for its
+    // length, and to send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
     this.#end(this.method === 'HEAD' ? '' : bytes);
   }
 
   /**
-   * A client may send its whole body before it reads, and loses an answer whose connection is closed meanwhile: so the
-   * answer goes out at once, and ends when the body has come.
+   * A client may send its whole body before it reads, and it loses a response whose connection is closed in the
+   * meantime. So the response is sent right away and ends when the body has arrived.
    */
   #end(content: string | Buffer): void {
     const { request, response } = this;
@@ -121,8 +121,8 @@ export class Exchange {
 }
 
 /**
- * A class, since a function written into a property here would live in old space, and keep the whole request alive
- * until old space is collected.
+ * A class, because a function stored in a property here would live in old space and keep the whole request alive until
+ * old space is collected.
  */
 class Requester implements Client {
   user: string | undefined;
@@ -137,7 +137,7 @@ class Requester implements Client {
   }
 }
 
-/** A proxy may ask with the whole address (RFC 9112, 3.2.2); this server is the same, whatever it is called. */
+/** A proxy may send the whole URL (RFC 9112, 3.2.2). The server ignores the host in it. */
 function withoutAuthority(target: string): string {
   if (!/^https?:\/\//i.test(target)) return target;
   const path = target.replace(/^https?:\/\/[^/?]*/i, '');
@@ -145,7 +145,7 @@ function withoutAuthority(target: string): string {
 }
 
 /**
- * The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none.
+ * The token from `Authorization: Bearer …`. Empty if the header has no bearer token, undefined if there is no header.
  */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;

@@ -1,6 +1,6 @@
 /**
- * Recognizes requests from programs on this machine, not from other clients through a proxy on it. Proxies name the
- * client in a header, or use HTTP/1.0, nginx's default.
+ * Recognizes requests from programs on this machine, as opposed to other clients through a proxy on it. Proxies name
+ * the client in a header or use HTTP/1.0, which is nginx's default.
  */
 import { isLoopback } from '../security/address.js';
 import type { Exchange } from './exchange.js';

@@ -1,7 +1,7 @@
-/** Headers for browsers: who may call from another origin, and what a page of this server may do. */
+/** Headers for browsers: who may call from another origin, and what one of our pages may do. */
 import type { Exchange } from './exchange.js';
 
-/** Every header that an answer may carry and that browsers do not show to pages by themselves. */
+/** Every response header that browsers don't show to pages by default. */
 const EXPOSED = [
   'X-Request-Id',
   'RateLimit',
@@ -17,7 +17,10 @@ const EXPOSED = [
   'Dry-Run-Effects',
 ].join(', ');
 
-/** What browsers may send besides the few headers that they always may; those of tracing are in the second half. */
+/**
+ * The request headers that browsers may send in addition to those always allowed. Tracing headers are in the second
+ * half.
+ */
 const ACCEPTED: readonly string[] = [
   'Authorization',
   'Content-Type',
@@ -39,11 +42,11 @@ const ACCEPTED: readonly string[] = [
 
 export interface CorsSettings {
   readonly origins: readonly string[];
-  /** Request headers that are accepted besides those above. */
+  /** Request headers that are accepted in addition to those above. */
   readonly headers: readonly string[];
 }
 
-// The editor of the playground writes style elements; no page needs a script that is not a file of this server.
+// The playground's editor writes style elements. No page needs a script that isn't a file from this server.
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -59,12 +62,12 @@ export function setSecurityHeaders({ response }: Exchange): void {
   response.setHeader('Cache-Control', 'no-store');
 }
 
-/** A page of text alone. */
+/** For a page of text only. */
 export function allowStyles({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', STYLED_ANSWER_POLICY);
 }
 
-/** A page with scripts of its own: the playground and the reference. */
+/** For a page with its own scripts: the playground and the reference. */
 export function allowPageScripts({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', PAGE_POLICY);
   response.setHeader('Cache-Control', 'public, no-cache');
@@ -73,7 +76,7 @@ export function allowPageScripts({ response }: Exchange): void {
 const isAllowed = (origin: string, { origins }: Pick<CorsSettings, 'origins'>): boolean =>
   origins.includes(origin) || origins.includes('*');
 
-/** Marks the answer for an allowed origin: without it a page cannot read a refusal either. */
+/** Marks the response for an allowed origin. Without this, a page can't even read a refusal. */
 export function setCorsHeaders(exchange: Exchange, cors: CorsSettings): void {
   const origin = exchange.header('origin');
   if (cors.origins.length > 0) exchange.response.setHeader('Vary', 'Origin');
@@ -82,7 +85,7 @@ export function setCorsHeaders(exchange: Exchange, cors: CorsSettings): void {
   exchange.response.setHeader('Access-Control-Expose-Headers', EXPOSED);
 }
 
-/** Whether a browser asks if a page may send what it is about to send. */
+/** True if a browser asks whether a page may send its request. */
 export function isPreflight(exchange: Exchange): boolean {
   const asks =
     exchange.header('origin') !== undefined && exchange.header('access-control-request-method') !== undefined;

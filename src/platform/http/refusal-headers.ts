@@ -1,4 +1,4 @@
-/** The headers of a refusal, whatever its body: what was counted, who may ask, when to retry, what is allowed. */
+/** The headers of a refusal, whatever its body: rate limits, authentication, when to retry, and what is allowed. */
 import type { Refusal } from '../errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Exchange } from './exchange.js';

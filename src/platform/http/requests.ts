@@ -1,16 +1,16 @@
 /**
- * What a request's head says. Heads that Node's parser accepts and RFC 9112 does not are refused: a head must have one
- * meaning, because a proxy in front of the server may have read it the other way.
+ * Checks the request head. Rejects heads that Node's parser accepts but RFC 9112 doesn't. A head must have a single
+ * meaning, because a proxy in front of the server may have read it differently.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../limits.js';
 import { randomUUID } from 'node:crypto';
 
-/** Where a request repeats one of them, Node silently keeps the first. */
+/** If a request repeats one of these, Node silently keeps the first. */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
 
-/** A name, an IPv4 address or an IPv6 address in brackets, and a port (RFC 3986, 3.2.2). */
+/** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986, 3.2.2). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 export function problemWithHead({
@@ -51,7 +51,7 @@ function malformed(message: string): Refusal {
 
 const HEADERS_OF_PROXIES = ['x-forwarded-for', 'forwarded'] as const;
 
-/** Calls `warn` at the first such request and never again: any caller can send these headers. */
+/** Calls `warn` at the first such request and never again, because any caller can send these headers. */
 export function warnOfProxy(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
   let isSilent = trustedHops > 0;
   return ({ headers }) => {
@@ -67,7 +67,7 @@ export function newRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{8,128}$/.test(header) ? header : randomUUID();
 }
 
-/** The trace ID in a `traceparent` header (W3C Trace Context). Undefined if it's malformed or has a zero ID. */
+/** The trace ID in a `traceparent` header (W3C Trace Context). Undefined if it's malformed or the ID is all zeros. */
 export function traceIdIn(header: string | string[] | undefined): string | undefined {
   const [, version, traceId, spanId] =
     /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(String(header)) ?? [];

@@ -1,6 +1,6 @@
 /**
- * An answer stays in memory until its client has read it: within a quota of bytes, for a bounded time, and only while
- * the client goes on reading.
+ * A response stays in memory until its client has read it: within a quota of bytes, for a limited time, and only while
+ * the client keeps reading.
  */
 import type { ServerResponse } from 'node:http';
 import type { Release, Client } from '../quotas/quota.js';
@@ -13,12 +13,15 @@ interface Unread {
 }
 
 export interface UnreadAnswers {
-  /** Follows an answer once all of it is written to its connection. The operating system takes most answers at once. */
+  /**
+   * Follows a response once all of it is written to its connection. The operating system takes most responses
+   * immediately.
+   */
   follow(response: ServerResponse, client: Client, onCut: () => void): void;
   /**
-   * Counts a part of a stream until the client has read it and it is given back. Where the caller may have no more
-   * unread bytes, the stream is cut and nothing is counted. It is cut later where others need the memory, or the client
-   * reads nothing in time.
+   * Counts a part of a stream until the client has read it and it is released. If the caller may have no more unread
+   * bytes, the stream is cut off and nothing is counted. It is cut off later if others need the memory or if the client
+   * doesn't read in time.
    */
   hold(client: Client, bytes: number, cut: () => void): Release;
 }
@@ -38,7 +41,7 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Quotas, { answerMs, 
     response.once('close', release);
   }
 
-  /** Undefined where the caller may have no more unread bytes: then the answer is cut at once. */
+  /** Undefined if the caller may have no more unread bytes. The response is then cut off immediately. */
   function holdFor(ms: number, client: Client, bytes: number, cut: () => void): Release | undefined {
     let release: Release;
     try {

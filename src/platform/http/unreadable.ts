@@ -1,6 +1,6 @@
 /**
- * Answers requests that cannot be parsed, or do not arrive in time, and so reach no handler: with the reason where that
- * is possible. Then it closes the connection.
+ * Responds to requests that can't be parsed or don't arrive in time, and so reach no handler. If possible, the response
+ * gives the reason. Then the connection closes.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,15 +16,15 @@ export function answerUnreadable(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const underWay = [...answersUnderWay(socket)];
     const last = underWay.at(-1);
-    // A complete request is still answered when bad input follows it; its answer is the last on this connection.
+    // If bad input follows a complete request, that request still gets its response, the last one on this connection.
     if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');
-    // A refusal written into the middle of an answer, or before another one, would be taken for a part of it.
+    // A refusal written in the middle of a response, or before another one, would be read as part of it.
     if (!socket.writable || underWay.length > 1 || last?.headersSent) return void socket.destroy();
     const requestId = newRequestId(undefined);
     const refusal = refusalOf(error.code, headBytesMax);
     const body = JSON.stringify(bodyOf(refusal, requestId));
     socket.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
-    // A client that goes on sending does not read the answer.
+    // A client that keeps sending doesn't read the response.
     socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
   });
 }

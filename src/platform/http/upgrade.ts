@@ -1,7 +1,6 @@
 /**
- * Decides which requests become WebSockets: those for `/graphql` that ask for one. Every other Upgrade header is
- * ignored, as HTTP allows (RFC 9110, 7.8): HTTP/2 clients ask for `h2c` in their first request, even in one with a
- * body.
+ * Decides which requests become WebSockets: those to `/graphql` that ask for one. Any other Upgrade header is ignored,
+ * as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in one with a body.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,22 +10,22 @@ import type { CorsSettings } from './policy.js';
 
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
-/** The value that Node has set for `upgrade`, which counts only for a request of a WebSocket. */
+/** The value that Node has set for `upgrade`, which counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
-/** Decided when the head is parsed, since answers leave and begin later. */
+/** Decided when the head is parsed, because responses start and finish later. */
 const IS_ONE_TOO_MANY = Symbol('is one too many');
 
 /**
- * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header, and stops parsing
- * that connection. This property is the only way to choose: Node sets it when it has parsed the head, and reads it when
- * the headers are complete.
+ * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header and stops parsing
+ * that connection. This property is the only way to choose: Node sets it after parsing the head and reads it when the
+ * headers are complete.
  */
 export class UpgradableRequest extends IncomingMessage {
   private [WANTS_UPGRADE]: boolean | null | undefined;
   private [IS_ONE_TOO_MANY]: boolean | undefined;
 
   get upgrade(): boolean {
-    // Node then parses no more of what it has read, and `upgrade` of server.ts closes the connection.
+    // Node then stops parsing what it has read, and `upgrade` in server.ts closes the connection.
     if (this[IS_ONE_TOO_MANY] === true) return true;
     if (this[WANTS_UPGRADE] !== true) return false;
     return this.method === 'CONNECT' || isForWebSocket(this);
@@ -42,7 +41,7 @@ function isForWebSocket({ method, url = '', headers }: IncomingMessage): boolean
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEB_SOCKET_PATH.test(url);
 }
 
-/** Refuses an upgrade by an ordinary answer, after which the connection closes. */
+/** Rejects an upgrade with an ordinary response. The connection then closes. */
 export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse): void {
   response.shouldKeepAlive = false;
   response.setHeader('Connection', 'close');
@@ -51,7 +50,7 @@ export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse)
 }
 
 /**
- * Browsers let a page open a WebSocket to any origin and read from it; which origins may do so is the same list as for
+ * Browsers let a page open a WebSocket to any origin and read from it. So the allowed origins are the same as for
  * requests.
  */
 export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
