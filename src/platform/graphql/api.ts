@@ -1,4 +1,4 @@
-/** The GraphQL API: hands HTTP requests to Apollo Server and sends its answers. It contains no rule of the market. */
+/** The GraphQL API: passes HTTP requests to Apollo Server and sends its responses. It contains no market rules. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ import { openServerSentEvents, type ServerSentEventsOptions } from './streams/se
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
 
-/** What the API is told of the market. */
+/** The parts of the market that the API knows. */
 export interface Graph extends Measured {
   readonly operations: Operations;
   readonly loadersFor: LoadersFor;
@@ -39,11 +39,11 @@ export interface Graph extends Measured {
 
 export interface GraphqlSettings {
   introspection: boolean;
-  /** Whether errors about a misspelt name suggest existing names. */
+  /** True if errors about a misspelled name suggest existing names. */
   suggestions: boolean;
   /** The list of the only documents that may run, if there is one. */
   persistedDocumentsFile: string | undefined;
-  /** The Redis that also keeps the documents that clients register; without it they are only in memory. */
+  /** The Redis that also keeps the documents that clients register. Without it, they are only in memory. */
   redisUrl: string | undefined;
   /** The page for browsers. */
   sendPage(this: void, exchange: Exchange): void;
@@ -51,15 +51,15 @@ export interface GraphqlSettings {
 
 export interface GraphqlApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
-  /** Answers a request for a stream of server-sent events. */
+  /** Responds to a request for a stream of server-sent events. */
   handleStream(exchange: Exchange, caller: Caller): Promise<void>;
   readonly webSockets: Pick<WebSockets, 'open'>;
-  /** Ends every stream, so that its client reconnects to another server. */
+  /** Ends every stream, so its client reconnects to another server. */
   endStreams(): void;
   stop(): Promise<void>;
 }
 
-/** What streams need of the server. */
+/** What streams need from the server. */
 export type StreamSettings = Pick<ServerSentEventsOptions, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
@@ -162,7 +162,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo reads and checks the document.
+    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo parses and checks the document.
     const {
       status = 200,
       headers,
@@ -216,7 +216,7 @@ const operationForm = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Apollo refuses the same in requests that do not come through here. */
+/** Apollo rejects the same in requests that don't come through here. */
 function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
@@ -232,7 +232,7 @@ function operationIn(body: unknown) {
   };
 }
 
-/** Reads a request that is sent as the query string of a GET. */
+/** Reads a request from a GET's query string. */
 function bodyInAddress(search: string): unknown {
   const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
   return {
@@ -255,7 +255,7 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   return json;
 }
 
-/** Apollo refuses some requests before it calls any plugin. */
+/** Apollo rejects some requests before it calls any plugin. */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.addErrors(errors ?? []);
@@ -279,8 +279,8 @@ function wantsPage(exchange: Exchange): boolean {
 }
 
 /**
- * Apollo refuses a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
- * sends hashes by such a GET: so a GET that names its document by a hash is let through.
+ * Apollo rejects a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
+ * sends hashes in such a GET. So a GET that names its document by hash is allowed.
  */
 function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();

@@ -1,11 +1,8 @@
-/**
- * Chooses the media type of an answer. This is done before anything runs, since a call that is refused must have no
- * effect.
- */
+/** Chooses the response's media type. It does so before anything runs, because a rejected call must have no effect. */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
-/** In order of preference where the client accepts both equally. */
+/** In order of preference, if the client accepts both equally. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
 /** Most requests send one of very few headers, and parsing one costs as much as parsing the input of a list. */

@@ -1,32 +1,29 @@
-/** The context of every resolver: the caller, and what the market reads nested objects by. */
+/** The context of every resolver: the caller, and the market's loaders for nested objects. */
 import type { GraphQLError } from 'graphql';
 import type { Caller } from '../call/caller.js';
 import { Failures } from './failures.js';
 import type { Opening } from './streams/opening.js';
 
-/** What the limits determined about an operation before it runs. */
+/** What the limits found out about an operation before it runs. */
 export interface LimitCheck {
-  /** Its cost, and the highest cost that is allowed; undefined where it was sent to the wrong address. */
+  /** Its cost and the highest allowed cost. Undefined if it was sent to the wrong address. */
   readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
-  /** If there are any, the operation does not run. */
+  /** If there are any, the operation doesn't run. */
   readonly refusals: readonly GraphQLError[];
 }
 
 export interface Context {
   readonly caller: Caller;
-  /** The market knows what they are; here they are only passed on. */
+  /** Only the market knows what they are. The platform passes them on. */
   readonly loaders: unknown;
-  /** Makes the loaders of one request, or of one event of a stream. */
+  /** Creates the loaders of one request, or of one event of a stream. */
   loadersFor(this: void, caller: Caller): unknown;
   readonly failures: Failures;
-  /** Whether the request's headers ask for a dry run. */
+  /** True if the request's headers ask for a dry run. */
   readonly wantsDryRun: boolean;
-  /** For a subscription: its stream while it is being opened. */
+  /** A subscription's stream while it is being opened. */
   readonly opening: Opening | undefined;
-  /**
-   * The result of the checks, once made: where `known-documents.ts` leaves a request to Apollo, they are not made
-   * again.
-   */
+  /** The result of the checks, once made. If `known-documents.ts` leaves a request to Apollo, they aren't repeated. */
   limitCheck: LimitCheck | undefined;
 }
 

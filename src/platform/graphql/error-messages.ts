@@ -1,11 +1,11 @@
 /**
- * Removes the values that GraphQL quotes in its own errors. The answer to a log-in that lacks a field would otherwise
- * contain its password, and many clients log answers.
+ * Removes the values that GraphQL quotes in its own errors. Otherwise, the response to a login without one of its
+ * fields would contain the password, and many clients log responses.
  */
 import { cut } from '../errors.js';
 import { ERRORS } from '../limits.js';
 
-/** `reason` says why a variable's value was refused; GraphQL appends it to the value. */
+/** `reason` says why a variable's value was rejected. GraphQL appends it to the value. */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
   const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];
@@ -17,7 +17,7 @@ export function withoutValues(message: string, reason = ''): string {
   return refusedVariable(name, place === undefined ? '' : `${name}${place}`, reason);
 }
 
-/** The error about a part of a variable's value. */
+/** The error about one part of a variable's value. */
 export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {
   const steps = path.map((step) =>
     typeof step === 'number' ? `[${step}]` : `.${cut(step, ERRORS.nameCharactersMax)}`,
@@ -32,7 +32,7 @@ function refusedVariable(name: string, place: string, reason: string): string {
 
 const PLACE_CHARACTERS_MAX = 300;
 
-/** Longer messages are cut anyway; searching all of a caller's text would take seconds. */
+/** Longer messages are cut anyway, and searching all of a caller's text would take seconds. */
 const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [

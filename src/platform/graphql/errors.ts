@@ -1,4 +1,4 @@
-/** Formats refusals and failures for `errors[]`. An error that is no refusal reveals nothing about itself. */
+/** Formats refusals and failures for `errors[]`. An error that isn't a refusal reveals nothing about itself. */
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
@@ -7,7 +7,7 @@ import { ERRORS } from '../limits.js';
 import { ERROR_BEYOND_LIMIT, FORMATTED_ERROR_BEYOND_LIMIT } from './failures.js';
 import { withoutValues } from './error-messages.js';
 
-/** The code of the API's own list for each error of GraphQL itself. */
+/** Our own code for each of GraphQL's errors. */
 const OWN_CODES: Readonly<Record<string, PlatformCode>> = {
   GRAPHQL_PARSE_FAILED: 'MALFORMED_REQUEST',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
@@ -53,7 +53,7 @@ function reasonIn(error: unknown): string | undefined {
   return error instanceof GraphQLError ? error.originalError?.message : undefined;
 }
 
-/** Errors for which Apollo sets a status but no code: a mutation by GET, and a GET with another Content-Type. */
+/** Errors for which Apollo sets a status but no code: a mutation sent by GET, and a GET with another Content-Type. */
 function codeOfStatus(error: unknown): PlatformCode | undefined {
   const http: unknown = error instanceof GraphQLError ? error.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
@@ -62,7 +62,7 @@ function codeOfStatus(error: unknown): PlatformCode | undefined {
   );
 }
 
-/** graphql-js coerces a literal argument only while executing; its error is about the caller's value. */
+/** graphql-js coerces a literal argument only during execution. Its error is about the caller's value. */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
 }

@@ -1,6 +1,6 @@
 /**
- * The steps of the API around every operation: before it runs, once its document is found, and with its answer. Apollo
- * calls them as a plugin, and `known-documents.ts` directly.
+ * The API's steps around every operation: before it runs, once its document is found, and with its response. Apollo
+ * calls them as a plugin. `known-documents.ts` calls them directly.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
@@ -15,14 +15,14 @@ import { invalidField } from '../call/validation.js';
 
 export interface ValidOperation {
   readonly document: DocumentNode;
-  /** Of the document's text. */
+  /** The hash of the document's text. */
   readonly hash: string;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
 }
 
-/** An answer, as Apollo lets its plugins change it. */
+/** A response, as Apollo lets its plugins change it. */
 export interface Result {
   data?: Record<string, unknown> | null | undefined;
   errors?: readonly GraphQLFormattedError[] | undefined;
@@ -32,15 +32,15 @@ export interface Result {
 export type FormatError = (formattedError: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 export interface OperationHooks {
-  /** Throws a refusal where the headers do not allow the operation. */
+  /** Throws a refusal if the headers don't allow the operation. */
   before(operation: ValidOperation): LimitCheck;
   /**
-   * Completes the answer. Returns after how many seconds to try again where there was no capacity to answer anything.
+   * Completes the response. If there was no capacity to serve any of it, returns the number of seconds until a retry.
    */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
-/** The operations of the market, by name. */
+/** The market's operations, by name. */
 export type Operations = ReadonlyMap<string, Operation<unknown, unknown>>;
 
 export function createHooks(limits: Limits, format: FormatError, operations: Operations): OperationHooks {
@@ -67,7 +67,7 @@ export function createHooks(limits: Limits, format: FormatError, operations: Ope
   };
 }
 
-/** Every error has the id of its request, so that its user can ask the operator about it. */
+/** Every error has its request's ID, so a user can ask the operator about it. */
 function identify(
   result: Result,
   allErrors: readonly GraphQLFormattedError[],
@@ -86,7 +86,7 @@ export function asPlugin(
   { assertFewLines, refusalOfThrown }: Limits,
 ): ApolloServerPlugin<Context> {
   return {
-    // Apollo answers what is thrown here in place of an internal error.
+    // Apollo sends what is thrown here instead of an internal error.
     unexpectedErrorProcessingRequest: async ({ error }) => throwFirst([refusalOfThrown(error)]),
     requestDidStart: async () => {
       let check: LimitCheck | undefined;
@@ -104,7 +104,7 @@ export function asPlugin(
           contextValue: context,
         }) => {
           onDocument(source, { document, hash });
-          // No operation has the requested name: Apollo refuses it when it executes.
+          // No operation has the requested name. Apollo rejects it during execution.
           if (!operation) return;
           check = before({ document, hash, operation, variables: request.variables ?? {}, context });
           throwFirst(check.refusals);
@@ -121,17 +121,14 @@ export function asPlugin(
   };
 }
 
-/** Apollo accepts only one error here; the others are added to its answer later. */
+/** Apollo accepts only one error here. The others are added to its response later. */
 function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
   if (first) throw first;
 }
 
-/**
- * Refuses combinations of mutations that these headers do not allow, and makes the request a dry run if it asks for
- * one.
- */
+/** Refuses combinations of mutations that these headers don't allow. Makes the request a dry run if it asks for one. */
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
-  // A key belongs to one answer.
+  // A key belongs to one result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
     throw badHeader('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
   }
@@ -143,7 +140,9 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
   if (!alone.some((name) => operations.get(name)?.ignoresKeyAndDryRun)) caller.beginDryRun();
 }
 
-/** An operation that a dry run cannot undo may not be part of a transaction that is rolled back, nor may slow work. */
+/**
+ * An operation that a dry run can't undo must not be part of a transaction that is rolled back. Neither must slow work.
+ */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
 }

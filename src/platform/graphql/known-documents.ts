@@ -1,8 +1,8 @@
 /**
- * Answers requests whose document Apollo has found valid before, without Apollo's pipeline, which awaits each hook of
- * each plugin: a request then takes a fifth to a third less processor time. Only the usual request is answered here: a
- * POST of a known document whose operation is a query or a mutation, without a dry run, and is not refused before it
- * runs. Apollo answers all others, and every request while there are `OTHER_PLUGINS`.
+ * Serves requests with a document that Apollo has already found valid, without Apollo's pipeline, which awaits every
+ * hook of every plugin. A request then takes a fifth to a third less CPU time. This handles only the usual request: a
+ * POST of a known document with a query or mutation that isn't a dry run and isn't refused before it runs. Apollo
+ * serves all others, and every request while there are `OTHER_PLUGINS`.
  */
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -14,7 +14,7 @@ import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../service-limits.js';
 import { isObject } from './limits/automatic.js';
 import type { GraphqlRequest } from './limits/persisted.js';
 
-/** An answer over HTTP. */
+/** A response over HTTP. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -24,7 +24,7 @@ export interface HttpAnswer {
 
 export interface KnownDocuments {
   keep(text: string, document: ValidDocument): void;
-  /** Undefined where Apollo must answer; nothing has run then. */
+  /** Undefined if Apollo must respond. In that case, nothing has run. */
   answer(request: GraphqlRequest, contentType: string, context: Context): Promise<HttpAnswer | undefined>;
 }
 
@@ -45,7 +45,7 @@ export function createKnownDocuments({ run, hooks, format }: Options): KnownDocu
     sizeCalculation: (_, text) => 1 + text.length,
   });
 
-  /** Undefined where a check refuses the operation: Apollo then makes the same checks and answers the refusal. */
+  /** Undefined if a check refuses the operation. Apollo then repeats the checks and sends the refusal. */
   function passedCheck(operation: ValidOperation): LimitCheck | undefined {
     try {
       const checks = hooks.before(operation);
@@ -68,7 +68,7 @@ export function createKnownDocuments({ run, hooks, format }: Options): KnownDocu
       const checks = passedCheck({ document, hash, operation, variables, context });
       if (!checks) return undefined;
       const { data, errors } = await run({ document, operation, operationName, variables, context });
-      // A required variable is missing: graphql-js has run nothing.
+      // A required variable is missing, so graphql-js has run nothing.
       if (data === undefined) return undefined;
       const result: Result = { data, ...(errors && { errors: errors.map((error) => format(error.toJSON(), error)) }) };
       const retryAfter = hooks.after(context, checks, result);

@@ -1,6 +1,6 @@
 /**
- * Access tokens: short-lived JWTs, HS256 alone. jsonwebtoken checks the signature; everything else that it would let
- * pass (no `exp`, one-byte secrets, texts as payloads, lists as audiences) is checked here.
+ * Access tokens: short-lived JWTs, HS256 only. jsonwebtoken checks the signature. This file checks what it would let
+ * pass: a missing `exp`, one-byte secrets, string payloads, and audience lists.
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
@@ -9,12 +9,12 @@ import { ACCESS_TOKEN } from '../limits.js';
 
 export interface AccessTokenSettings<B extends Bearer> {
   readonly secret: string;
-  /** Still verifies tokens but signs none, so that the secret can be changed without logging users out. */
+  /** Still verifies tokens but signs none, so the secret can be changed without logging users out. */
   readonly previousSecret?: string | undefined;
   readonly issuer: string;
   readonly audience: string;
   readonly ttlSeconds: number;
-  /** Whether the claims name somebody that this service could have issued a token to. */
+  /** True if the claims name somebody that this service could have issued a token to. */
   isBearer(this: void, claims: Readonly<Record<keyof Bearer, unknown>>): claims is B;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -33,12 +33,12 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** Why a token is refused. Only one with a good signature can be 'expired' or 'issued_in_future'. */
+/** Why a token is rejected. Only one with a good signature can be 'expired' or 'issued_in_future'. */
 export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
 
 export interface AccessTokens<B extends Bearer = Bearer> {
   sign(bearer: B): SignedToken;
-  /** The claims of a token that is valid now; else the reason to refuse it. */
+  /** The claims of a currently valid token, or the reason to reject it. */
   verify(token: string): Claims<B> | TokenProblem;
 }
 
@@ -49,7 +49,7 @@ export function createAccessTokens<B extends Bearer>(settings: AccessTokenSettin
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
-  /** Tokens whose signature was verified, which stays true for ever; the times of a token are checked on each call. */
+  /** Tokens with a verified signature, which stays valid forever. A token's times are checked on each call. */
   const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
 
   function verifiedPayload(token: string): object | undefined {
@@ -87,19 +87,19 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** A key object, since jsonwebtoken would build one from a string on every call, at fifty times the cost. */
+/** A key object. From a string, jsonwebtoken would build one on every call, at fifty times the cost. */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
   const key = createSecretKey(bytes);
-  // A truncated keyed hash: it identifies the secret, and reveals no more of it than a signature does.
+  // A truncated keyed hash. It identifies the secret but reveals no more of it than a signature does.
   const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
   return { id, key };
 }
 
 /**
- * All tokens of one secret begin with the very same header, so the encoded header itself finds the key. A header with
- * another algorithm, without a key id, or with a key of its own (`jwk`, `x5u`) is not even decoded.
+ * All tokens of one secret start with exactly the same header, so the encoded header itself finds the key. A header
+ * with another algorithm, without a key ID, or with its own key (`jwk`, `x5u`) isn't even decoded.
  */
 function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
   return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
@@ -110,8 +110,8 @@ function headerOf(token: string): string {
 }
 
 /**
- * `{"` in base64url. The payload must begin so: jsonwebtoken would parse a JSON string that holds an object, and take
- * it for the object.
+ * `{"` in base64url. The payload must start this way: jsonwebtoken would parse a JSON string that contains an object
+ * and treat it as the object.
  */
 const ENCODED_OBJECT = 'eyJ';
 
@@ -123,7 +123,7 @@ function signedPayload(token: string, key: KeyObject, nowSeconds: number): objec
     const payload = jwt.verify(token, key, options);
     return typeof payload === 'object' ? payload : undefined;
   } catch {
-    // jsonwebtoken throws a different error for each defect of a token; the caller gets the same answer for all of
+    // jsonwebtoken throws a different error for each defect of a token. The caller gets the same response for all of
     // them.
     return undefined;
   }

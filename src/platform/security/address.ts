@@ -1,12 +1,12 @@
 /**
- * Determines the address of a client, and what counts as one address. A client may write anything into X-Forwarded-For,
- * so that only the entries are trusted that our own proxies appended, counted from the right.
+ * Determines a client's address, and what counts as one address. A client can write anything into X-Forwarded-For, so
+ * only entries that our own proxies appended are trusted, counted from the right.
  */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * One identity for all spellings of an address. A household or a rented server is given a whole IPv6 /64, so a budget
- * for each single address would be no limit at all. Any other text, or a prefix that was cut already, stays as it is.
+ * One identity for all spellings of an address. A household or a rented server gets a whole IPv6 /64, so a budget per
+ * single address wouldn't be a limit at all. Any other string, or an already shortened prefix, stays as it is.
  */
 export function addressIdentity(address: string): string {
   if (!isIPv6(address)) return address;
@@ -14,11 +14,11 @@ export function addressIdentity(address: string): string {
   return mappedIPv4(groups) ?? prefix64(groups);
 }
 
-/** The whole address: that of the socket, or the one that the outermost trusted proxy appended. */
+/** The full address: the socket's, or the one that the outermost trusted proxy appended. */
 export function believedAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
   if (trustedHops <= 0 || !xForwardedFor) return socketAddress;
   const entries = xForwardedFor.split(',');
-  // Invalid entries count too: leaving them out would shift the count into entries that the client wrote.
+  // Invalid entries count too. Omitting them would shift the count into entries that the client wrote.
   const entry = entries[Math.max(0, entries.length - trustedHops)];
   return addressIn(entry ?? '') ?? socketAddress;
 }
@@ -62,14 +62,14 @@ function mappedIPv4(groups: Groups): string | undefined {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
 }
 
-/** The host's half is all zeros, so that the longest run of zeros, which `::` abbreviates, is always at the end. */
+/** The host's half is all zeros, so the longest run of zeros, which `::` abbreviates, is always at the end. */
 function prefix64(groups: Groups): string {
   const prefixGroups = groups.slice(0, 4);
   while (prefixGroups.at(-1) === 0) prefixGroups.pop();
   return `${prefixGroups.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** Whether a host, as a URL or a socket names it, is this machine. */
+/** True if a host in a URL or a socket is this machine. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '');
   return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));

@@ -1,4 +1,4 @@
-/** The format of an API key's secret, and how one is made. Only its SHA-256 is stored. */
+/** Creates API keys and defines their format. Only a key's SHA-256 is stored. */
 import { createHash, randomInt } from 'node:crypto';
 
 const PREFIX = 'jmk_';

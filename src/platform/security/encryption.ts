@@ -1,14 +1,14 @@
 /**
- * Encrypts secrets that the server must be able to read again, unlike passwords: the reader of the database or of a
- * backup cannot decrypt them. AES-256-GCM under a key derived from JWT_SECRET; secrets under JWT_PREVIOUS_SECRET are
- * read too, and encrypted anew while both are set.
+ * Encrypts secrets that the server must be able to read again, unlike passwords. Someone who reads the database or a
+ * backup can't decrypt them. Uses AES-256-GCM with a key derived from JWT_SECRET. Secrets under JWT_PREVIOUS_SECRET can
+ * be read too, and are encrypted again while both are set.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Encryptor {
-  /** The name of the key that `encrypt` uses, which reveals nothing of it. */
+  /** The name of the key that `encrypt` uses. It reveals nothing about the key. */
   readonly keyName: string;
-  /** `about` must be passed again to read it: a text that is copied into another row cannot be read there. */
+  /** To decrypt the text, pass the same `about`. Text that is copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;
   /** Undefined if neither key decrypts it. */
   open(sealedText: string, about: string): string | undefined;
@@ -59,7 +59,7 @@ function decrypt(key: Buffer, bytes: Buffer, about: string): string | undefined 
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
   } catch {
-    // The text has another key, or was altered: GCM does not show which.
+    // The text has another key or was altered. GCM doesn't show which.
     return undefined;
   }
 }

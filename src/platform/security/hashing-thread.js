@@ -1,6 +1,6 @@
 /**
- * One of the threads of hashing-threads.ts. It is JavaScript, since a thread is begun from a file and Node reads no
- * TypeScript: so it is the same file in src/ and in dist/.
+ * One of the threads of hashing-threads.ts. It is JavaScript because a thread starts from a file and Node doesn't read
+ * TypeScript. So the same file is in src/ and in dist/.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -9,11 +9,11 @@ import bcrypt from 'bcrypt';
 
 /** @typedef {{ plain: string, cost: number } | { plain: string, hash: string }} Task */
 
-/** A tenth of what another thread gets where both want one core: log-ins give way, and still get on. */
+/** A tenth of another thread's share if both want the same core. Logins yield but still make progress. */
 const NICENESS = 10;
 
 try {
-  // Only Linux knows a priority for each thread; elsewhere they stay as they are.
+  // Only Linux has a priority per thread. On other systems, the threads keep theirs.
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICENESS);
 } catch {}
 

@@ -1,6 +1,6 @@
 /**
- * Runs bcrypt on threads of its own with a low priority: a flood of log-ins makes log-ins slow, and does not hold up
- * the files and DNS lookups in Node's own small thread pool.
+ * Runs bcrypt on its own low-priority threads. A flood of logins slows down logins, but not the files and DNS lookups
+ * in Node's own small thread pool.
  */
 import { Worker } from 'node:worker_threads';
 import { HASHING } from '../service-limits.js';
@@ -13,7 +13,7 @@ export interface HashingThreads {
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
 type TaskResult = { readonly result: string | boolean } | { readonly problem: string };
 
-/** Idle threads, of which so many are kept. The queue of `passwords.ts` bounds how many are busy. */
+/** Idle threads, up to a limit. The queue in `passwords.ts` limits the busy ones. */
 const idle: Worker[] = [];
 
 export const hashingThreads: HashingThreads = {
@@ -46,7 +46,7 @@ function start(): Worker {
   return new Worker(new URL('hashing-thread.js', import.meta.url), { execArgv: [], env: {} });
 }
 
-/** A thread without work keeps no process alive. */
+/** A thread without work doesn't keep the process alive. */
 function release(thread: Worker): void {
   thread.unref();
   if (idle.length < HASHING.idleThreadsMax) idle.push(thread);

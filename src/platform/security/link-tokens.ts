@@ -1,12 +1,12 @@
 /**
- * The tokens in the links of mails. Each is an HMAC over the identifier of its mail, so that a mail can be made again
- * though only the token's hash is stored: by any instance, also while JWT_SECRET is being replaced.
+ * The tokens in email links. Each is an HMAC over its email's identifier. So any instance can create an email again
+ * although only the token's hash is stored, even while JWT_SECRET is being replaced.
  */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface LinkTokens {
   tokenOf(mail: string): string;
-  /** The token of a mail that was written under this secret or the previous one. */
+  /** The token of an email that was written under this secret or the previous one. */
   tokenWithHash(mail: string, hash: string): string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Hashes passwords by bcrypt, a few at a time. A hash takes a thread for a quarter of a second; a fair queue bounds how
- * many are made at once, and refuses those that would come too late. bcrypt ignores all bytes after the 72nd, so that
- * the input schemas refuse longer passwords.
+ * Hashes passwords with bcrypt, a few at a time. A hash occupies a thread for a quarter of a second. A fair queue
+ * limits how many run at the same time and refuses calls that would wait too long. bcrypt ignores all bytes after the
+ * 72nd, so the input schemas reject longer passwords.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -22,15 +22,15 @@ export interface PasswordSettings {
 
 export interface Passwords {
   hash(plain: string, client?: Client): Promise<string>;
-  /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
+  /** False for an account that doesn't exist (no hash), after the time that a real comparison takes. */
   matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
-  /** Refuses calls that wait, and from now on those that would have to wait: the last would wait a minute. */
+  /** Refuses waiting calls and, from now on, those that would have to wait: the last one would wait a minute. */
   stop: FairQueue['stop'];
   readonly active: number;
   readonly waiting: number;
 }
 
-/** Two at once, or one on a small machine: a core is left for everything else. */
+/** Two at the same time, or one on a small machine, which leaves a core for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 export function createPasswords({
@@ -46,7 +46,7 @@ export function createPasswords({
     events,
     places: concurrent,
     waitMs: HASHING.waitMs,
-    // After so long a quarter of the queue has been served, and there is room again.
+    // After this time, a quarter of the queue has been served, and there is room again.
     retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),
   });
   const dummyHash = hashOfNoPassword(cost);
@@ -75,9 +75,9 @@ export function createPasswords({
 }
 
 /**
- * A well-formed hash of the same cost: bcrypt compares a malformed one in a millisecond, which would reveal which
- * emails have accounts. It is a constant text, since to compute one would delay the start. Its last character sets bits
- * that no real hash has, so that no password matches it.
+ * A well-formed hash of the same cost. bcrypt compares a malformed one in a millisecond, which would reveal which
+ * emails have accounts. It is constant because computing one would delay startup. Its last character sets bits that no
+ * real hash has, so no password matches it.
  */
 function hashOfNoPassword(cost: number): string {
   const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);

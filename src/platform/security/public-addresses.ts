@@ -1,6 +1,6 @@
 /**
  * Decides which addresses a webhook may have. Any user can register one, and the server is inside a network whose other
- * services trust it: an address that is not certainly public is refused, when it is registered and again when a
+ * services trust it. So an address that isn't certainly public is rejected, both when it's registered and when a
  * connection is made.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
@@ -9,23 +9,22 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /** What is wrong with a URL; undefined if it is allowed. Names are looked up only when a connection is made. */
+  /** The problem with a URL. Undefined if it is allowed. Names are looked up only when a connection is made. */
   problemWith(url: string): string | undefined;
   /**
-   * Looks up the addresses of a name, for the connection that is then made to them; undefined for the system's own
-   * lookup.
+   * Looks up a name's addresses for the connection that is then made to them. Undefined to use the system's own lookup.
    */
   readonly lookup: LookupFunction | undefined;
 }
 
 export interface AddressSettings {
-  /** Whether plain http and private addresses are allowed; for tests and trials. */
+  /** Allows plain HTTP and private addresses, for tests and trials. */
   readonly allowPrivate: boolean;
-  /** Name servers to ask in place of the system's. */
+  /** Name servers to use instead of the system's. */
   readonly nameServers?: readonly string[];
 }
 
-/** The code of the error where a name has an address that is not public. */
+/** The error code if a name has an address that isn't public. */
 export const NOT_PUBLIC = 'ADDRESS_NOT_PUBLIC';
 
 export function createAddressRules({ allowPrivate, nameServers }: AddressSettings): AddressRules {
@@ -45,14 +44,14 @@ function problemWithPublicAddress(text: string): string | undefined {
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
-/** Other characters could make the URL look different from where it leads, to people or to other programs. */
+/** Other characters could hide from people or other programs where the URL leads. */
 const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
   return PRINTABLE_URL.test(text) ? undefined : 'must be written out in printable ASCII, with // and without \\';
 }
 
-/** Parsed as browsers do: `https://0x7f.1` and `https://2130706433` are 127.0.0.1 from here on. */
+/** Parsed like browsers do: `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -64,7 +63,7 @@ function problemWithParts({ username, password, hash }: URL): string | undefined
 
 const LOWEST_FREE_PORT = 1024;
 
-/** The lower ports belong to other services, which a request should not be able to connect to. */
+/** Lower ports belong to other services, which a request must not connect to. */
 function problemWithPort({ port }: URL): string | undefined {
   return port === '' || Number(port) >= LOWEST_FREE_PORT
     ? undefined
@@ -81,8 +80,8 @@ function problemWithHost({ hostname }: URL): string | undefined {
 }
 
 /**
- * Of IPv6 only what lies in 2000::/3 and has no special use: addresses that hold an IPv4 address (mapped, 6to4, NAT64,
- * Teredo) are refused whatever they hold.
+ * Accepts only IPv6 addresses in 2000::/3 without a special use. Addresses that contain an IPv4 address (mapped, 6to4,
+ * NAT64, Teredo) are always rejected.
  */
 export function isPublicAddress(address: string): boolean {
   if (!isIP(address) || address.includes('%')) return false;
@@ -93,7 +92,7 @@ export function isPublicAddress(address: string): boolean {
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/** c-ares instead of the system's lookup: a name server that does not answer must not block one of Node's threads. */
+/** Uses c-ares instead of the system's lookup, because a silent name server must not block one of Node's threads. */
 function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
@@ -106,14 +105,14 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   };
 }
 
-/** A name with one private address is refused, even if its others are public: no public endpoint has such a name. */
+/** A name with one private address is rejected even if its others are public. No public endpoint has such a name. */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [
     ...addressesIn(v4).map((address) => ({ address, family: 4 })),
     ...addressesIn(v6).map((address) => ({ address, family: 6 })),
   ];
-  // The CNAME of a name without addresses resolves to an empty list without an error, and Node fails on an empty list.
+  // A CNAME without addresses resolves to an empty list without an error, and Node fails on an empty list.
   if (addresses.length === 0)
     throw v4.status === 'rejected'
       ? v4.reason

@@ -1,4 +1,4 @@
-/** The answer's headers about budgets, in the form of the IETF draft "RateLimit header fields for HTTP". */
+/** The response headers for budgets, as in the IETF draft "RateLimit header fields for HTTP". */
 import type { ServerResponse } from 'node:http';
 import type { RateLimitResult } from './rate-limit.js';
 
@@ -8,7 +8,7 @@ export function setRateLimitHeaders(response: ServerResponse, taken: RateLimitRe
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** One entry for each budget, in the order in which the call was counted: a map of name to `RateLimitResult` fits. */
+/** One entry per budget, in the order in which the call was counted. Accepts a map of name to `RateLimitResult`. */
 export function rateLimitHeaders(taken: RateLimitResults): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
@@ -24,7 +24,7 @@ export function rateLimitHeaders(taken: RateLimitResults): Record<string, string
   };
 }
 
-/** The names are the program's own, and need no escaping in a quoted string. */
+/** The names come from our code and need no escaping in a quoted string. */
 function quote(name: string): string {
   return `"${name}"`;
 }

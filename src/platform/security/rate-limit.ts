@@ -1,14 +1,14 @@
 /**
- * Rate limits, exact under any number of parallel calls: graphql-rate-limit's limiter over a store that counts by
- * rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, and let a thousand parallel calls
- * through a limit of 5. A window begins with the first call that is counted in it.
+ * Rate limits that are exact under any number of parallel calls. They combine graphql-rate-limit's limiter with a store
+ * that counts with rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, so a limit of 5
+ * lets a thousand parallel calls through. A window starts with the first call that is counted in it.
  *
- * Counts are kept in Redis if there is one, and in memory if there is none or it is lost. Memory keeps each identity
- * until its window ends, so it is bounded by the calls of a minute, and of an hour for mails: a million identities take
- * some 400 MB.
+ * Counts are kept in Redis if it's configured, and in memory otherwise or while it's unreachable. Memory keeps each
+ * identity until its window ends, so it is bounded by the calls of a minute, or of an hour for emails. A million
+ * identities take about 400 MB.
  *
- * A budget of failures is taken from before the attempt and given back after a success. Counting only after a failure
- * would let every attempt through that starts before the first has failed.
+ * A budget of failures is consumed before the attempt and refunded after a success. Counting only after a failure would
+ * let through every attempt that starts before the first one fails.
  */
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
@@ -17,20 +17,20 @@ import { connectRedis, within, type Redis } from '../redis.js';
 import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
 
 export interface RateBudget {
-  /** One of the program's own names, never a caller's text. */
+  /** One of our own names, never a caller's text. */
   readonly name: string;
-  /** How many calls pass in a window; 0 lets none pass. */
+  /** The number of calls allowed per window. 0 allows none. */
   readonly max: number;
   readonly windowSeconds: number;
 }
 
 export interface RateLimitSettings {
-  /** False lets every call pass and counts nothing. */
+  /** If false, every call passes and nothing is counted. */
   readonly enabled: boolean;
   readonly redisUrl?: string | undefined;
-  /** How long a call waits for Redis at the moment it is lost; after that, none waits. */
+  /** How long a call waits for Redis when the connection is lost. Later calls don't wait. */
   readonly redisTimeoutMs?: number;
-  /** Called once for each loss, also when Redis cannot be reached at the start. */
+  /** Called once per loss, including when Redis can't be reached at startup. */
   onRedisLost(error: unknown): void;
   onRedisBack(): void;
 }
@@ -44,15 +44,15 @@ export interface RateLimitResult {
   readonly resetSeconds: number;
   /** At least 1 for a refused call, 0 for one that passes. */
   readonly retryAfterSeconds: number;
-  /** Takes this very call out of the count; a second time, or for a refused call, it changes nothing. */
+  /** Takes this call out of the count. Has no effect the second time or for a refused call. */
   refund(): Promise<void>;
 }
 
 export interface RateLimits {
-  /** Counts this call if there is room for it. A refused call is not counted. */
+  /** Counts this call if there is room for it. A refused call isn't counted. */
   take(budget: RateBudget, key: string): Promise<RateLimitResult>;
   storeInUse(): 'memory' | 'redis';
-  /** Settles once it is known whether Redis can be reached, within about a second or two. */
+  /** Settles once it is known whether Redis can be reached, within a second or two. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
@@ -113,8 +113,8 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   /**
-   * Undefined if Redis does not do it. The library's `insuranceLimiter` would count in memory as well, and tell nobody
-   * why: a Redis that is full or read-only would look well in the log and the metrics.
+   * Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but it doesn't say why. A
+   * full or read-only Redis would look healthy in the log and the metrics.
    */
   async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (redis?.status !== 'ready' || isReconnecting) return undefined;
@@ -129,7 +129,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     }
   }
 
-  /** A dead connection may accept commands for a quarter of an hour before the operating system closes it. */
+  /** A dead connection may accept commands for fifteen minutes before the operating system closes it. */
   function reconnect(connection: Redis): void {
     if (connection.status !== 'ready' || isReconnecting) return;
     isReconnecting = true;
@@ -154,13 +154,13 @@ interface Counters {
   readonly inRedis: RateLimiterRedis | undefined;
 }
 
-/** A call as one of the counters has counted it. */
+/** A call, as one of the counters has counted it. */
 interface CountedCall {
   readonly counter: RateLimiterMemory | RateLimiterRedis;
   readonly key: string;
   readonly hasRoom: boolean;
   readonly remaining: number;
-  /** On the clock of `performance.now()`, which never steps back. */
+  /** On the clock of `performance.now()`, which never goes back. */
   readonly windowEndsMs: number;
 }
 
@@ -173,7 +173,7 @@ function createCounters({ name, max, windowSeconds }: RateBudget, redis: Redis |
   };
 }
 
-/** The counter also counts a call for which there is no room; `uncount` takes it out again. */
+/** The counter also counts a call for which there is no room. `uncount` takes it out again. */
 async function consume(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
   try {
     return countedCall(counter, key, true, await counter.consume(key));
@@ -193,18 +193,19 @@ function countedCall(
 }
 
 /**
- * Keys may hold a caller's text. Redis shows none of it, no key is long, and no caller can find two keys with one hash.
+ * Keys may contain a caller's text. Hashed, none of it shows in Redis, every key is short, and no caller can find two
+ * keys with the same hash.
  */
 function shortKey(key: string): string {
   return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
 }
 
-/** An error that Redis answered with, over a connection that works. */
+/** An error that Redis returned over a working connection. */
 function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** A method, so that the two types meet without a cast: the limiter reads nothing else of a resolver's parameters. */
+/** A method, so the two types match without a cast. The limiter reads nothing else from a resolver's parameters. */
 interface Limiter {
   refusal(
     field: { parent: undefined; args: Record<string, unknown>; context: undefined; info: { fieldName: string } },
@@ -212,15 +213,15 @@ interface Limiter {
   ): Promise<string | undefined>;
 }
 
-/** Asks graphql-rate-limit's limiter, whose store counts when it is read and has nothing to write afterwards. */
+/** Asks graphql-rate-limit's limiter. Its store counts when it is read and writes nothing afterward. */
 async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boolean>): Promise<boolean> {
-  // The limiter reads a limit of 0 as its default of 5.
+  // The limiter treats a limit of 0 as its default of 5.
   if (!(max >= 1)) return false;
   const limiter: Limiter = {
     refusal: getGraphQLRateLimiter({
       identifyContext: () => name,
       store: {
-        // To the limiter, the counter's answer is one earlier call or none, at a limit of one.
+        // The limiter sees the counter's result as one earlier call or none, with a limit of one.
         getForIdentity: async () => ((await countCall()) ? [] : [Date.now()]),
         setForIdentity: () => undefined,
       },

@@ -1,21 +1,21 @@
 /**
- * The successor of a refresh token can be made again, though no token is stored: its time is that of the used token's
- * first use, and its 16 bytes are an HMAC over the used token by a key that only this service has. So a client that
- * lost the answer to a refresh, or refreshed in two tabs at once, gets the same successor again.
+ * A refresh token's successor can be created again although no token is stored. Its time is that of the used token's
+ * first use, and its 16 bytes are an HMAC over the used token with a key that only this service has. A client that lost
+ * the response to a refresh, or that refreshed in two tabs at the same time, gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
 import { ID_RANDOM_BYTES, idFrom, type PrefixedId } from '../ids.js';
 
 export interface RefreshTokenSettings<P extends string> {
-  /** What every refresh token begins with. */
+  /** The prefix of every refresh token. */
   readonly prefix: P;
   readonly secret: string;
-  /** An instance whose secret is or was this one may have made the successor. */
+  /** An instance whose secret is or was this one may have created the successor. */
   readonly previousSecret?: string | undefined;
 }
 
 export interface RefreshTokens<P extends string = string> {
-  /** The first is the one to give out now. For an earlier use, the one that is stored was given out. */
+  /** The first one is the one to issue now. For an earlier use, the stored one was issued. */
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [PrefixedId<P>, ...PrefixedId<P>[]];
 }
 

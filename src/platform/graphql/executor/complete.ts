@@ -1,4 +1,4 @@
-/** Completes the value of a field for the answer, by the field's type. */
+/** Completes a field's value for the response, by the field's type. */
 import type { FieldNode, GraphQLAbstractType, GraphQLLeafType } from 'graphql';
 import { afterFailure, completeLater, isPromise, runFields, settle, whenAllAreThere, whenAllHaveEnded } from './run.js';
 import type { Complete, FieldPlan, Path, Selection } from './selection.js';
@@ -15,7 +15,7 @@ export function requiredOf(complete: Complete, place: string): Complete {
   };
 }
 
-/** Completes only values that are present; a value that is an Error is a failure. */
+/** Completes only values that exist. A value that is an Error is a failure. */
 function ifPresent(complete: Complete): Complete {
   return (value, execution, path) => {
     if (value == null) return null;
@@ -44,7 +44,7 @@ export function objectOf(selection: Selection): Complete {
   return ifPresent((value, execution, path) => runFields(selection, value, execution, path));
 }
 
-/** An object of one of several types, each with fields of its own. */
+/** An object of one of several types, each with its own fields. */
 export function anyOf(
   type: GraphQLAbstractType,
   selections: ReadonlyMap<string, Selection>,

@@ -1,7 +1,7 @@
 /**
- * Executes all GraphQL documents of this server. An operation gets a plan on its first execution, which determines how
- * each field is resolved and serialized; graphql-js executes the operations that a plan does not cover, and reports
- * every refused variable. README.md of this folder lists what is promised and how it is checked.
+ * Executes all GraphQL documents on this server. On its first execution, an operation gets a plan that determines how
+ * each field is resolved and serialized. graphql-js executes operations that a plan doesn't cover, and reports every
+ * rejected variable. This folder's README.md lists the guarantees and how they are checked.
  */
 import type { ApolloServerOptionsWithGateway } from '@apollo/server';
 import {
@@ -15,10 +15,10 @@ import type { Context } from '../context.js';
 import { planOf, type Plan } from './plan.js';
 import { openSource } from './subscribe.js';
 
-/** An operation to execute; its document has been parsed and validated. */
+/** An operation to execute. Its document has been parsed and validated. */
 export interface OperationRequest {
   readonly document: DocumentNode;
-  /** Undefined where the document has no operation of the requested name. */
+  /** Undefined if the document has no operation with the requested name. */
   readonly operation: OperationDefinitionNode | undefined;
   readonly operationName: string | undefined;
   readonly variables: Record<string, unknown> | undefined;
@@ -28,7 +28,7 @@ export interface OperationRequest {
 export type RunOperation = (request: OperationRequest) => Promise<ExecutionResult<Record<string, unknown>>>;
 
 export function createExecutor(schema: GraphQLSchema): RunOperation {
-  /** Apollo keeps the documents that it has validated; the plan of each operation is kept as long. */
+  /** Apollo keeps the documents that it has validated. Each operation's plan is kept as long. */
   const plans = new WeakMap<OperationDefinitionNode, Plan | 'none'>();
 
   function planFor({ document, operation }: OperationRequest): Plan | undefined {
@@ -49,8 +49,8 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
 
 /**
- * Passes the executor to Apollo as a gateway, which is how Apollo accepts one in place of graphql-js. Apollo does
- * everything else as usual, so that its plugins get every step of every call.
+ * Passes the executor to Apollo as a gateway, Apollo's way to accept one instead of graphql-js. Apollo does everything
+ * else as usual, so its plugins see every step of every call.
  */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
   let onSchemaLoad: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
@@ -68,7 +68,7 @@ export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): Apoll
             operation,
             operationName: request.operationName,
             variables: request.variables,
-            // Apollo's gateways have no type for the context; it is the one that the API made.
+            // Apollo's gateways have no type for the context. It is the one that the API created.
             context: context as unknown as Context,
           }),
       };

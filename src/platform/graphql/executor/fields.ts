@@ -1,6 +1,6 @@
 /**
- * Collects the fields that are selected of an object: those of all its selection sets and their fragments, each with
- * its name in the answer and its conditions, in the order of graphql-js.
+ * Collects the selected fields of an object from all its selection sets and their fragments. Each has its response name
+ * and its conditions, in the order of graphql-js.
  */
 import {
   isAbstractType,
@@ -19,7 +19,7 @@ import type { Condition } from './selection.js';
 
 export interface Occurrence {
   readonly node: FieldNode;
-  /** All of them must hold. */
+  /** All of them must be true. */
   readonly conditions: readonly Condition[];
 }
 
@@ -39,7 +39,7 @@ export class FieldCollector {
     const spreadFragments = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], fields, spreadFragments);
     for (const occurrences of fields.values()) {
-      // The variables would decide which of them comes first, and which count.
+      // The variables would decide which of them comes first and which count.
       if (occurrences.length > 1 && occurrences.some(({ conditions }) => conditions.length > 0)) throw new NotPlanned();
     }
     return fields;
@@ -87,7 +87,7 @@ export class FieldCollector {
 
   #conditionOn(variable: string, isSkip: boolean): Condition {
     const definition = this.operation.variableDefinitions?.find((one) => one.variable.name.value === variable);
-    // Where it may be null, graphql-js reports an error with its location in the document.
+    // If the variable may be null, graphql-js reports an error with its location in the document.
     if (definition?.type.kind !== Kind.NON_NULL_TYPE) throw new NotPlanned();
     return (variables) => variables[variable] !== isSkip;
   }
@@ -99,7 +99,7 @@ export class FieldCollector {
   }
 }
 
-/** Only the first spread of a fragment counts; spread under two conditions, it would count under either. */
+/** Only the first spread of a fragment counts. A fragment spread under two conditions would count under either. */
 function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFragments: Map<string, boolean>): boolean {
   const before = spreadFragments.get(name);
   const isConditional = conditions.length > 0;

@@ -1,2 +1,2 @@
-/** Thrown where a plan would not do what graphql-js does: graphql-js then executes the operation. */
+/** Thrown if a plan wouldn't do what graphql-js does. graphql-js then executes the operation. */
 export class NotPlanned extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Makes the plan of an operation: the fields that are selected of each object, and how each is resolved and serialized.
- * A plan contains a caller's text only as data, and has the same result as graphql-js.
+ * Creates an operation's plan: the selected fields of each object, and how each is resolved and serialized. A plan
+ * contains a caller's text only as data, and has the same result as graphql-js.
  */
 import {
   getArgumentValues,
@@ -31,13 +31,13 @@ import { NotPlanned } from './not-planned.js';
 import { runOperation } from './run.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
-/** Undefined if the variables do not have the types of the document; nothing has run then. */
+/** Undefined if the variables don't match the document's types. In that case, nothing has run. */
 export type Plan = (
   context: Context,
   variables: Record<string, unknown>,
 ) => Promise<ExecutionResult<Record<string, unknown>>> | undefined;
 
-/** Undefined for an operation that graphql-js has to execute. */
+/** Undefined for an operation that graphql-js must execute. */
 export function planOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -58,7 +58,7 @@ export function planOf(
   }
 }
 
-/** The first error is enough: graphql-js then executes the operation and reports all of them. */
+/** The first error is enough, because graphql-js then executes the operation and reports all of them. */
 const ONE_ERROR = { maxErrors: 1 };
 
 class Planner {
@@ -79,7 +79,7 @@ class Planner {
     const fields = this.collector.collect([this.operation.selectionSet], root);
     const selection = this.#selection(root, fields);
     const calls = selection.fields.filter(({ name }) => name !== '__typename');
-    // Mutations run one after the other, and here the fields of an object run at once.
+    // Mutations run one after another, but here the fields of an object run in parallel.
     if (this.operation.operation === 'mutation' && calls.length > 1) throw new NotPlanned();
     return selection;
   }
@@ -94,7 +94,7 @@ class Planner {
     const [{ node, conditions }] = occurrences;
     const name = node.name.value;
     const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
-    // Introspection, and a name that would set the prototype of the answer's object.
+    // Introspection, and a name that would set the prototype of the response object.
     if (!definition || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map((one) => one.node);
     const fieldType = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
@@ -124,7 +124,7 @@ class Planner {
     };
   }
 
-  /** Makes the function that completes a value of this type for the answer. */
+  /** Creates the function that completes a value of this type for the response. */
   #complete(type: GraphQLOutputType, place: string, info: FieldPlan['info']): Complete {
     if (isNonNullType(type)) return requiredOf(this.#complete(type.ofType, place, info), place);
     if (isListType(type)) {

@@ -1,6 +1,6 @@
 /**
- * Runs a plan: resolves each field, awaits promises, and puts each error where the GraphQL specification requires it.
- * Promises are awaited in separate functions: where a closure captures variables of a loop, V8 allocates a context in
+ * Runs a plan: resolves each field, awaits promises, and places each error where the GraphQL specification requires it.
+ * Promises are awaited in separate functions. If a closure captured variables of a loop, V8 would allocate a context in
  * each iteration.
  */
 import {
@@ -27,7 +27,7 @@ export async function runOperation(
   }
 }
 
-/** The object of the answer that a selection makes of a resolved value, or a promise of it. */
+/** The response object that a selection creates from a resolved value, or a promise of it. */
 export function runFields(
   { fields, shape }: Selection,
   source: unknown,
@@ -45,7 +45,7 @@ export function runFields(
       if (isPromise(result))
         (pending ??= []).push(settle(output, key, result, isRequired, nodes, execution, pathOf(field, path)));
     } catch (error) {
-      // Awaits the pending fields first: otherwise their failures would be unhandled rejections.
+      // Awaits the pending fields first. Otherwise, their failures would be unhandled rejections.
       if (pending && isRequired) return whenAllHaveEnded(pending, error, nodes, execution, pathOf(field, path));
       output[key] = afterFailure(error, isRequired, nodes, execution, pathOf(field, path));
     }
@@ -88,7 +88,7 @@ function isPlain(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function';
 }
 
-/** Written out, since V8 would make a hidden class for each copy with two more properties. */
+/** Written out, because V8 would create a hidden class for each copy with two more properties. */
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
   return {
@@ -114,7 +114,7 @@ export function completeLater(
   return promise.then((value) => complete(value, execution, path));
 }
 
-/** Puts a promised value into the answer once it has settled. */
+/** Puts a promised value into the response once it has settled. */
 export function settle(
   output: Record<string, unknown> | unknown[],
   place: string | number,
@@ -142,7 +142,7 @@ export function whenAllHaveEnded(
   return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, execution, path));
 }
 
-/** Returns null for a nullable field; throws for a non-null one, so that its parent becomes null. */
+/** Returns null for a nullable field. Throws for a non-null one, so its parent becomes null. */
 export function afterFailure(
   error: unknown,
   isRequired: boolean,
@@ -150,8 +150,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  // A resolver's failure has its location already and was counted; the error of a null in a non-null field was not, as
-  // in graphql-js.
+  // As in graphql-js, a resolver's failure already has its location and was counted, but the error of a null in a
+  // non-null field was not.
   const fieldError = locate(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw fieldError;
   execution.errors.push(fieldError);

@@ -1,4 +1,4 @@
-/** The types of a plan: for each selected object its fields, and how each is resolved and serialized. */
+/** The types of a plan: each selected object's fields, and how each is resolved and serialized. */
 import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.js';
 
@@ -17,22 +17,24 @@ export interface Path {
   readonly typename: string | undefined;
 }
 
-/** A value of the answer, or a promise of it. */
+/** A value in the response, or a promise of it. */
 export type Complete = (value: unknown, execution: Execution, path: Path) => unknown;
 export type Condition = (variables: Variables) => boolean;
 
 export interface FieldPlan {
-  /** The name in the answer: the alias, if there is one. */
+  /** The response name: the alias, if there is one. */
   readonly key: string;
   readonly name: string;
   readonly typename: string;
-  /** Its resolver is looked up at each call: Apollo replaces all resolvers for a plugin with `willResolveField`. */
+  /**
+   * Its resolver is looked up on each call, because Apollo replaces all resolvers for a plugin with `willResolveField`.
+   */
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Undefined where the field has no condition. */
+  /** Undefined if the field has no condition. */
   readonly isIncluded: Condition | undefined;
   readonly args: (variables: Variables) => Variables;
   readonly complete: Complete;
-  /** How the type serializes a value, where the field is a scalar or an enum and no list. */
+  /** The type's serializer, if the field is a scalar or an enum and not a list. */
   readonly serialize: ((value: unknown) => unknown) | undefined;
   readonly isRequired: boolean;
   readonly nodes: readonly FieldNode[];
@@ -42,8 +44,8 @@ export interface FieldPlan {
 export interface Selection {
   readonly fields: readonly FieldPlan[];
   /**
-   * An object with the names of all fields, copied for each object of the answer: V8 would reallocate an object that
-   * gets its properties one by one. Empty where the variables decide which names there are.
+   * An object with the names of all fields, copied for each response object. V8 would reallocate an object that gets
+   * its properties one by one. Empty if the variables decide which names it has.
    */
   readonly shape: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-/** graphql-js executes subscriptions: it opens their source, and executes the document anew for each event. */
+/** graphql-js executes subscriptions: it opens their source and executes the document for each event. */
 import { createSourceEventStream, execute, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { contextOf, type Context } from '../context.js';
 
@@ -9,7 +9,7 @@ interface SubscriptionRequest {
   readonly context: Context;
 }
 
-/** The first result for the channel: the errors of a stream that could not be opened, or no data yet. */
+/** The first result for the channel: the errors of a stream that couldn't be opened, or no data yet. */
 export async function openSource(schema: GraphQLSchema, request: SubscriptionRequest): Promise<ExecutionResult> {
   const { document, operationName, variables, context } = request;
   const args = { schema, document, operationName, variableValues: variables };

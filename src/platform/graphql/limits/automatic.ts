@@ -1,7 +1,7 @@
 /**
- * Automatic persisted queries, as Apollo Client and urql send them: first the SHA-256 of a document alone, in
- * `extensions.persistedQuery`; if it is answered with PersistedQueryNotFound, the hash and the document, which is kept
- * once it has run. From then on its hash is enough. The message and the code are what those clients look for.
+ * Automatic persisted queries, as Apollo Client and urql send them. The client first sends only the document's SHA-256,
+ * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, it sends the hash with the document, which
+ * is stored once it has run. From then on, the hash is enough. Those clients look for this exact message and code.
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';
@@ -9,11 +9,11 @@ import { sha256, type DocumentCache } from './document-cache.js';
 import type { GraphqlRequest } from './persisted.js';
 
 export interface FoundDocument {
-  /** With the document in the place of its name. */
+  /** The request, with the document instead of its hash. */
   readonly request: GraphqlRequest;
-  /** Whether the request names the document by its hash, which no form or link of another page does. */
+  /** True if the request names the document by its hash. No form or link on another page can do that. */
   readonly isNamed: boolean;
-  /** Called once the document has run, so that a refused document takes no memory. */
+  /** Called once the document has run, so a rejected document takes no memory. */
   keep?(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ function hashIn(persistedQuery: unknown): string {
   });
 }
 
-/** Removes the extension that named the document from the request for Apollo; other extensions stay. */
+/** Removes the extension that named the document from Apollo's request. Other extensions stay. */
 function withDocument(
   request: GraphqlRequest,
   query: unknown,
@@ -77,7 +77,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Apollo refuses extensions that cannot be parsed. */
+/** Apollo rejects extensions that can't be parsed. */
 function parseOrUndefined(json: string | null): unknown {
   try {
     return json === null ? undefined : JSON.parse(json);

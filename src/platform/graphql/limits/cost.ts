@@ -1,10 +1,10 @@
 /**
- * What an operation costs: the bytes of JSON that its answer may take, in points of 2,000. An object with its short
- * values counts as one point, a text by its longest length, a list its length times what each of its nodes costs, and a
- * short value that an alias names by itself. The sum is rounded up.
+ * An operation's cost: the bytes of JSON that its response may take, in points of 2,000. An object with its short
+ * values counts as one point, and a string counts by its maximum length. A list counts its length times the cost of one
+ * node. A short value with an alias counts separately. The sum is rounded up.
  *
- * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not selected;
- * `edges` and `pageInfo` cost nothing but an alias. Selections that GraphQL merges under one name cost once.
+ * A connection's page is read whatever is selected from it, so it costs its length even if its nodes aren't selected.
+ * `edges` and `pageInfo` cost nothing except for an alias. Selections that GraphQL merges under one name cost once.
  */
 import {
   Kind,
@@ -18,20 +18,20 @@ import { COST_BYTES, PAGE } from '../../limits.js';
 
 /** A field that costs something, or whose fields do. */
 export interface FieldCost {
-  /** How often its value is answered. */
+  /** How many times its value is returned. */
   readonly times: number | PageLength;
-  /** The bytes of a value by itself, and what it counts at least, with its fields. */
+  /** The bytes of the value itself, and the minimum that it counts with its fields. */
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /** For each of its selections the conditions under which that is answered. One of them is enough. */
+  /** For each of its selections, the conditions under which it's included. One of them is enough. */
   readonly selections: readonly (readonly Condition[])[];
 }
 
-/** The value of an argument as the document gives it, or the name of the variable that does. */
+/** An argument's value in the document, or the name of the variable that contains it. */
 export type Input = { readonly variable: string } | { readonly constant: unknown };
 
-/** The arguments that say how many entries a page has. */
+/** The arguments that set a page's length. */
 export interface PageLength {
   readonly first: Input;
   readonly last: Input;
@@ -39,14 +39,14 @@ export interface PageLength {
 
 export interface Condition {
   readonly if: Input;
-  /** The value that leaves the selection out: true for `@skip`, false for `@include`. */
+  /** The value that omits the selection: true for `@skip`, false for `@include`. */
   readonly unless: boolean;
   readonly directive: DirectiveNode;
 }
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The cost of an operation, by its variables. */
+/** The cost of an operation, given its variables. */
 export function costOf(
   fields: readonly FieldCost[],
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -88,7 +88,7 @@ export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
   return { first: argument('first'), last: argument('last') };
 }
 
-/** A length out of range costs as much as the nearest allowed one; the operation itself will refuse it. */
+/** A length out of range costs as much as the nearest allowed one. The operation itself will refuse it. */
 function entriesOf({ first, last }: PageLength, variables: Variables): number {
   const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
   return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;

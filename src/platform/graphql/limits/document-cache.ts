@@ -1,7 +1,7 @@
 /**
- * Keeps the documents that clients have registered as automatic persisted queries, by their SHA-256. The most recently
- * used ones are in memory, and in Redis if there is one, so that all instances have a document that was registered at
- * one. A client registers a missing document again, so that nothing is lost where Redis is away or evicts it.
+ * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256. The most recently used
+ * ones are in memory. With Redis, they are there too, so a document registered with one instance is known to all. A
+ * client registers a missing document again, so nothing is lost if Redis is unreachable or evicts it.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -23,7 +23,7 @@ export function createDocumentCache(redisUrl: string | undefined): DocumentCache
       const cachedDocument = memory.get(hash);
       if (cachedDocument !== undefined || !redisCache) return cachedDocument;
       const document = await redisCache.find(hash);
-      // Redis may be shared with other programs: a document from it is used only if it has this hash.
+      // Other programs may share Redis, so a document from it is used only if its hash matches.
       if (document === undefined || sha256(document) !== hash) return undefined;
       memory.set(hash, document);
       return document;
@@ -44,7 +44,7 @@ export function sha256(text: string): string {
 const DOCUMENTS = '{persisted-queries}:documents';
 const LAST_USES = '{persisted-queries}:used';
 
-/** Keeps a document, and drops the least recently used ones where there are too many. */
+/** Stores a document, and drops the least recently used ones if there are too many. */
 const KEEP = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])

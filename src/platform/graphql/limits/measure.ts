@@ -1,7 +1,7 @@
 /**
- * Measures a valid document in one walk over all that its operations select: how deep, how wide and how often repeated
- * they are, which mutations they call, and what they cost. Selections that a directive may skip count for everything
- * but the cost, since an operation is measured once for all later variables.
+ * Measures a valid document in one walk over everything that its operations select: how deep, how wide, and how
+ * repetitive the selections are, which mutations they call, and what they cost. Selections that a directive may skip
+ * count for everything except the cost, because an operation is measured once for all later variables.
  */
 import {
   getNamedType,
@@ -30,14 +30,14 @@ import { limitErrorsIn, refusalError } from './refusals.js';
 import type { TextCharacters } from './texts.js';
 
 export interface Measure {
-  /** Why nothing of the document may run. */
+  /** The reasons why nothing of the document may run. */
   readonly refusals: readonly GraphQLError[];
-  /** The mutations that the operation calls, once for every name in the answer. */
+  /** The mutations that the operation calls, once per response name. */
   readonly mutations: readonly string[];
   cost(variables: Readonly<Record<string, unknown>>): number;
 }
 
-/** A selection set, of which type, and under which conditions. */
+/** A selection set, with its type and its conditions. */
 interface Part {
   readonly selectionSet: SelectionSetNode;
   readonly parent: GraphQLCompositeType;
@@ -51,31 +51,31 @@ interface Selection {
 }
 
 interface Level {
-  /** The levels of introspection are counted by themselves. */
+  /** The levels of introspection are counted separately. */
   readonly limit: 'depth' | 'introspectionDepth';
   readonly number: number;
 }
 
 const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
-/** What the limits are told of the market. */
+/** The parts of the market that the limits know. */
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
-  /** The mutations that open a session: a hundred aliases of one would be a hundred guesses. */
+  /** The mutations that open a session. A hundred aliases of one would be a hundred guesses. */
   readonly entries: ReadonlySet<string>;
 }
 
-/** What is counted over the whole document. */
+/** The counts for the whole document. */
 interface DocumentCounts {
-  /** A directive in a fragment is one, however often the fragment is spread. */
+  /** A directive in a fragment counts once, however often the fragment is spread. */
   readonly directives: Set<DirectiveNode>;
   nameCharacters: number;
 }
 
 /**
- * What an operation of a document asks for, and what no operation of it may. The document has been validated: it has no
- * cycles, and few selections, counting a fragment at each use.
+ * Measures what an operation asks for, and what no operation of its document may ask for. The document has been
+ * validated, so it has no cycles, and few selections even if a fragment counts at each use.
  */
 export function measureOperation(
   measured: Measured,
@@ -117,7 +117,7 @@ function walk(
   ];
   return { refusals, mutations, cost: costOf(costs, operation) };
 
-  /** The fields of these sets and their fragments by their names in the answer, merged as GraphQL merges them. */
+  /** The fields of these sets and their fragments by response name, merged like GraphQL merges them. */
   function mergeFields(parts: readonly Part[], level: Level): Selection[][] {
     counts[level.limit] = Math.max(counts[level.limit], level.number);
     const selections = new Map<string, Selection[]>();
@@ -153,14 +153,14 @@ function walk(
     if (limit === 'introspectionDepth' || INTROSPECTION.has(name.value)) counts.introspectionAliases += 1;
   }
 
-  /** Measures a field, whose selections are merged, and what is below it. Its cost, if it costs anything. */
+  /** Measures a field with merged selections and everything below it. Returns its cost, if it costs anything. */
   function measureField(merged: readonly Selection[], level: Level): FieldCost[] {
     const [{ field, parent }] = merged as [Selection];
     const introspection = INTROSPECTION.get(field.name.value);
     const definition = introspection ?? (isUnionType(parent) ? undefined : parent.getFields()[field.name.value]);
     const selections = merged.map(({ conditions }) => conditions);
     const renamed = field.alias ? COST_BYTES.renamedField : 0;
-    // Of all other fields `__typename` alone is not among those of its type.
+    // Of all other fields, only `__typename` isn't among those of its type.
     if (!definition) return costOfValue(renamed, selections);
     const type = getNamedType(definition.type);
     if (!isCompositeType(type)) {
@@ -174,13 +174,13 @@ function walk(
       ? { limit: 'introspectionDepth', number: 2 }
       : { ...level, number: level.number + 1 };
     const fields = mergeFields(parts, below).flatMap((inner) => measureField(inner, below));
-    // Introspection has limits of its own.
+    // Introspection has its own limits.
     if (below.limit === 'introspectionDepth') return [];
     if (type.name.endsWith('Connection'))
       return [{ times: pageLengthOf(field), own: 0, least: COST_BYTES.point, fields, selections }];
     if (isPartOfPage(type) || type.name === 'PageInfo')
       return [{ times: 1, own: renamed, least: 0, fields, selections }];
-    // The connection has counted the length of its list of nodes already.
+    // The connection has already counted the length of its list of nodes.
     const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);
     return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: COST_BYTES.point, least: 0, fields, selections }];
   }
@@ -190,7 +190,7 @@ function costOfValue(own: number, selections: FieldCost['selections']): FieldCos
   return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
 }
 
-/** The names in a valid document that the schema does not have, aliases apart. */
+/** The names in a valid document that the schema doesn't have, except aliases. */
 function namesIn({ definitions }: DocumentNode): NameNode[] {
   return definitions.flatMap((one) => {
     if (one.kind !== Kind.OPERATION_DEFINITION && one.kind !== Kind.FRAGMENT_DEFINITION) return [];
@@ -198,7 +198,7 @@ function namesIn({ definitions }: DocumentNode): NameNode[] {
   });
 }
 
-/** Two selections with one name are one call, and `__typename` is none. */
+/** Two selections with one name are one call. `__typename` isn't a call. */
 function callIn([selection]: readonly Selection[]): string[] {
   const name = selection?.field.name.value;
   return name === undefined || name === '__typename' ? [] : [name];
@@ -208,10 +208,10 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
   return name.endsWith('Connection') || name.endsWith('Edge');
 }
 
-/** Measured: printing so many characters of arguments takes as long as comparing two fields without arguments. */
+/** Measured: printing this many characters of arguments takes as long as comparing two fields without arguments. */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
-/** GraphQL compares selections of one name each with each, and prints the arguments of both each time. */
+/** GraphQL compares all selections of one name with each other, and prints the arguments of both each time. */
 function repeatsIn(selections: readonly Selection[]): number {
   if (selections.length === 1) return 0;
   const characters = selections
@@ -221,7 +221,7 @@ function repeatsIn(selections: readonly Selection[]): number {
   return Math.ceil(((selections.length - 1) / 2) * weight);
 }
 
-/** A directive at a subscription's root may leave out all of it, and graphql-js fails on an empty one. */
+/** A directive at a subscription's root may omit all of it, and graphql-js fails on an empty one. */
 function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
   const [condition] = fields.flat().flatMap(({ conditions }) => conditions);
   return condition ? [refusalError(UNCONDITIONAL, condition.directive)] : [];

@@ -1,8 +1,8 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents on a list run, on every channel. A request has a document's SHA-256 as
- * `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, like Apollo's
- * clients. It can also send the exact text. Anything else is rejected before parsing. The list is a file in the format
- * of graphql-codegen or Apollo's tools.
+ * With PERSISTED_DOCUMENTS=only, only documents on a list run, on every channel. A request names a document by its
+ * SHA-256: as `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, like
+ * Apollo's clients. It can also send the exact text. Anything else is rejected before parsing. The list is a file in
+ * the format of graphql-codegen or Apollo's tools.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ export interface GraphqlRequest {
   readonly body: unknown;
 }
 
-/** Replaces the name of a document by the document. */
+/** Replaces a document's name with the document. */
 export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
 
 export function openPersistedDocuments(file: string): FindDocument {
@@ -103,7 +103,7 @@ function plainHash(name: string): string {
 /** graphql-codegen's `persisted-documents.json`: hash → document. */
 const codegenManifest = z.record(z.string(), z.string());
 
-/** What Apollo's `generate-persisted-query-manifest` writes. */
+/** The output of Apollo's `generate-persisted-query-manifest`. */
 const apolloManifest = z.object({
   format: z.literal('apollo-persisted-query-manifest'),
   version: z.literal(1),
@@ -114,7 +114,7 @@ const FORMS =
   'must be a list of documents as graphql-codegen (persisted-documents.json: a JSON object of SHA-256 → document) ' +
   'or Apollo’s generate-persisted-query-manifest writes it.';
 
-/** The server must not start with a list whose hashes do not fit its documents. */
+/** The server must not start with a list whose hashes don't match its documents. */
 function readList(file: string): ReadonlyMap<string, string> {
   const invalidFile = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
   const namedDocuments = entriesIn(parseOrNull(textOf(file)));
@@ -127,7 +127,7 @@ function readList(file: string): ReadonlyMap<string, string> {
   return new Map(entries);
 }
 
-/** An Apollo manifest is no map of hashes, although some of its members are strings. */
+/** An Apollo manifest isn't a map of hashes, although some of its members are strings. */
 function entriesIn(list: unknown): (readonly [name: string, document: string])[] | undefined {
   const byApollo = apolloManifest.safeParse(list);
   if (byApollo.success) return byApollo.data.operations.map(({ id, body }) => [id, body] as const);

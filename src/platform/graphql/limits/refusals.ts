@@ -1,4 +1,4 @@
-/** The refusals of limits: which limit, how much was found, how much is allowed, and what to do instead. */
+/** The refusals of limits. Each names the limit, what was found, what is allowed, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
 import { GRAPHQL_LIMITS } from '../../limits.js';
@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, 
   cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
 };
 
-/** Errors for those of the counts that are beyond their limits. */
+/** The errors for all counts above their limits. */
 export function limitErrorsIn(counts: Partial<Record<Limit, number>>, nodes?: ASTNode): GraphQLError[] {
   return (Object.entries(counts) as [Limit, number][])
     .filter(([limit, count]) => count > GRAPHQL_LIMITS[limit])
@@ -56,18 +56,18 @@ function limitError(limit: Limit, count: number, nodes: ASTNode | undefined): Gr
   return errorOf(refusalOf(limit, count, formatNumber(count)), nodes);
 }
 
-/** An operation that may not be sent like this. */
+/** An operation that may not be sent this way. */
 export function refusalError(message: string, nodes?: ASTNode): GraphQLError {
   return errorOf(refuse('VALIDATION_FAILED', { message }), nodes);
 }
 
-/** As Apollo answers it with the refusal's own status. */
+/** In the form that makes Apollo respond with the refusal's own status. */
 function errorOf(refusal: Refusal, nodes: ASTNode | undefined): GraphQLError {
   const { message, status } = refusal;
   return new GraphQLError(message, { nodes, originalError: refusal, extensions: { http: { status } } });
 }
 
-/** The refusal for an error that GraphQL or Apollo throws about a limit; undefined for any other error. */
+/** The refusal for an error that GraphQL or Apollo throws about a limit. Undefined for any other error. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   if (error.originalError instanceof Refusal) return error.originalError;
@@ -82,7 +82,7 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
 
-/** GraphQL and Apollo do not say how far a limit is exceeded. */
+/** GraphQL and Apollo don't say how far a limit is exceeded. */
 function beyond(limit: Limit): Refusal {
   const count = GRAPHQL_LIMITS[limit] + 1;
   return refusalOf(limit, count, `at least ${formatNumber(count)}`);
@@ -97,7 +97,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   });
 }
 
-/** Made once, since making it takes longer than the rest of a refusal. */
+/** Created once, because creating it takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function formatNumber(number: number): string {
