@@ -1,6 +1,6 @@
 /**
- * Decides when an executed operation answers 503 in place of 200: if all of its root fields were refused with
- * OVERLOADED. Such an answer has no data, and proxies and dashboards should count it as an error.
+ * Decides when an executed operation gets a 503 instead of a 200: if all of its root fields were refused with
+ * OVERLOADED. Such a response has no data, and proxies and dashboards should count it as an error.
  */
 import type { GraphQLFormattedError } from 'graphql';
 
@@ -9,7 +9,7 @@ interface Result {
   readonly errors?: readonly GraphQLFormattedError[] | undefined;
 }
 
-/** After how many seconds to try again; undefined if a root field was answered, or refused with another code. */
+/** The number of seconds until a retry. Undefined if a root field succeeded or was refused with another code. */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
   const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
   if (overloadErrors.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** The plugins of Apollo that this server runs with: `hooks.ts` is ours, and Apollo adds none by itself. */
+/** The Apollo plugins that this server runs with. `hooks.ts` is ours, and Apollo adds none on its own. */
 import type { ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -9,7 +9,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { Context } from './context.js';
 
-/** Those that Apollo adds unless it is told not to, depending on the environment. */
+/** Those that Apollo adds, depending on the environment, unless it's told not to. */
 export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginCacheControlDisabled(),
   ApolloServerPluginInlineTraceDisabled(),
@@ -18,5 +18,5 @@ export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginUsageReportingDisabled(),
 ];
 
-/** Add others here: as long as there is one, every request goes through all of Apollo, which calls it. */
+/** Add others here. As long as there is one, every request goes through all of Apollo, which calls it. */
 export const OTHER_PLUGINS: readonly ApolloServerPlugin<Context>[] = [];

@@ -1,6 +1,6 @@
 /**
- * The maximum lengths of the texts in an answer, by type and field, from entities. A field that is missing here is
- * short: an identifier, a time, a name that the service chose. A test checks every text of the schema.
+ * The maximum lengths of the strings in a response, by type and field, taken from entities. A field that is missing
+ * here is short: an identifier, a time, or a name that the service chose. A test checks every string in the schema.
  */
 import type { z } from 'zod';
 import { FIELD_TEXT } from '../../limits.js';

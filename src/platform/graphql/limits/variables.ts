@@ -1,7 +1,7 @@
 /**
- * Refuses variables whose values do not have the types of the document, without quoting the values: graphql-js prints
- * the whole value into each of its errors, which for an input of 4,000 unknown names takes seconds. graphql-js refuses
- * missing variables.
+ * Rejects variables whose values don't match the document's types, without quoting the values. graphql-js prints the
+ * whole value into each of its errors, which takes seconds for an input of 4,000 unknown names. Missing variables are
+ * left to graphql-js.
  */
 import {
   coerceInputValue,
@@ -23,7 +23,7 @@ import { cut } from '../../errors.js';
 import { ERRORS } from '../../limits.js';
 import { aboutVariable } from '../error-messages.js';
 
-/** One error fewer than an answer may have, and then one about the others. */
+/** One error fewer than a response may have, leaving room for one about the others. */
 const REPORTED_MAX = ERRORS.perAnswerMax - 1;
 
 /** Ends the coercion of a value once no more of its errors would be reported. */
@@ -47,7 +47,7 @@ export function wrongVariables(
     if (!(error instanceof TooManyErrors)) throw error;
     errors.push(variableError(`More is wrong with the variables; these are the first ${REPORTED_MAX} errors.`));
   }
-  // A refusal names every bad field at once, and many clients look at the first error alone.
+  // A refusal names every bad field, and many clients read only the first error.
   const [first] = errors;
   if (first) first.extensions.fields = Object.fromEntries(allFields);
   return errors;
@@ -69,7 +69,7 @@ export function wrongVariables(
   }
 }
 
-/** The type of a part of a value, by its path: a list may be sent as its only entry. */
+/** The type of a part of a value, by its path. A list may be sent as its only entry. */
 function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
   return path.reduce<GraphQLInputType>((whole, step) => {
     const nullable = getNullableType(whole);
@@ -80,9 +80,7 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/**
- * The message of the operations' own checks, and the field that it is about where GraphQL names a field of an object.
- */
+/** The message of the operations' own checks, and the field that it is about if GraphQL names a field of an object. */
 function problemOf(
   type: GraphQLInputType,
   message: string,
@@ -106,7 +104,7 @@ function problemOf(
 
 const TOO_LARGE = 'non 32-bit signed integer';
 
-/** By the scalar's name; all other scalars are sent as strings. */
+/** By scalar name. All other scalars are sent as strings. */
 const KINDS: Readonly<Record<string, string>> = { Int: 'int', Float: 'number', Boolean: 'boolean' };
 
 interface ErrorDetails {

@@ -1,4 +1,4 @@
-/** The answers of one subscription, from its opening to its end: the result of its document for each event. */
+/** The responses of one subscription, from its opening to its end: the result of its document for each event. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
 import { STREAM } from '../../limits.js';
@@ -8,26 +8,26 @@ import type { StreamEnd } from './stream-ends.js';
 
 export interface StreamOptions {
   readonly source: EventStream<unknown>;
-  /** Settles when the connection has room for the next answer. */
+  /** Settles when the connection has room for the next response. */
   ready(): Promise<void>;
   answer(event: unknown): Promise<FormattedExecutionResult>;
-  /** Called with a failure of the server; the answer reveals nothing of it. */
+  /** Called when the server fails. The response reveals nothing about the failure. */
   onFailure(error: unknown): FormattedExecutionResult;
   onAnswer(): void;
   /** Called once, however the subscription ends. */
   onEnd(end: StreamEnd, answers: number): void;
-  /** Why the connection is closing, if it is. */
+  /** The reason why the connection is closing, if it is. */
   endOfConnection(): StreamEnd | undefined;
 }
 
-/** Either the server or the caller's share is at capacity. */
+/** Either the server or the caller's quota is at capacity. */
 const RETRYABLE_CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED'];
 
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * An iterator by hand, since a generator that waits for an event would end only after the next one. An event that
- * arrives after the end of the stream is not sent.
+ * A handwritten iterator, because a generator that waits for an event would end only after the next one. An event that
+ * arrives after the end of the stream isn't sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
   #answers = 0;
@@ -49,13 +49,13 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       this.parts.onAnswer();
       return { value, done: false };
     } catch (error) {
-      // After the client has left this is no failure: its place in a queue was given up.
+      // After the client has left, this isn't a failure: its place in a queue was given up.
       if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
       return this.#lastResult();
     }
   }
 
-  /** While the database is away or busy no event is lost: the stream reads on from its position. */
+  /** While the database is unreachable or busy, no event is lost. The stream continues from its position. */
   async #nextEvent(): ReturnType<EventStream<unknown>['next']> {
     while (!this.#hasEnded) {
       try {
@@ -68,7 +68,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     return { done: true, value: undefined };
   }
 
-  /** Ends the subscription; `last`, if given, is the last answer to the client. */
+  /** Ends the subscription. `last`, if given, is the last response to the client. */
   end(end: StreamEnd, last?: FormattedExecutionResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

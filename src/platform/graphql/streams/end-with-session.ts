@@ -1,4 +1,4 @@
-/** Ends a stream with its session, or some time after its access token has expired. */
+/** Ends a stream when its session ends, or some time after its access token has expired. */
 import type { Caller } from '../../call/caller.js';
 
 /** The longest delay of a timer. */

@@ -1,6 +1,6 @@
 /**
- * One WebSocket. graphql-ws implements the protocol; this class adds what a server on the internet needs:
- * authentication, limits of what the client sends and leaves unread, and the reason of each close.
+ * One WebSocket. graphql-ws implements the protocol. This class adds what a server on the internet needs:
+ * authentication, limits on what the client sends and leaves unread, and a reason for each close.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -49,7 +49,7 @@ interface Message {
   subscriptionId?: string;
 }
 
-/** Clients of graphql-ws reconnect after `tryAgainLater`, and report the other codes to the app. */
+/** graphql-ws clients reconnect after `tryAgainLater`, and report the other codes to the app. */
 const CLOSE_CODES = {
   badMessage: 4400,
   unauthorized: 4401,
@@ -58,15 +58,15 @@ const CLOSE_CODES = {
   internal: 1011,
 } as const;
 const ID_IN_USE = 'A subscription of this id is not over yet.';
-/** A close frame has room for no longer reason. */
+/** A close frame has no room for a longer reason. */
 const REASON_CHARACTERS_MAX = 120;
 
 export class OpenSocket implements Connection {
   readonly channel = 'websocket';
   end: StreamEnd | undefined;
   /**
-   * The subscriptions by id, until graphql-ws has ended them. graphql-ws drops a subscription that its client completes
-   * while it is being opened, and would then open another one with the same id.
+   * The subscriptions by ID, until graphql-ws has ended them. If a client completes a subscription while it is being
+   * opened, graphql-ws drops it and would then open another one with the same ID.
    */
   readonly #subscriptions = new Map<string, AnswerStream | undefined>();
   #message: Message = {};
@@ -107,12 +107,12 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** graphql-ws itself awaits each send before it asks for the next answer. */
+  /** graphql-ws itself awaits each send before it asks for the next response. */
   ready(): Promise<void> {
     return waitForSlot(this.parts.services.quotas.streamEvents, this.upgrade.client);
   }
 
-  /** A client that has not answered by the next ping is gone. */
+  /** A client that hasn't responded by the next ping is gone. */
   ping(): void {
     if (!this.#isAlive) return this.close('left');
     this.#isAlive = false;
@@ -128,7 +128,7 @@ export class OpenSocket implements Connection {
     if (end === 'flooding') this.#readNoMore();
   }
 
-  /** Discards all further input: `ws` would parse all of it, even after the connection has closed. */
+  /** Discards all further input. Otherwise, `ws` would parse all of it, even after the connection has closed. */
   #readNoMore(): void {
     const { socket } = this.upgrade;
     socket.removeAllListeners('data');
@@ -138,7 +138,7 @@ export class OpenSocket implements Connection {
     socket.once('close', () => clearTimeout(cutOff));
   }
 
-  /** False closes the connection, if it is not closing yet. */
+  /** Returns false to close the connection, unless it is already closing. */
   async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
     const { authorization, Authorization } = context.connectionParams ?? {};
     const header = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
@@ -188,7 +188,7 @@ export class OpenSocket implements Connection {
     const underWay = new RequestUnderWay(this.parts.services.quotas.requests, caller.client);
     caller.underWay = underWay;
     try {
-      // The protocol requires a query; a client that names a document by its hash sends an empty one.
+      // The protocol requires a query. A client that names a document by its hash sends an empty one.
       const body = payload.query === '' ? { ...payload, query: undefined } : payload;
       return await this.parts.openSubscription(caller, this, body);
     } finally {
@@ -198,7 +198,7 @@ export class OpenSocket implements Connection {
 
   #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
-    // Clients do not retry a single subscription; after this close they repeat all of them on another connection.
+    // Clients don't retry a single subscription. After this close, they repeat all of them on another connection.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
     return errors.map((error) => new SentError(error));
@@ -224,7 +224,7 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** From now on the connection counts for the user as well. */
+  /** From now on, the connection also counts against the user. */
   #takeFor(user: string): void {
     const { client } = this.upgrade;
     this.upgrade.release();
@@ -244,14 +244,14 @@ export class OpenSocket implements Connection {
   #fail(error: unknown): void {
     if (error instanceof Refusal)
       return this.webSocket.close(CLOSE_CODES.badMessage, cut(error.message, REASON_CHARACTERS_MAX));
-    // graphql-ws throws this error for a message that only servers may send; nothing but its text identifies it.
+    // graphql-ws throws this error for a message that only servers may send. Only the error's text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
     this.parts.services.log.error({ err: error }, 'a WebSocket failed');
     this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our side.');
   }
 
-  /** Handles one message in each turn of the event loop, since one read can contain many. */
+  /** Handles one message per turn of the event loop, because one read can contain many. */
   #onMessages(handle: Handle): void {
     const { webSocket } = this;
     let lastTurn = Promise.resolve();
@@ -291,7 +291,7 @@ export class OpenSocket implements Connection {
     return this.end === undefined;
   }
 
-  /** Settles when the operating system has taken the text, which counts as unread until then. */
+  /** Settles when the operating system has taken the text. Until then, the text counts as unread. */
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();

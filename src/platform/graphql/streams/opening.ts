@@ -1,4 +1,4 @@
-/** A subscription while it's being opened. The resolver sets its events, and the executor how each is executed. */
+/** A subscription while it's being opened. The resolver sets its events, and the executor sets how each is executed. */
 import type { ExecutionResult } from 'graphql';
 import type { EventStream } from '../../live/live.js';
 
@@ -7,6 +7,6 @@ export type AnswerEvent = (event: unknown) => ExecutionResult | Promise<Executio
 export interface Opening {
   /** Counts the stream in the caller's quota, or throws a refusal, and then opens it. */
   begin<Stream extends EventStream<unknown>>(open: () => Stream): Stream;
-  /** How each event is executed. */
+  /** Sets how each event is executed. */
   answerWith(answer: AnswerEvent): void;
 }

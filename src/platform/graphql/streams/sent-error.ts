@@ -1,4 +1,4 @@
-/** An error that is formatted already, in the class that graphql-ws and graphql-sse expect. */
+/** An already formatted error, in the class that graphql-ws and graphql-sse expect. */
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { PLATFORM_REFUSALS } from '../../errors.js';
 
@@ -8,7 +8,7 @@ export class SentError extends GraphQLError {
   }
 }
 
-/** An error of other code reveals nothing about itself. */
+/** An error from other code reveals nothing about itself. */
 export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
   if (error instanceof SentError) return error.formattedError;
   const [status, message] = PLATFORM_REFUSALS.INTERNAL;

@@ -1,7 +1,7 @@
 /**
  * Streams as server-sent events, in the "distinct connections mode" of the GraphQL-SSE protocol, which graphql-sse
- * speaks: each request is one stream. In its other mode a server would keep reservations for clients that are not
- * authenticated.
+ * implements: each request is one stream. In the other mode, a server would keep reservations for unauthenticated
+ * clients.
  */
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
@@ -23,9 +23,9 @@ import { formatRefusal, type Connection, type OpenSubscription } from './subscri
 const EVENT_STREAM = 'text/event-stream';
 
 export interface ServerSentEvents {
-  /** Opens the stream that the request asks for, and answers until it ends. */
+  /** Opens the requested stream and sends its events until it ends. */
   answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
-  /** Ends all of them, so that their clients reconnect to another server. */
+  /** Ends all of them, so their clients reconnect to another server. */
   drain(): void;
 }
 
@@ -45,7 +45,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // Added before the stream is opened, so that it ends too when a log-out or the server's stop comes meanwhile.
+      // Added before the stream is opened, so it also ends if a logout or the server's shutdown comes first.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
@@ -67,14 +67,14 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
   };
 }
 
-/** Browsers and graphql-sse send this media type; curl accepts anything. */
+/** Browsers and graphql-sse send this media type. curl accepts anything. */
 function assertTakesEvents(exchange: Exchange): void {
   const accept = exchange.header('accept') ?? '*/*';
   if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
   throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
 }
 
-/** Clients try again after a 503, and not after a stream that ended with `complete`. */
+/** Clients retry after a 503, but not after a stream that ended with `complete`. */
 async function sendRefusedSubscription(
   exchange: Exchange,
   connection: EventResponse,
@@ -91,14 +91,15 @@ async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncG
 }
 
 /**
- * graphql-sse writes the results that it gets. Its types expect errors that it formats; these are formatted already.
+ * graphql-sse writes the results that it gets. Its types expect errors that it formats, but these are already
+ * formatted.
  */
 const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   authenticate: () => null,
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
 });
 
-/** A placeholder request for graphql-sse; the real one has been read and executed by then. */
+/** A placeholder request for graphql-sse. By then, the real one has been read and executed. */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const SUBSCRIBE_REQUEST = {
   method: 'POST',
@@ -125,7 +126,7 @@ class EventResponse implements Connection {
     });
   }
 
-  /** Clients try again after an answer that breaks off, and not after one that ended with `complete`. */
+  /** Clients retry after a response that breaks off, but not after one that ended with `complete`. */
   close(end: StreamEnd): void {
     if (this.end) return;
     this.end = end;
@@ -142,7 +143,7 @@ class EventResponse implements Connection {
     stream.end(end);
   }
 
-  /** Settles when the client has read the last event, so that no events pile up for a client that does not read. */
+  /** Settles when the client has read the last event, so events don't pile up for a client that doesn't read. */
   async ready(): Promise<void> {
     await waitForSlot(this.caller.services.quotas.streamEvents, this.caller.client);
     const { writableLength } = this.response;
@@ -176,7 +177,7 @@ class EventResponse implements Connection {
 
   #begin(): void {
     this.response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
-    // Makes nginx forward each event at once.
+    // Makes nginx forward each event immediately.
     this.response.setHeader('X-Accel-Buffering', 'no');
   }
 }

@@ -1,13 +1,13 @@
 /** How streams of events end, and what their clients make of it. */
 
-/** Over which of the two a stream is read; as metrics and the log name it. */
+/** The channel that a stream is read over, as metrics and the log name it. */
 export type StreamChannel = 'websocket' | 'sse';
 
 interface StreamEndRow {
   readonly description: string;
   /**
-   * What a WebSocket is closed with. The clients of graphql-ws reconnect after 1012, 1013 and 4403, and report 4401
-   * and 4429; without a code the connection is cut, or stays for its other streams.
+   * The code that a WebSocket is closed with. graphql-ws clients reconnect after 1012, 1013, and 4403, and report 4401
+   * and 4429. Without a code, the connection is cut off, or stays open for its other streams.
    */
   readonly closeCode?: number;
 }

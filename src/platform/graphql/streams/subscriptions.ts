@@ -1,6 +1,6 @@
 /**
- * Opens a subscription for either channel: Apollo gets its document like any other, with the same limits and refusals,
- * and the executor makes a stream instead of an answer.
+ * Opens a subscription for either channel. Apollo processes its document like any other, with the same limits and
+ * refusals, and the executor creates a stream instead of a response.
  */
 import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
@@ -18,9 +18,9 @@ import type { AnswerEvent, Opening } from './opening.js';
 /** The connection that a stream is read over. */
 export interface Connection {
   readonly channel: StreamChannel;
-  /** Why the connection closes, once it does. */
+  /** The reason why the connection closes, once it does. */
   readonly end: StreamEnd | undefined;
-  /** Settles when there is room for the next answer. */
+  /** Settles when there is room for the next response. */
   ready(): Promise<void>;
 }
 
@@ -30,14 +30,14 @@ export interface OpeningResult {
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/** Counts a stream when it is open; the channel handles a refusal. */
+/** Counts a stream when it is open. The channel handles a refusal. */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
 export interface SubscriptionOptions {
   findDocument(request: GraphqlRequest): Promise<FoundDocument>;
   /** Executes the document until its stream is open, and returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
-  /** A formatted error of an event. */
+  /** Formats an error of an event. */
   format(error: GraphQLError): GraphQLFormattedError;
 }
 

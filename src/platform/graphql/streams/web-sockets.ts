@@ -1,4 +1,4 @@
-/** All WebSockets of this server: opens each, and passes the results of its subscriptions to graphql-ws. */
+/** All WebSockets of this server. Opens each one and passes the results of its subscriptions to graphql-ws. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
@@ -21,17 +21,17 @@ export interface Upgrade {
   readonly socket: Socket;
   /** The bytes that were read after the request. */
   readonly head: Buffer;
-  /** The caller's address, as far as proxies are believed. */
+  /** The caller's address, as far as proxies are trusted. */
   readonly address: string;
   readonly client: Client;
-  /** Gives back its place in the share of WebSockets. */
+  /** Releases its place in the quota of WebSockets. */
   readonly release: Release;
   refuse(refusal: Refusal): void;
 }
 
 export interface WebSockets {
   open(upgrade: Upgrade): void;
-  /** Ends all of them, so that their clients reconnect to another server. */
+  /** Ends all of them, so their clients reconnect to another server. */
   drain(): void;
   close(): void;
 }
@@ -53,12 +53,12 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
-  // With false, `ws` 8.23.0 parses what follows a frame that it has refused, and throws outside of any call.
+  // With false, `ws` 8.23.0 parses what follows a frame that it has rejected, and throws outside of any call.
   allowSynchronousEvents: true,
   handleProtocols,
 };
 
-/** A placeholder document for graphql-ws; Apollo has executed the client's document by then. */
+/** A placeholder document for graphql-ws. By then, Apollo has executed the client's document. */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
 export function openWebSockets(parts: WebSocketOptions): WebSockets {
@@ -71,7 +71,7 @@ export function openWebSockets(parts: WebSocketOptions): WebSockets {
       const result = await extra.subscribe(id, payload);
       return result instanceof AnswerStream ? { schema, document: PLACEHOLDER_DOCUMENT, contextValue: result } : result;
     },
-    // The types of graphql-ws expect errors that it formats; these are formatted already.
+    // The types of graphql-ws expect errors that it formats. These are already formatted.
     subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => errors.map(formattedErrorOf),
