@@ -1,7 +1,7 @@
 /** Converts the results that REST shows in another form than the operation returns, with names in REST's spelling. */
 import type { Me } from '../market/operations/accounts/me.js';
 import type { readCatalog, readLifecycle } from '../market/operations/reference.js';
-import type { AvailableAction, AvailableBidAction } from '../market/rules/available-actions.js';
+import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
 import type { ShownRow } from '../platform/fields/entity.js';
 import type { CONFIRMATION, MeOnWire } from './bodies.js';
 import { wireName } from '../platform/openapi/wire.js';

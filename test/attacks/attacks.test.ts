@@ -1,6 +1,6 @@
 /** Every attack that the lists name, really tried: what it is, whose list has it, and what it comes to. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkDatabase } from '../setup/checker.js';
+import { checkDatabase } from '../setup/database/checker.js';
 import { ASSIGNMENT_ATTACKS } from './assignment-attacks.js';
 import { GRAPHQL_ATTACKS } from './graphql-attacks.js';
 import { openGround, type Attack, type Ground } from './ground.js';

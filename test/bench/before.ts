@@ -10,9 +10,9 @@ import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
 import type { Market } from '../../src/market/store/seed/seed.js';
 import type { BenchDatabase } from './database.js';
-import { drive } from './driver.js';
+import { drive } from './work/driver.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
-import { asBytes, PASSWORD, WORKS, type Work } from './works.js';
+import { asBytes, PASSWORD, WORKS, type Work } from './work/works.js';
 
 const { values: options } = parseArgs({
   options: {

@@ -5,16 +5,16 @@
  */
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
-import { checkDatabase } from '../setup/checker.js';
-import { compareAnswers, inItsWords, takesPart } from './answers.js';
+import { checkDatabase } from '../setup/database/checker.js';
+import { compareAnswers, inItsWords, takesPart } from './work/answers.js';
 import { openDatabase, type BenchDatabase } from './database.js';
-import { drive } from './driver.js';
+import { drive } from './work/driver.js';
 import { databaseLimit } from './pgbench.js';
-import { table, type Block, type Results } from './report.js';
+import { table, type Block, type Results } from './report/report.js';
 import { addJobs, seedMarket, type Market } from '../../src/market/store/seed/seed.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
-import { asBytes, PASSWORD, RIVALS, WORKS, type Work } from './works.js';
-import { keepFigures } from './summary.js';
+import { asBytes, PASSWORD, RIVALS, WORKS, type Work } from './work/works.js';
+import { keepFigures } from './report/summary.js';
 
 const { values: options } = parseArgs({
   options: {

@@ -12,9 +12,9 @@ import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { addJobs, seedMarket } from '../../src/market/store/seed/seed.js';
 import { openDatabase } from './database.js';
-import { bidNumber, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
+import { bidNumber, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market/market.js';
 import { startServer } from './servers.js';
-import { AWARD, bearer, LIST } from './works.js';
+import { AWARD, bearer, LIST } from './work/works.js';
 
 const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
 

@@ -5,7 +5,7 @@
  */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { checkDatabase } from '../setup/checker.js';
+import { checkDatabase } from '../setup/database/checker.js';
 import { openDatabase } from './database.js';
 import {
   GROWTH_MAX,
@@ -16,10 +16,10 @@ import {
   scannedIn,
   type PlanKind,
   type Sent,
-} from './queries.js';
+} from './work/queries.js';
 import type { SeededState } from '../../src/market/store/seed/seed.js';
-import { keepFigures } from './summary.js';
-import { seedUnevenMarket } from './uneven-market.js';
+import { keepFigures } from './report/summary.js';
+import { seedUnevenMarket } from './market/uneven-market.js';
 
 const { values: options } = parseArgs({
   options: {

@@ -7,11 +7,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
-import { drive, openLine, type Line } from './driver.js';
+import { drive, openLine, type Line } from './work/driver.js';
 import { seedMarket } from '../../src/market/store/seed/seed.js';
 import { startServer } from './servers.js';
-import { asBytes, WORKS } from './works.js';
-import { keepFigures } from './summary.js';
+import { asBytes, WORKS } from './work/works.js';
+import { keepFigures } from './report/summary.js';
 
 const { values: options } = parseArgs({
   options: {

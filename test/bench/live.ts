@@ -8,12 +8,12 @@ import { parseArgs } from 'node:util';
 import { createClient, type Client } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { seedMarket, type Market } from '../../src/market/store/seed/seed.js';
-import { seededId } from './market.js';
+import { seededId } from './market/market.js';
 import { collectGarbage } from '../setup/collect-garbage.js';
 import { openDatabase } from './database.js';
 import { cpuSeconds, startServer, type RunningServer } from './servers.js';
-import { keepFigures, type Latency, type Resting } from './summary.js';
-import { bearer } from './works.js';
+import { keepFigures, type Latency, type Resting } from './report/summary.js';
+import { bearer } from './work/works.js';
 
 const { values: options } = parseArgs({
   options: {

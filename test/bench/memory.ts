@@ -7,11 +7,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
-import { openLine } from './driver.js';
+import { openLine } from './work/driver.js';
 import { addJobs, seedMarket } from '../../src/market/store/seed/seed.js';
 import { startServer } from './servers.js';
-import { asBytes, WORKS, type Work } from './works.js';
-import { keepFigures } from './summary.js';
+import { asBytes, WORKS, type Work } from './work/works.js';
+import { keepFigures } from './report/summary.js';
 
 const { values: options } = parseArgs({
   options: {

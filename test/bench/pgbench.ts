@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchDatabase } from './database.js';
 import type { Market } from '../../src/market/store/seed/seed.js';
-import { personOfContractor, seededId } from './market.js';
+import { personOfContractor, seededId } from './market/market.js';
 import { LIST_STATEMENT, VIEWER_STATEMENT } from './rivals/statements.js';
-import type { Work } from './works.js';
+import type { Work } from './work/works.js';
 
 /** Requests a second, by work; nothing where there is no pgbench. */
 export async function databaseLimit(

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
-import { drive } from './driver.js';
+import { drive } from './work/driver.js';
 import { addJobs, seedMarket } from '../../src/market/store/seed/seed.js';
 import { startServer } from './servers.js';
-import { asBytes, WORKS } from './works.js';
+import { asBytes, WORKS } from './work/works.js';
 
 const { values: options } = parseArgs({
   options: {

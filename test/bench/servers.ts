@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { debuggerIn } from '../setup/collect-garbage.js';
 import type { BenchDatabase } from './database.js';
-import { JWT_SECRET, type RivalName } from './works.js';
+import { JWT_SECRET, type RivalName } from './work/works.js';
 
 export type ServerName = 'product' | RivalName;
 

@@ -1,6 +1,6 @@
 /** `npm run seed`: an empty database filled, which keeps every promise that one does which grew call by call. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../setup/checker.js';
+import { checkDatabase } from '../setup/database/checker.js';
 import { clone, type Clone } from '../app/clone.js';
 import { logIn } from '../app/callers.js';
 import { ownDatabase } from '../app/own-database.js';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CONTRACTS } from './contracts.js';
+import { CONTRACTS } from './printers/contracts.js';
 
 const PRINTING = process.env.CONTRACTS === 'print';
 

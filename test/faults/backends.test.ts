@@ -7,7 +7,7 @@ import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { named, connect, pipelined, type Database, type Db } from '../../src/platform/db/database.js';
 import { freshDatabase, type FreshDatabase } from '../setup/postgres.js';
-import { chanceFrom } from '../setup/seed.js';
+import { chanceFrom } from '../setup/random/seed.js';
 
 const chance = chanceFrom(12);
 

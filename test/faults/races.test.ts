@@ -6,12 +6,12 @@
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admin, contractor, homeowner, type Person as Member } from '../story/cast.js';
-import { checkDatabase } from '../setup/checker.js';
+import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 import { openApis, type Apis, type Heard } from '../model/apis.js';
 import type { Call, Api, Fields, Op } from '../model/market.js';
 import { until } from '../platform/security/until.js';
-import { chanceFrom, seedFrom } from '../setup/seed.js';
+import { chanceFrom, seedFrom } from '../setup/random/seed.js';
 
 const chance = chanceFrom(seedFrom(process.env.RACE_SEED));
 

@@ -12,7 +12,7 @@ import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../story/journey.js';
 import { allNumbered } from '../platform/live/positions.js';
 import { copiesOf } from '../story/scenes.js';
-import { diceOf, type Dice } from '../setup/dice.js';
+import { diceOf, type Dice } from '../setup/random/dice.js';
 
 /** The whole of a job is more than a request may cost. */
 vi.mock('../../src/platform/limits.js', async (original) => ({

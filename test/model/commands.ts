@@ -3,7 +3,7 @@
  * then. So a history stays a history when steps are taken out of it, which is all that shrinking does: whole calls are
  * what a reader wants fewer of.
  */
-import fc from '../setup/property.js';
+import fc from '../setup/random/property.js';
 import { EDITABLE, isIn, statesIn, type Transition } from '../story/specified.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {

@@ -3,12 +3,12 @@
  * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one
  * again.
  */
-import fc from '../setup/property.js';
+import fc from '../setup/random/property.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { histories } from './commands.js';
 import { rarest, report, uncovered } from './coverage.js';
 import { openWorld, type Coverage, type World } from './world.js';
-import { seedFrom } from '../setup/seed.js';
+import { seedFrom } from '../setup/random/seed.js';
 
 const { MODEL_RUNS = '30', MODEL_SEED, MODEL_PATH } = process.env;
 const runs = MODEL_PATH === undefined ? Number(MODEL_RUNS) : 1;

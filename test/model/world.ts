@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventType } from '../story/calls.js';
 import { admin, contractor, homeowner, type Person as Member } from '../story/cast.js';
-import { checkDatabase } from '../setup/checker.js';
+import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { callFrom, describeCall, type Step } from './commands.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';

@@ -4,9 +4,9 @@
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededId } from '../bench/market.js';
-import { openListener, type Who } from '../bench/queries.js';
-import { busyContractor, busyHomeowner, seedUnevenMarket, SMALL_TOWN, WORDS } from '../bench/uneven-market.js';
+import { seededId } from '../bench/market/market.js';
+import { openListener, type Who } from '../bench/work/queries.js';
+import { busyContractor, busyHomeowner, seedUnevenMarket, SMALL_TOWN, WORDS } from '../bench/market/uneven-market.js';
 import type { Market } from '../../src/market/store/seed/seed.js';
 import { freshDatabase, type FreshDatabase } from '../setup/postgres.js';
 

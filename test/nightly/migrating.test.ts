@@ -1,7 +1,7 @@
 /** Migrations apart from the start: by `npm run migrate`, while servers wait for it or stop meanwhile. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freeAddress } from '../deploy/proxy.js';
-import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';
 import { until } from '../platform/security/until.js';
 import { readiness, signUp } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';

@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../setup/checker.js';
+import { checkDatabase } from '../setup/database/checker.js';
 import { freeAddress } from '../deploy/proxy.js';
 import { until } from '../platform/security/until.js';
 import { signUp } from '../app/callers.js';

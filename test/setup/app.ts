@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../../src/app/config.js';
 import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
-import { createSecondConnectionCheck } from './second-connection.js';
+import { createSecondConnectionCheck } from './database/second-connection.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';

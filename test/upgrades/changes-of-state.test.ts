@@ -1,7 +1,7 @@
 /** Jobs that an instance moves which does not know since when a job is in its state: the column was left as it was. */
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';
 import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
 import { recordedDatabase, restore } from './recorded.js';
 

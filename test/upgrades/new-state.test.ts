@@ -7,9 +7,9 @@ import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { PASSWORD } from '../../src/commands/demo/town.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
-import { checkDatabase } from '../setup/checker.js';
-import { declaredTables, migratedTables } from '../setup/declared-tables.js';
-import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { checkDatabase } from '../setup/database/checker.js';
+import { declaredTables, migratedTables } from '../setup/database/declared-tables.js';
+import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';
 import { emptyDatabase, type FreshDatabase } from '../setup/postgres.js';
 import { recordedDatabase, restore } from './recorded.js';
 

@@ -9,7 +9,7 @@ import { createEncryptor } from '../../src/platform/security/encryption.js';
 import { newId } from '../../src/market/store/new-id.js';
 import { asArray } from '../../src/platform/db/statement.js';
 import { webhookTasks } from '../../src/market/webhooks/tasks.js';
-import { migrateUpTo, migrations } from '../setup/migrate-up-to.js';
+import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';
 import { until } from '../platform/security/until.js';
 import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
 import { openReceiver, type Receiver } from '../market/webhooks/receiver.js';

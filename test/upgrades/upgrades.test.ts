@@ -6,8 +6,8 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN as TOWNS_ADMIN, PASSWORD } from '../../src/commands/demo/town.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
-import { checkDatabase } from '../setup/checker.js';
-import { migrateUpTo } from '../setup/migrate-up-to.js';
+import { checkDatabase } from '../setup/database/checker.js';
+import { migrateUpTo } from '../setup/database/migrate-up-to.js';
 import { emptyDatabase, type FreshDatabase } from '../setup/postgres.js';
 import { recordedDatabase, restore, type RecordedDatabase } from './recorded.js';
 

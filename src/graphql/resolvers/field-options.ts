@@ -1,7 +1,7 @@
 /** The description of a root field: that of its operation and, for an operation on a job, its effects. */
 import type { Operation } from '../../platform/call/operation.js';
 import { audienceOf, refusalCodesOf } from '../../market/operations/refusals.js';
-import { sentenceOf } from '../../market/rules/effects.js';
+import { sentenceOf } from '../../market/rules/jobs/effects.js';
 import { JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 
 export function queryOptions({ name, description }: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {

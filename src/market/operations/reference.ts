@@ -4,7 +4,7 @@ import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { BID_STATES, INITIAL_JOB_STATE, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/states.js';
 import { ALLOWED_ACTORS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/jobs/publishing.js';
-import { descriptionOf } from '../rules/effects.js';
+import { descriptionOf } from '../rules/jobs/effects.js';
 import { CATALOG } from '../rules/jobs/catalog.js';
 import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
 import type { ShownRow } from '../../platform/fields/entity.js';

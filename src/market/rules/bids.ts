@@ -1,5 +1,5 @@
 /** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
-import type { BidEffect } from './effects.js';
+import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 

@@ -4,7 +4,7 @@
  * from `bids.ts`; `test/market/rules/lifecycle-rows.test.ts` holds the rows against each other, and
  * `test/contracts/actions.test.ts` against the addresses of the routes.
  */
-import type { Effect, TransitionEffect } from './effects.js';
+import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
 import { REVIEW_DAYS_MAX } from './limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';

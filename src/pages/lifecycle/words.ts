@@ -1,5 +1,5 @@
 /** Every step in the life of a job in words, as the table of the lifecycle has it. */
-import { descriptionOf, type Effect } from '../../market/rules/effects.js';
+import { descriptionOf, type Effect } from '../../market/rules/jobs/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';
 import type { JobAction, AllowedActor } from '../../market/rules/lifecycle.js';

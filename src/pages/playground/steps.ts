@@ -1,6 +1,7 @@
 /**
- * The steps of the playground's stories, a file each. A step can be run once those before it have run. Its comment is
- * what the bar above the tabs says of it, and what the tab sends besides: `Authorization` and `Variables`.
+ * The steps of the playground's stories: a folder for each chapter, and a file for each step. A step can be run once
+ * those before it have run. Its comment is what the bar above the tabs says of it, and what the tab sends besides:
+ * `Authorization` and `Variables`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -23,9 +24,11 @@ interface Step {
 const FOLDER = new URL('../../../src/pages/playground/steps/', import.meta.url);
 
 export function readSteps(): readonly Step[] {
-  return readdirSync(FOLDER)
-    .toSorted()
-    .map((file) => stepIn(file, readFileSync(new URL(file, FOLDER), 'utf8')));
+  return Object.entries(CHAPTERS).flatMap(([folder, chapter]) =>
+    readdirSync(new URL(folder, FOLDER))
+      .toSorted()
+      .map((file) => stepIn(chapter, file, readFileSync(new URL(`${folder}/${file}`, FOLDER), 'utf8'))),
+  );
 }
 
 /** The operations of the market that some step performs. */
@@ -33,14 +36,15 @@ export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }
 
+/** Each folder is a chapter, and these are their titles. */
 const CHAPTERS = {
-  1: 'A job that goes well',
-  12: 'A dispute, to the last word',
-  27: 'Events, refusals, sessions',
-  34: 'Ways back in, and support',
+  '1-a-job-that-goes-well': 'A job that goes well',
+  '2-a-dispute': 'A dispute, to the last word',
+  '3-events-refusals-sessions': 'Events, refusals, sessions',
+  '4-ways-back-in': 'Ways back in, and support',
 };
 
-function stepIn(file: string, source: string): Step {
+function stepIn(chapter: string, file: string, source: string): Step {
   const [comment = '', query = ''] = source.trim().split(/\n\n([^]*)/);
   const [text = '', ...more] = comment.replaceAll(/^# ?/gm, '').split('\n\n');
   const authorization = partOf(more, 'Authorization');
@@ -58,7 +62,7 @@ function stepIn(file: string, source: string): Step {
   return {
     name,
     title: title.charAt(0).toUpperCase() + title.slice(1),
-    chapter: Object.entries(CHAPTERS).findLast(([first]) => Number(first) <= number)?.[1] ?? '',
+    chapter,
     calls,
     coming: `${when}${isMeantToFail ? ', with its errors' : ''}: ${calls.join(', ')} (${[...fields].join(', ')}).`,
     isMeantToFail,

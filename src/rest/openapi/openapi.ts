@@ -4,7 +4,7 @@ import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
 import { audienceOf } from '../../market/operations/refusals.js';
 import { DISPUTE_TRANSITIONS } from '../../market/rules/jobs/disputes.js';
-import { sentenceOf } from '../../market/rules/effects.js';
+import { sentenceOf } from '../../market/rules/jobs/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 import { BID_TRANSITION_LIST } from '../../market/rules/bids.js';
 import { VERSION } from '../../platform/version.js';

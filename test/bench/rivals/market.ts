@@ -5,7 +5,7 @@
 import bcrypt from 'bcrypt';
 import { createHash } from 'node:crypto';
 import type { ParameterOrJSON } from 'postgres';
-import { availableActions } from '../../../src/market/rules/available-actions.js';
+import { availableActions } from '../../../src/market/rules/jobs/available-actions.js';
 import type { JobFacts } from '../../../src/market/rules/jobs/facts.js';
 import type { ContractorId, HomeownerId } from '../../../src/market/rules/ids.js';
 import type { JobState } from '../../../src/market/rules/states.js';

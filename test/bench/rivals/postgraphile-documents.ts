@@ -2,8 +2,8 @@
  * PostGraphile makes its schema from the tables: the same data under its own names, asked for with the conditions that
  * say who may see it.
  */
-import { seededId } from '../market.js';
-import type { Asked } from '../works.js';
+import { seededId } from '../market/market.js';
+import type { Asked } from '../work/works.js';
 
 const LIST = `query OpenJobs($contractor: String!) { jobs: allJobs(condition: {status: open}, first: 20,
   orderBy: [CREATED_AT_DESC, PRIMARY_KEY_DESC]) {

@@ -10,7 +10,7 @@ import { drizzle } from 'drizzle-orm/postgres-js';
 import express from 'express';
 import { GraphQLError } from 'graphql';
 import postgres from 'postgres';
-import { availableActions } from '../../../src/market/rules/available-actions.js';
+import { availableActions } from '../../../src/market/rules/jobs/available-actions.js';
 import type { BidId, ContractorId, HomeownerId, JobId, UserId } from '../../../src/market/rules/ids.js';
 import { BID_STATES, JOB_STATES, LIVE_BID_STATES } from '../../../src/market/rules/states.js';
 import { PUBLISH_COST, URGENCIES } from '../../../src/market/rules/jobs/publishing.js';

@@ -1,7 +1,7 @@
 /** The rows of the lifecycle, held against each other and against what the phases of the states promise. */
 import { describe, expect, it, test } from 'vitest';
 import { BID_TRANSITION_LIST } from '../../../src/market/rules/bids.js';
-import { EFFECT_DESCRIPTIONS, sentenceOf, type Effect } from '../../../src/market/rules/effects.js';
+import { EFFECT_DESCRIPTIONS, sentenceOf, type Effect } from '../../../src/market/rules/jobs/effects.js';
 import {
   isTransition,
   JOB_ACTION_LIST,

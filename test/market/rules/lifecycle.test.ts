@@ -6,7 +6,7 @@ import type { BidState, JobState } from '../../../src/market/rules/states.js';
 import { BID_TRANSITION_LIST, BID_TRANSITIONS } from '../../../src/market/rules/bids.js';
 import { jobDenial } from '../../../src/market/rules/policies.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../../../src/market/rules/events.js';
-import { lifecycleDiagram } from '../../contracts/lifecycle-diagram.js';
+import { lifecycleDiagram } from '../../contracts/printers/lifecycle-diagram.js';
 import { editableFields } from '../../../src/market/rules/jobs/editing.js';
 import * as specified from '../../story/specified.js';
 import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from '../../story/specified.js';

@@ -5,7 +5,7 @@
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../../story/cast.js';
-import { checkDatabase } from '../../setup/checker.js';
+import { checkDatabase } from '../../setup/database/checker.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { statesIn } from '../../story/specified.js';
 import { allNumbered } from '../../platform/live/positions.js';

@@ -13,7 +13,7 @@ import type { JobFilter } from '../../../src/market/store/jobs/job-filters.js';
 import { listJobs } from '../../../src/market/store/jobs/job-lists.js';
 import type { Position } from '../../../src/platform/db/pages/keyset.js';
 import type { PageRequest } from '../../../src/platform/db/pages/page.js';
-import { diceOf, type Dice } from '../../setup/dice.js';
+import { diceOf, type Dice } from '../../setup/random/dice.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const SEED = 20_261_122;

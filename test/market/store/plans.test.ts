@@ -15,11 +15,11 @@ import {
   QUERIES,
   scannedIn,
   type Sent,
-} from '../../bench/queries.js';
-import { seededId } from '../../bench/market.js';
-import { busyContractor, busyHomeowner, seedUnevenMarket } from '../../bench/uneven-market.js';
+} from '../../bench/work/queries.js';
+import { seededId } from '../../bench/market/market.js';
+import { busyContractor, busyHomeowner, seedUnevenMarket } from '../../bench/market/uneven-market.js';
 import type { Market } from '../../../src/market/store/seed/seed.js';
-import { checkDatabase } from '../../setup/checker.js';
+import { checkDatabase } from '../../setup/database/checker.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 /** More than are ever counted, so that even a count reads a part of them. */

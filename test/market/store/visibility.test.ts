@@ -11,7 +11,7 @@ import { BID_STATES, JOB_STATES } from '../../../src/market/rules/states.js';
 import { eventVisibilityOf, seesEvent } from '../../../src/market/rules/reading/timeline.js';
 import { ROLES, type Role } from '../../../src/market/rules/viewer.js';
 import * as visibility from '../../../src/market/store/visibility.js';
-import fc from '../../setup/property.js';
+import fc from '../../setup/random/property.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 let database: FreshDatabase;

@@ -14,7 +14,7 @@ import {
   usedFolder,
 } from '../../platform/embedded/folders.js';
 import { ask, connectionOf, postmasterOf, processesOf, startProcess } from '../../platform/embedded/processes.js';
-import { chanceFrom } from '../../setup/seed.js';
+import { chanceFrom } from '../../setup/random/seed.js';
 
 const chance = chanceFrom(12);
 

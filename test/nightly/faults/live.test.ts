@@ -10,7 +10,7 @@ import { clone, type Clone } from '../../app/clone.js';
 import { liveThrough, openCaller, signUp, type Caller, type Market, type Person } from './live/market.js';
 import { openReceiver, type Receiver } from './live/receiver.js';
 import { subscribe, type Seen, type Subscriber } from './live/subscriber.js';
-import { chanceFrom, seedFrom } from '../../setup/seed.js';
+import { chanceFrom, seedFrom } from '../../setup/random/seed.js';
 import { durablePostgres, type DurablePostgres } from '../../faults/durable-postgres.js';
 import { openInstances, type Instances } from './storm/instances.js';
 import { printFigures } from '../figures.js';

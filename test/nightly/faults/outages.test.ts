@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReservedSql, Sql } from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../../setup/checker.js';
+import { checkDatabase } from '../../setup/database/checker.js';
 import { ADMIN, JWT_SECRET, type Json } from '../../setup/app.js';
 import { needs } from '../../setup/needs.js';
 import { until } from '../../platform/security/until.js';

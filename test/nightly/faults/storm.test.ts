@@ -6,12 +6,12 @@
  * long one is checked at the latest.
  */
 import { afterEach, expect, it } from 'vitest';
-import { checkDatabase } from '../../setup/checker.js';
+import { checkDatabase } from '../../setup/database/checker.js';
 import { isRead, outcomeOf } from './storm/history.js';
 import { readRows } from './storm/rows.js';
 import { rage, type Recovery, type Storm, type Weather } from './storm/storm.js';
 import { findingsIn } from './storm/verdict.js';
-import { seedFrom } from '../../setup/seed.js';
+import { seedFrom } from '../../setup/random/seed.js';
 import { printFigures } from '../figures.js';
 
 const MEASURES = {

@@ -5,24 +5,24 @@
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../../setup/checker.js';
+import { checkDatabase } from '../../setup/database/checker.js';
 import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
 import { clone, type Clone } from '../../app/clone.js';
 import { startServer } from '../../app/processes.js';
-import type { Workshop } from './breakages.js';
-import { diceOf } from '../../setup/dice.js';
-import { graphqlRequest } from './graphql.js';
+import type { Workshop } from './requests/breakages.js';
+import { diceOf } from '../../setup/random/dice.js';
+import { graphqlRequest } from './requests/graphql.js';
 import { heldMemory, printed, PROBE, total } from './memory.js';
-import { oddities } from './odd.js';
-import { rawRequest } from './raw-bytes.js';
-import { reduced } from './reduce.js';
-import { asShell, bytesOf, type Request } from './requests.js';
-import { restRequest } from './rest.js';
-import { openStock } from './stock.js';
+import { oddities } from './requests/odd.js';
+import { rawRequest } from './requests/raw-bytes.js';
+import { reduced } from './requests/reduce.js';
+import { asShell, bytesOf, type Request } from './requests/requests.js';
+import { restRequest } from './requests/rest.js';
+import { openStock } from './requests/stock.js';
 import { Tally } from './tally.js';
 import { hiddenNames, checkWith } from './verdict.js';
 import { Line, say, type Reply } from './wire.js';
-import { seedFrom } from '../../setup/seed.js';
+import { seedFrom } from '../../setup/random/seed.js';
 import { printFigures } from '../figures.js';
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000);

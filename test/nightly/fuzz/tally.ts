@@ -3,10 +3,10 @@
  * executed.
  */
 import type { Json } from '../../setup/app.js';
-import { ALL_FIELDS } from './documents.js';
-import { DOCUMENTED } from './operations.js';
-import type { Request, Selected } from './requests.js';
-import type { Stock } from './stock.js';
+import { ALL_FIELDS } from './documents/documents.js';
+import { DOCUMENTED } from './requests/operations.js';
+import type { Request, Selected } from './requests/requests.js';
+import type { Stock } from './requests/stock.js';
 import type { Reply } from './wire.js';
 
 const SLOWEST = 5;

@@ -7,7 +7,7 @@ import type { Sql } from 'postgres';
 import { ERROR_CODES } from '../../../src/market/rules/errors.js';
 import { expectAsDocumented } from '../../story/documented.js';
 import type { Json } from '../../setup/app.js';
-import type { Request } from './requests.js';
+import type { Request } from './requests/requests.js';
 import type { Reply } from './wire.js';
 
 /** What is wrong with the answer, in a sentence; nothing, if it is as it must be. */

@@ -1,4 +1,4 @@
-import fc from '../../setup/property.js';
+import fc from '../../setup/random/property.js';
 import { describe, expect, it } from 'vitest';
 import { cursorOf, pageRequest, type PositionShape } from '../../../src/platform/call/paging.js';
 import { Refusal } from '../../../src/platform/errors.js';

@@ -5,7 +5,7 @@ import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { connect } from '../../../src/platform/db/database.js';
 import { unreadinessOf } from '../../../src/platform/db/readiness.js';
 import { until } from '../security/until.js';
-import { migrations } from '../../setup/migrate-up-to.js';
+import { migrations } from '../../setup/database/migrate-up-to.js';
 
 const READY = { status: 200, body: { status: 'ready', busy: false } };
 const NEWEST = migrations().at(-1)!.when;

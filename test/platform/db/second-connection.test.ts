@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { connect, type Database, type Db } from '../../../src/platform/db/database.js';
 import { statement } from '../../../src/platform/db/statement.js';
-import { createSecondConnectionCheck } from '../../setup/second-connection.js';
+import { createSecondConnectionCheck } from '../../setup/database/second-connection.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const FOUND = 'A call that holds a transaction asked the pool for a second connection.';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import fc from '../../setup/property.js';
+import fc from '../../setup/random/property.js';
 import { daysBetween, isRealDate } from '../../../src/platform/fields/dates.js';
 import { nullableDay } from '../../../src/platform/fields/values.js';
 

@@ -1,4 +1,4 @@
-import fc from '../../setup/property.js';
+import fc from '../../setup/random/property.js';
 import { expect, it } from 'vitest';
 import { shapeOfJson } from '../../../src/platform/http/body.js';
 

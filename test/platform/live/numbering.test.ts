@@ -9,7 +9,7 @@ import type { JobId } from '../../../src/market/rules/ids.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
-import { checkDatabase } from '../../setup/checker.js';
+import { checkDatabase } from '../../setup/database/checker.js';
 import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { metricsOf } from '../../setup/metrics.js';
 import { atOnce } from '../../story/scenes.js';

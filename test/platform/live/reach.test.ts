@@ -4,7 +4,7 @@
  * the same data; this shows that each statement asks them of the right rows, and that an accepted bid stands for an
  * award: for random jobs, bids, events and viewers all agree.
  */
-import fc from '../../setup/property.js';
+import fc from '../../setup/random/property.js';
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EDIT_EVENT, readEvent } from '../../../src/market/rules/reading/timeline.js';

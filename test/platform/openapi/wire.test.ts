@@ -1,4 +1,4 @@
-import fc from '../../setup/property.js';
+import fc from '../../setup/random/property.js';
 import { expect, it } from 'vitest';
 import { fieldName, fromWire, toWire, wireName } from '../../../src/platform/openapi/wire.js';
 

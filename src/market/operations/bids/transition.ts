@@ -1,7 +1,7 @@
 /** The transitions of a bid: viewed, shortlisted, rejected, withdrawn. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
-import type { BidEffect } from '../../rules/effects.js';
+import type { BidEffect } from '../../rules/jobs/effects.js';
 import { refuse } from '../../rules/errors.js';
 import type { EventType } from '../../rules/events.js';
 import { allowedRoles } from '../../rules/parties.js';

@@ -1,7 +1,7 @@
 /** The actions that are available to the caller on a job or a bid, and counts of the jobs for them to look at. */
 import { z } from 'zod';
-import { availableActions, availableBidActions } from '../../rules/available-actions.js';
-import type { AvailableAction, AvailableBidAction } from '../../rules/available-actions.js';
+import { availableActions, availableBidActions } from '../../rules/jobs/available-actions.js';
+import type { AvailableAction, AvailableBidAction } from '../../rules/jobs/available-actions.js';
 import { countJobs, type JobCount } from '../../store/jobs/job-counts.js';
 import { partsOf } from '../../store/jobs/job-parts.js';
 import { findBid } from '../bids/read.js';

@@ -4,7 +4,7 @@
  * credits stands in the job: the caller may be an admin.
  */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
-import type { TransitionEffect } from '../../rules/effects.js';
+import type { TransitionEffect } from '../../rules/jobs/effects.js';
 import type { BidId } from '../../rules/ids.js';
 import type { FactName, LiveBid } from '../../rules/jobs/facts.js';
 import { publishCost, refundOnCancel } from '../../rules/jobs/publishing.js';

@@ -1,7 +1,7 @@
 /** Finds a job for an operation, or locks it with the facts of the call; refuses those that the viewer may not see. */
 import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
-import { allowedOperations } from '../../rules/available-actions.js';
+import { allowedOperations } from '../../rules/jobs/available-actions.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { partyOf, seesJob, type JobParties, type Party, relationsToJob } from '../../rules/parties.js';
 import { assertAllowed, type Denial, type PolicyInput } from '../../rules/policies.js';

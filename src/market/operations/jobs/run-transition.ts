@@ -3,7 +3,7 @@
  * effects of the row and writes the events. Both halves are one flush each, COMMIT included.
  */
 import { z } from 'zod';
-import type { TransitionEffect } from '../../rules/effects.js';
+import type { TransitionEffect } from '../../rules/jobs/effects.js';
 import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS, type JobAction, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';

@@ -2,7 +2,7 @@
  * No table holds disputes: a dispute is computed from the events of its job. This file computes it, and decides what a
  * party's resolution means beside the current proposal.
  */
-import type { Effect } from '../effects.js';
+import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from '../entities/dispute.js';
 import { siblingOf, type EventId, type UserId } from '../ids.js';
 import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from '../lifecycle.js';

@@ -1,6 +1,6 @@
 /** What a transition leads to is exactly what its row names: every effect is seen to happen, and none besides. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Effect } from '../../../../src/market/rules/effects.js';
+import type { Effect } from '../../../../src/market/rules/jobs/effects.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../../src/market/rules/states.js';
 import { callRest } from '../../../story/calls.js';

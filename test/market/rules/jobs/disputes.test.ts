@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import fc from '../../../setup/property.js';
+import fc from '../../../setup/random/property.js';
 import {
   DISPUTE_EVENT_TYPES,
   DISPUTE_TRANSITIONS,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import fc from '../../../setup/property.js';
+import fc from '../../../setup/random/property.js';
 import type { ErrorCode } from '../../../../src/market/rules/errors.js';
 import { Refusal } from '../../../../src/platform/errors.js';
 import {

@@ -3,8 +3,8 @@
  * server under attack, afterwards.
  */
 import { expect } from 'vitest';
-import { seededId } from '../../../bench/market.js';
-import { crowdedJob } from '../../../bench/uneven-market.js';
+import { seededId } from '../../../bench/market/market.js';
+import { crowdedJob } from '../../../bench/market/uneven-market.js';
 import { httpCall, type HttpAnswer, type HttpCall } from './http-call.js';
 import type { People } from './people.js';
 import { aliased, unknownNames } from './rows/requests.js';

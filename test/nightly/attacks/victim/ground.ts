@@ -4,8 +4,8 @@
  */
 import { WEBHOOKS as LIMITS } from '../../../../src/market/rules/limits.js';
 import type { Market } from '../../../../src/market/store/seed/seed.js';
-import { seededId } from '../../../bench/market.js';
-import { crowdedJob } from '../../../bench/uneven-market.js';
+import { seededId } from '../../../bench/market/market.js';
+import { crowdedJob } from '../../../bench/market/uneven-market.js';
 import type { Attack } from './attack.js';
 import { httpCall } from './http-call.js';
 import type { People, Person } from './people.js';

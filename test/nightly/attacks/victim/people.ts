@@ -3,8 +3,8 @@ import { isBearer } from '../../../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../../../src/platform/security/access-token.js';
 import type { Role } from '../../../../src/market/rules/viewer.js';
 import type { Market } from '../../../../src/market/store/seed/seed.js';
-import { emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from '../../../bench/market.js';
-import { crowdedJob } from '../../../bench/uneven-market.js';
+import { emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from '../../../bench/market/market.js';
+import { crowdedJob } from '../../../bench/market/uneven-market.js';
 
 export const JWT_SECRET = 'a secret that only the attacks know, 32 bytes';
 export const PASSWORD = 'a password for this test';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSync } from 'bcrypt';
 import postgres, { type Sql } from 'postgres';
 import type { Market } from '../../../../src/market/store/seed/seed.js';
-import { seedUnevenMarket } from '../../../bench/uneven-market.js';
+import { seedUnevenMarket } from '../../../bench/market/uneven-market.js';
 import { collectGarbage, debuggerIn } from '../../../setup/collect-garbage.js';
 import { freeAddress, startProxy } from '../../../deploy/proxy.js';
 import { openMailServer } from '../../../market/mail/mail-server.js';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkDatabase } from '../../../setup/checker.js';
+import { checkDatabase } from '../../../setup/database/checker.js';
 import { carryOut } from './attack.js';
 import { attackersAddress, createGround, victimsAddress, type Row } from './ground.js';
 import { createPeople, type People } from './people.js';

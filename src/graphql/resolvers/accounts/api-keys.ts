@@ -1,0 +1,37 @@
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../../market/operations/sessions/api-keys.js';
+import { perform, performWithin } from '../../../platform/call/operation.js';
+import type { Context } from '../../context.js';
+import { Input, inputOf } from '../../inputs.js';
+import { ApiKeyConnection } from '../../types/api-keys.js';
+import { Connection, PageArgs } from '../../types/connection.js';
+import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../../types/payloads.js';
+import { Viewer } from '../../types/viewer.js';
+import { mutationOptions } from '../field-options.js';
+
+const CreateApiKeyInput = inputOf(
+  'CreateApiKeyInput',
+  createApiKey.input,
+  'What the key is for, until when, and whether it may write.',
+);
+
+@Resolver(() => Viewer)
+export class ApiKeyResolver {
+  @Mutation(() => CreateApiKeyPayload, mutationOptions(createApiKey))
+  createApiKey(@Input(CreateApiKeyInput) input: object, @Ctx() { caller }: Context) {
+    return perform(createApiKey, input, caller);
+  }
+
+  @Mutation(() => RevokeApiKeyPayload, mutationOptions(revokeApiKey))
+  revokeApiKey(@Arg('id', () => ID, { description: 'The API key.' }) id: string, @Ctx() { caller }: Context) {
+    return perform(revokeApiKey, { id }, caller).then((apiKey) => ({ apiKey }));
+  }
+
+  @FieldResolver(() => ApiKeyConnection, {
+    nullable: true,
+    description: 'One’s API keys that work, newest first. Not to be read with an API key.',
+  })
+  async apiKeys(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
+    return new Connection(await performWithin(listApiKeys, page, caller));
+  }
+}

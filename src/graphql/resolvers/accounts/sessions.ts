@@ -1,0 +1,30 @@
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
+import { endOtherSessions, endSession, listSessions } from '../../../market/operations/sessions/active-sessions.js';
+import { perform, performWithin } from '../../../platform/call/operation.js';
+import type { Context } from '../../context.js';
+import { Connection, PageArgs } from '../../types/connection.js';
+import { EndOtherSessionsPayload, EndSessionPayload } from '../../types/payloads.js';
+import { ActiveSessionConnection } from '../../types/sessions.js';
+import { Viewer } from '../../types/viewer.js';
+import { mutationOptions } from '../field-options.js';
+
+@Resolver(() => Viewer)
+export class SessionResolver {
+  @Mutation(() => EndSessionPayload, mutationOptions(endSession))
+  endSession(@Arg('id', () => ID, { description: 'The log-in.' }) id: string, @Ctx() { caller }: Context) {
+    return perform(endSession, { id }, caller).then((session) => ({ session }));
+  }
+
+  @Mutation(() => EndOtherSessionsPayload, mutationOptions(endOtherSessions))
+  endOtherSessions(@Ctx() { caller }: Context) {
+    return perform(endOtherSessions, {}, caller);
+  }
+
+  @FieldResolver(() => ActiveSessionConnection, {
+    nullable: true,
+    description: 'One’s log-ins that go on, newest first. Not to be read with an API key.',
+  })
+  async sessions(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
+    return new Connection(await performWithin(listSessions, page, caller));
+  }
+}

@@ -1,0 +1,124 @@
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import type { Me } from '../../../market/operations/accounts/me.js';
+import type { BidOperationName } from '../../../market/rules/bids.js';
+import { availableBidActions } from '../../../market/rules/jobs/available-actions.js';
+import type { Bid as BidRow, Hold as HoldRow } from '../../../market/store/bids/bids.js';
+import { guaranteedThenNewest, listOwnBids } from '../../../market/operations/bids/read.js';
+import { submitBid } from '../../../market/operations/bids/submit.js';
+import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../../../market/operations/bids/transition.js';
+import { perform, performWithin } from '../../../platform/call/operation.js';
+import { cursorOf } from '../../../platform/call/paging.js';
+import type { Context } from '../../context.js';
+import { BidStatus } from '../../enums.js';
+import { Input, inputOf } from '../../inputs.js';
+import { Contractor } from '../../types/account.js';
+import { Bid, BidConnection, Hold } from '../../types/bids.js';
+import { Connection, PageArgs } from '../../types/connection.js';
+import { AvailableBidAction, Job } from '../../types/jobs.js';
+import {
+  RejectBidPayload,
+  ShortlistBidPayload,
+  SubmitBidPayload,
+  ViewBidPayload,
+  WithdrawBidPayload,
+} from '../../types/payloads.js';
+import { Viewer } from '../../types/viewer.js';
+import { mutationOptions } from '../field-options.js';
+
+const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
+
+const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
+
+const bidPayload = (bid: BidRow) => ({ bid });
+
+function withEdge(bid: BidRow) {
+  return { bid, bidEdge: { node: bid, cursor: cursorOf(guaranteedThenNewest(bid)) } };
+}
+
+type BidMutationName = BidOperationName | 'submitBid';
+
+@Resolver(() => Bid)
+export class BidResolver implements Readonly<Record<BidMutationName, (...args: never[]) => unknown>> {
+  @Mutation(() => SubmitBidPayload, mutationOptions(submitBid))
+  submitBid(
+    @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,
+    @Input(SubmitBidInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(submitBid, Object.assign({}, input, { jobId }), caller).then(withEdge);
+  }
+
+  @Mutation(() => ViewBidPayload, mutationOptions(viewBid))
+  viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(viewBid, { id }, caller).then(bidPayload);
+  }
+
+  @Mutation(() => ShortlistBidPayload, mutationOptions(shortlistBid))
+  shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(shortlistBid, { id }, caller).then(bidPayload);
+  }
+
+  @Mutation(() => RejectBidPayload, mutationOptions(rejectBid))
+  rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(rejectBid, { id }, caller).then(bidPayload);
+  }
+
+  @Mutation(() => WithdrawBidPayload, mutationOptions(withdrawBid))
+  withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(withdrawBid, { id }, caller).then(bidPayload);
+  }
+
+  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
+  job(@Root() { jobId }: BidRow, @Ctx() { loaders }: Context) {
+    return loaders.jobs.load(jobId);
+  }
+
+  @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
+  contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
+    return loaders.contractorOf(bid);
+  }
+
+  @FieldResolver(() => [AvailableBidAction], {
+    description: 'Every operation on the bid, and whether the caller may use it now.',
+  })
+  async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
+    const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
+    // A viewer who may see a bid may see its job.
+    if (!job) throw new Error('The job of a bid that was read has vanished.');
+    return availableBidActions(viewer, { bid, job });
+  }
+
+  @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })
+  hold(@Root() { holdId }: BidRow, @Ctx() { loaders }: Context) {
+    return holdId && loaders.holds.load(holdId);
+  }
+}
+
+@Resolver(() => Hold)
+export class HoldResolver {
+  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
+  job(@Root() { jobId }: HoldRow, @Ctx() { loaders }: Context) {
+    return loaders.jobs.load(jobId);
+  }
+
+  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that it is the stake of.' })
+  bid(@Root() { bidId }: HoldRow, @Ctx() { loaders }: Context) {
+    return loaders.bids.load(bidId);
+  }
+}
+
+@Resolver(() => Viewer)
+export class ViewerBidsResolver {
+  @FieldResolver(() => BidConnection, {
+    nullable: true,
+    description: 'The bids that one has made, newest first; null for those who make none.',
+  })
+  async bids(
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: string | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Root() { contractor }: Me,
+    @Ctx() { caller }: Context,
+  ) {
+    return contractor && new Connection(await performWithin(listOwnBids, { status, ...page }, caller));
+  }
+}

@@ -1,0 +1,173 @@
+/** What can be done with a job: one method for each mutation. */
+import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
+import { createJob, deleteJob, updateJob } from '../../../market/operations/jobs/edit.js';
+import { reviewJob } from '../../../market/operations/jobs/review.js';
+import {
+  acceptDecision,
+  acceptResolution,
+  approveJob,
+  awardJob,
+  cancelJob,
+  checkInJob,
+  completeJob,
+  disputeJob,
+  escalateJob,
+  fileAppeal,
+  finalizeAppeal,
+  publishJob,
+  reachDecision,
+  resolveDispute,
+  submitJobForReview,
+} from '../../../market/operations/jobs/transitions.js';
+import { newestFirst } from '../../../market/operations/jobs/read.js';
+import type { ReadableJob } from '../../../market/operations/jobs/job.js';
+import type { JOB_CREATION, JobOperationName } from '../../../market/rules/lifecycle.js';
+import { perform } from '../../../platform/call/operation.js';
+import { cursorOf } from '../../../platform/call/paging.js';
+import type { Context } from '../../context.js';
+import { Input, inputOf } from '../../inputs.js';
+import * as payloads from '../../types/payloads.js';
+import { mutationOptions } from '../field-options.js';
+
+type JobMutationName = Exclude<JobOperationName, 'submitBid'> | (typeof JOB_CREATION)['operation'];
+
+const PAYLOADS = payloads satisfies Readonly<Record<`${Capitalize<JobMutationName>}Payload`, object>>;
+
+const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
+const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
+const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid that gets the job.');
+const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'What there is to say.');
+const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'What there is to say.');
+const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
+const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
+const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
+const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
+const AcceptResolutionInput = inputOf('AcceptResolutionInput', acceptResolution.input, 'The proposal to accept.');
+const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
+const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
+const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
+const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating and the review.');
+const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
+const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
+
+/** The arguments of every mutation of a job besides its input. */
+@ArgsType()
+class JobArgs {
+  @Field(() => ID, { description: 'The job.' })
+  id: string;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Refuses with STALE_VERSION if the job has changed since it had this version.',
+  })
+  expectedVersion?: number;
+}
+
+const OnJob = () => Args(() => JobArgs);
+
+const jobPayload = (job: ReadableJob) => ({ job });
+
+/** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
+@Resolver()
+export class JobMutations implements Readonly<Record<JobMutationName, (...args: never[]) => unknown>> {
+  @Mutation(() => PAYLOADS.CreateJobPayload, mutationOptions(createJob))
+  createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(createJob, input, caller).then((job) => {
+      return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
+    });
+  }
+
+  @Mutation(() => PAYLOADS.UpdateJobPayload, mutationOptions(updateJob))
+  updateJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(UpdateJobInput, 'nullable') input?: object) {
+    return perform(updateJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.DeleteJobPayload, mutationOptions(deleteJob))
+  deleteJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
+    return perform(deleteJob, job, caller).then((draft) => ({ job: draft, deletedJobId: draft.id }));
+  }
+
+  @Mutation(() => PAYLOADS.PublishJobPayload, mutationOptions(publishJob))
+  publishJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
+    return perform(publishJob, job, caller);
+  }
+
+  @Mutation(() => PAYLOADS.AwardJobPayload, mutationOptions(awardJob))
+  awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(awardJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.CheckInJobPayload, mutationOptions(checkInJob))
+  checkInJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CheckInJobInput, 'nullable') input?: object) {
+    return perform(checkInJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.SubmitJobForReviewPayload, mutationOptions(submitJobForReview))
+  submitJobForReview(
+    @OnJob() job: JobArgs,
+    @Ctx() { caller }: Context,
+    @Input(SubmitJobForReviewInput, 'nullable') input?: object,
+  ) {
+    return perform(submitJobForReview, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.ApproveJobPayload, mutationOptions(approveJob))
+  approveJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ApproveJobInput, 'nullable') input?: object) {
+    return perform(approveJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.DisputeJobPayload, mutationOptions(disputeJob))
+  disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(disputeJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.EscalateJobPayload, mutationOptions(escalateJob))
+  escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(escalateJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.ResolveDisputePayload, mutationOptions(resolveDispute))
+  resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @Ctx() { caller }: Context) {
+    return perform(resolveDispute, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.AcceptResolutionPayload, mutationOptions(acceptResolution))
+  acceptResolution(@OnJob() job: JobArgs, @Input(AcceptResolutionInput) input: object, @Ctx() { caller }: Context) {
+    return perform(acceptResolution, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.ReachDecisionPayload, mutationOptions(reachDecision))
+  reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @Ctx() { caller }: Context) {
+    return perform(reachDecision, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.AcceptDecisionPayload, mutationOptions(acceptDecision))
+  acceptDecision(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
+    return perform(acceptDecision, job, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.FileAppealPayload, mutationOptions(fileAppeal))
+  fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @Ctx() { caller }: Context) {
+    return perform(fileAppeal, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.FinalizeAppealPayload, mutationOptions(finalizeAppeal))
+  finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @Ctx() { caller }: Context) {
+    return perform(finalizeAppeal, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.CompleteJobPayload, mutationOptions(completeJob))
+  completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(completeJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.ReviewJobPayload, mutationOptions(reviewJob))
+  reviewJob(@OnJob() job: JobArgs, @Input(ReviewJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(reviewJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.CancelJobPayload, mutationOptions(cancelJob))
+  cancelJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CancelJobInput, 'nullable') input?: object) {
+    return perform(cancelJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+}

@@ -1,0 +1,190 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Float, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { countOwnJobs } from '../../../market/operations/jobs/actions.js';
+import {
+  IN_ORDER,
+  jobFilter,
+  listJobs,
+  readJob,
+  WHO_READS_EVENTS,
+  type JobListItem,
+} from '../../../market/operations/jobs/read.js';
+import { readNode } from '../../../market/operations/node.js';
+import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../../market/operations/events/events.js';
+import type { ReadableJob } from '../../../market/operations/jobs/job.js';
+import { readWarnings } from '../../../market/operations/jobs/warnings.js';
+import { GUARANTEED_THEN_NEWEST } from '../../../market/operations/bids/read.js';
+import { perform, performWithin } from '../../../platform/call/operation.js';
+import { nestedPage } from '../../../platform/call/paging.js';
+import { availableActions } from '../../../market/rules/jobs/available-actions.js';
+import { JOB_DISTANCE, JOB_WARNINGS } from '../../../market/rules/entities/job.js';
+import { descriptionOf } from '../../../platform/fields/entity.js';
+import { DISPUTE, type Dispute as DisputeRow } from '../../../market/rules/entities/dispute.js';
+import type { JobOrder } from '../../../market/rules/jobs/orders.js';
+import type { BidState } from '../../../market/rules/states.js';
+import type { Page } from '../../../platform/db/pages/page.js';
+import type { Context } from '../../context.js';
+import { BidStatus, JobOrderEnum } from '../../enums.js';
+import { inputOf } from '../../inputs.js';
+import { includeOfJob, includeOfJobs, needsTotal } from '../../look-ahead.js';
+import { Homeowner, User } from '../../types/account.js';
+import { Bid, BidConnection } from '../../types/bids.js';
+import { Connection, PageArgs, type Edge } from '../../types/connection.js';
+import { Dispute } from '../../types/disputes.js';
+import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection, JobWarning } from '../../types/jobs.js';
+import { Node } from '../../types/node.js';
+import { Viewer } from '../../types/viewer.js';
+import { queryOptions } from '../field-options.js';
+
+const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');
+
+@Resolver(() => Job)
+export class JobResolver {
+  @Query(() => Job, { ...queryOptions(readJob), nullable: true })
+  job(
+    @Arg('id', () => ID, { description: 'The job.' }) id: string,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return perform(readJob, { id }, caller, includeOfJob(info));
+  }
+
+  @Query(() => JobConnection, { ...queryOptions(listJobs), nullable: true })
+  async jobs(
+    @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Arg('orderBy', () => JobOrderEnum, {
+      nullable: true,
+      description: 'In which order; the newest first by default. `NEAREST` goes with a place.',
+    })
+    orderBy: JobOrder | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return new Connection(
+      await perform(listJobs, Object.assign({}, filter, page, { orderBy }), caller, includeOfJobs(info)),
+    );
+  }
+
+  @Query(() => JobEventConnection, {
+    ...queryOptions(listOwnEvents),
+    description: `${listOwnEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
+    nullable: true,
+  })
+  async myEvents(@Args(() => PageArgs) pageArgs: PageArgs, @Ctx() { caller }: Context) {
+    const { page } = await perform(listOwnEvents, pageArgs, caller);
+    // A caller who has read events elsewhere has their positions, and can continue here.
+    return new Connection(page, ({ position }) => position ?? '');
+  }
+
+  @Query(() => Node, { ...queryOptions(readNode), nullable: true })
+  node(
+    @Arg('id', () => ID, { description: 'The identifier.' }) id: string,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return perform(readNode, { id }, caller, includeOfJob(info));
+  }
+
+  @FieldResolver(() => Homeowner, { nullable: true, description: 'Whose job it is.' })
+  homeowner(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    return loaders.homeownerOf(job);
+  }
+
+  @FieldResolver(() => BidConnection, {
+    description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.',
+  })
+  bids(
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' })
+    status: BidState | undefined,
+    @Args(() => PageArgs) args: PageArgs,
+    @Root() job: ReadableJob,
+    @Ctx() { loaders }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    const page = { ...nestedPage(args, GUARANTEED_THEN_NEWEST), total: needsTotal(info) };
+    return toConnection(loaders.bidsOn(job, page, status ?? null));
+  }
+
+  @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
+  myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    const bids = loaders.ownBidsOn(job);
+    return bids instanceof Promise ? bids.then((own) => own?.[0]) : bids[0];
+  }
+
+  @FieldResolver(() => Bid, {
+    nullable: true,
+    description: 'The bid that got the job; null for those who may not see it.',
+  })
+  awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    return loaders.awardedBidOf(job);
+  }
+
+  @FieldResolver(() => Dispute, {
+    nullable: true,
+    description: 'The dispute, for its parties and admins; null where there is none.',
+  })
+  dispute(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    return loaders.disputeOf(job);
+  }
+
+  @FieldResolver(() => JobEventConnection, { description: `What happened, from the beginning. ${WHO_READS_EVENTS}` })
+  timeline(
+    @Args(() => PageArgs) args: PageArgs,
+    @Root() job: ReadableJob,
+    @Ctx() { loaders }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return toConnection(loaders.timelineOf(job, { ...nestedPage(args, IN_ORDER), total: needsTotal(info) }));
+  }
+
+  @FieldResolver(() => [JobWarning], { nullable: true, description: descriptionOf(JOB_WARNINGS) })
+  async warnings(@Root() job: ReadableJob, @Ctx() { caller }: Context) {
+    return readWarnings(await caller.viewer(), job);
+  }
+
+  @FieldResolver(() => [AvailableAction], {
+    description: 'Every operation on the job, and whether the caller may use it now.',
+  })
+  async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
+    const facts = await loaders.factsOf(job);
+    return facts ? availableActions(await caller.viewer(), job, facts) : [];
+  }
+}
+
+@Resolver(() => JobConnection.Edge)
+export class JobEdgeResolver {
+  @FieldResolver(() => Float, { nullable: true, description: JOB_DISTANCE.description })
+  distance(@Root() { node }: Edge<Partial<JobListItem>>) {
+    return node.distance;
+  }
+}
+
+@Resolver(() => Dispute)
+export class DisputeResolver {
+  @FieldResolver(() => User, { nullable: true, description: DISPUTE.fields.openedBy.description })
+  openedBy(@Root() { openedBy }: DisputeRow, @Ctx() { loaders }: Context) {
+    return openedBy && loaders.userWith(openedBy);
+  }
+}
+
+@Resolver(() => Viewer)
+export class ViewerJobsResolver {
+  @FieldResolver(() => [JobCount], {
+    description: 'How many of the jobs that one may see are in each state, as `jobs` would count them.',
+  })
+  jobCounts(@Ctx() { caller }: Context) {
+    return performWithin(countOwnJobs, {}, caller).then(({ data }) => data);
+  }
+}
+
+type MaybePage<Row> = Page<Row> | undefined;
+
+function toConnection<Row>(page: MaybePage<Row> | Promise<MaybePage<Row>>): Connection<Row> | Promise<Connection<Row>> {
+  return page instanceof Promise ? page.then(connectionOf) : connectionOf(page);
+}
+
+function connectionOf<Row>(page: MaybePage<Row>): Connection<Row> {
+  if (!page) throw new Error('A job that was read has vanished from its own list.');
+  return new Connection(page);
+}

@@ -1,0 +1,69 @@
+/** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
+import { BID_TRANSITION_LIST, type BidTransition } from '../bids.js';
+import { REFUSALS, type ErrorCode } from '../errors.js';
+import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
+import type { JobFacts } from './facts.js';
+import type { JobParties } from '../parties.js';
+import { bidDenial, jobDenial, type BidPolicyInput, type Denial } from '../policies.js';
+import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './publishing.js';
+import type { Viewer } from '../viewer.js';
+
+export interface AvailableAction {
+  readonly action: JobActionName;
+  readonly allowed: boolean;
+  readonly reason: ErrorCode | null;
+  /** Why not, in a sentence for a person. */
+  readonly message: string | null;
+  /** What must be filled in first; empty unless the job could otherwise be published. */
+  readonly missingFields: readonly RequiredToPublish[];
+  /** What the call would charge this viewer; null where that is nothing, or depends on what is sent. */
+  readonly tokenCost: number | null;
+}
+
+type ActionJob = JobParties & ToPublish;
+
+/** One entry for every operation on a job, in the order of the table. */
+export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
+  return JOB_ACTION_KEYS.map((key) => {
+    const denial = jobDenial(key, { ...facts, viewer, job });
+    return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };
+  });
+}
+
+/** The operations among them that are allowed, for a refused caller to choose from. */
+export function allowedOperations(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): string[] {
+  const allowedKeys = JOB_ACTION_KEYS.filter((key) => !jobDenial(key, { ...facts, viewer, job }));
+  return allowedKeys.map((key) => JOB_ACTIONS[key].operation);
+}
+
+export interface AvailableBidAction {
+  readonly action: BidActionName;
+  readonly allowed: boolean;
+  readonly reason: ErrorCode | null;
+  readonly message: string | null;
+}
+
+export type BidActionName = BidTransition['action'];
+
+/** One entry for every operation on a bid, in the order of the table. */
+export function availableBidActions(
+  viewer: Viewer,
+  { bid, job }: Omit<BidPolicyInput, 'viewer'>,
+): AvailableBidAction[] {
+  return BID_TRANSITION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { viewer, bid, job })) }));
+}
+
+function answerFor(denial: Denial | undefined) {
+  if (!denial) return { allowed: true, reason: null, message: null };
+  return { allowed: false, reason: denial.code, message: denial.message ?? REFUSALS[denial.code][1] };
+}
+
+const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
+
+/** Shown to whoever could publish but for the fields or the price. A draft that lacks its urgency has no price yet. */
+function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
+  if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;
+  return { missingFields: missingToPublish(job), tokenCost: job.urgency && publishCost(job.urgency) };
+}
+
+const BEYOND_THE_TABLE: readonly ErrorCode[] = ['MISSING_FIELDS', 'INSUFFICIENT_TOKENS'];

@@ -1,0 +1,591 @@
+/**
+ * Who may do and read what, in which state: every cell is called through both APIs on a job of its own, and the table
+ * is what came back. A cell in which the APIs disagree, or which `availableActions` predicted wrongly, is no table but
+ * an error, and so is one that was refused, or only read, and changed something. A comparison with the table that is
+ * kept needs one of the APIs for a cell: they take turns, so that each answers every caller in half of the states.
+ */
+import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
+import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../../src/market/rules/lifecycle.js';
+import { JOB_STATES } from '../../../src/market/rules/states.js';
+import { ALLOWED_ACTORS } from '../../../src/market/rules/parties.js';
+import { newId } from '../../../src/market/store/new-id.js';
+import {
+  APIS,
+  graphqlOutcome,
+  operationName,
+  outcomeOf,
+  restAddress,
+  restOutcome,
+  type Asked,
+  type Api,
+  type OperationKey,
+} from '../../story/calls.js';
+import { programOf, type Person } from '../../story/cast.js';
+import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
+import { bodyOf, gather, givenJob, propose, type GivenJob, type People } from '../../story/journey.js';
+import { allNumbered } from '../../platform/live/positions.js';
+import { atOnce, copiesOf } from '../../story/scenes.js';
+import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../../platform/graphql/streams/clients.js';
+import { webhookPermissions } from './webhook-permissions.js';
+
+const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'anonymous'] as const;
+type Caller = (typeof CALLERS)[number];
+
+const CALLED: Record<Caller, string> = {
+  owner: 'owner',
+  key: 'owner’s API key',
+  other: 'other homeowner',
+  awardee: 'awardee',
+  bidder: 'bidder',
+  stranger: 'stranger contractor',
+  admin: 'admin',
+  anonymous: 'anonymous',
+};
+
+/** The states of a job and, beside them, an open job whose owner is suspended. */
+const COLUMNS = [...JOB_STATES, 'suspended'] as const;
+type Column = (typeof COLUMNS)[number];
+
+/** One row of the table: what is called, and what it answers, state by state. */
+interface Section {
+  readonly title: string;
+  readonly description: string;
+  readonly rest: string;
+  readonly graphql: string;
+  /** Whether a success leaves the job as it was, so that the call needs no copy of the job. */
+  readonly reads: boolean;
+  /** As `availableActions` names it. */
+  readonly action?: string;
+  run(app: TestApp, api: Api, scene: Scene, caller: Caller): Promise<string>;
+}
+
+type Cast = People & { readonly key: Person };
+
+interface Scene {
+  readonly people: Cast;
+  readonly job: GivenJob;
+  /** The position before that of the job's first event. */
+  readonly since: string;
+}
+
+/** The whole matrix as text. */
+export async function permissionsFile(byBothApis: boolean): Promise<string> {
+  const { cells, disagreements } = await runEveryCell(byBothApis);
+  if (disagreements.length > 0)
+    throw new Error(`What the permissions are is not to be said:\n${disagreements.join('\n')}`);
+  const tables = SECTIONS.map((section) => tableOf(section, cells));
+  return `${[PREFACE, ...tables, await webhookPermissions()].join('\n\n')}\n`;
+}
+
+type Cells = Map<string, string>;
+const cellKey = (section: Section, caller: Caller, column: Column) => `${section.title} | ${caller} | ${column}`;
+
+async function runEveryCell(byBothApis: boolean): Promise<{ cells: Cells; disagreements: string[] }> {
+  const app = await openTestApp();
+  try {
+    const cells: Cells = new Map();
+    const disagreements: string[] = [];
+    for (const [turn, column] of COLUMNS.entries()) {
+      const apisOf = (at: number) => (byBothApis ? APIS : [APIS[(turn + at) % APIS.length]!]);
+      await runColumn(app, column, apisOf, cells, disagreements);
+    }
+    return { cells, disagreements };
+  } finally {
+    await app.close();
+  }
+}
+
+async function runColumn(
+  app: TestApp,
+  column: Column,
+  apisOf: (at: number) => readonly Api[],
+  cells: Cells,
+  disagreements: string[],
+): Promise<void> {
+  const gathered = await gather(app);
+  const people: Cast = { ...gathered, key: await programOf(app, gathered.owner) };
+  const given = await givenJob(app, column === 'suspended' ? 'open' : column, people, { unrated: true });
+  const job = column === 'disputed' ? { ...given, proposal: await propose(app, people, given) } : given;
+  await allNumbered(app);
+  const [first] = await app.sql`select min(position) - 1 as since from events where job_id = ${job.id}`;
+  const since = String(first?.since);
+  const calls = SECTIONS.flatMap((section, row) =>
+    CALLERS.flatMap((caller, at) => apisOf(row + at).map((api) => ({ section, caller, api }))),
+  );
+  const copies = await copiesOf(app, job, calls.filter(({ section }) => !section.reads).length);
+  // The list is searched for it by its own identifier, which no copy has.
+  await app.sql`update jobs set title = id where id = ${job.id}`;
+  // And so is the directory.
+  await app.sql`update contractors set company_name = id, license_number = 'M-1'
+    where id = ${people.awardee.profileId}`;
+  await app.sql`update homeowners set zip_code = '78704' where id = ${people.owner.profileId}`;
+  if (column === 'suspended') {
+    const { admin, owner } = people;
+    await app.rest('POST', `/v1/users/${owner.userId}/suspend`, { token: admin.token, body: { reason: 'A test.' } });
+  }
+  const predicted = new Map(
+    await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
+  );
+  // A read would find the list in motion while others change jobs.
+  for (const reads of [true, false]) {
+    const these = calls.filter(({ section }) => section.reads === reads);
+    const before = await kept(app, [job, ...copies]);
+    const outcomes = await atOnce(these, ({ section, caller, api }, at) =>
+      section.run(app, api, { people, job: reads ? job : copies[at]!, since }, caller),
+    );
+    const after = await kept(app, [job, ...copies]);
+    for (const [at, { section, caller, api }] of these.entries()) {
+      const key = cellKey(section, caller, column);
+      const outcome = outcomes[at]!;
+      const first = cells.get(key) ?? outcome;
+      if (outcome !== first) disagreements.push(`${key}: ${first} by REST, ${outcome} by GraphQL`);
+      const { id } = reads ? job : copies[at]!;
+      if ((reads || outcome !== 'ok') && before.get(id) !== after.get(id))
+        disagreements.push(`${key}: ${api} answers ${outcome}, and has changed the job or its bids`);
+      const promised = section.action && predicted.get(caller)?.get(section.action);
+      if (promised && promised !== outcome)
+        disagreements.push(`${key}: availableActions says ${promised}, ${api} answers ${outcome}`);
+      cells.set(key, outcome);
+    }
+  }
+}
+
+/** What there is of each job, its bids and its events. */
+async function kept(app: TestApp, jobs: readonly GivenJob[]): Promise<Map<string, string>> {
+  const rows = await app.sql`select id, jsonb_build_array(to_jsonb(jobs),
+      (select jsonb_agg(to_jsonb(bids) order by bids.id) from bids where job_id = jobs.id),
+      (select count(*) from events where job_id = jobs.id))::text as row
+    from jobs where id in ${app.sql(jobs.map(({ id }) => id))}`;
+  return new Map(rows.map(({ id, row }) => [id, row]));
+}
+
+/** What `availableActions` says to this caller, as the cells say it; nothing if they may not even see the job. */
+async function foretell(app: TestApp, people: Cast, { id }: GivenJob, caller: Caller): Promise<Map<string, string>> {
+  const { data } = await app.graphql(
+    'query($id: ID!) { job(id: $id) { availableActions { action allowed reason } } }',
+    { token: tokenOf(people, caller), variables: { id } },
+  );
+  const actions: { action: string; allowed: boolean; reason: string | null }[] = data.job?.availableActions ?? [];
+  return new Map(actions.map(({ action, allowed, reason }) => [action, allowed ? 'ok' : String(reason)]));
+}
+
+function tokenOf(people: Cast, caller: Caller): string | undefined {
+  return caller === 'anonymous' ? undefined : people[caller].token;
+}
+
+const NO_BID = newId('bid');
+const PRICE = 850;
+const BID_OF = {
+  awardee: 'the bid that the job was or will be awarded to',
+  bidder: 'the bid of the other bidder',
+} as const;
+
+/** What is read of people, who are no part of the job. */
+interface PeopleRead {
+  readonly title: string;
+  readonly description: string;
+  readonly rest: string;
+  readonly graphql: string;
+  /** Who is read; by default the awardee, by their profile. */
+  whom?(this: void, people: People): string;
+  /** Of what the answer holds; in GraphQL that is the field which was asked for. */
+  seen(this: void, answer: Json): string;
+}
+
+const PEOPLE_READS: readonly PeopleRead[] = [
+  {
+    title: 'FIND THE AWARDEE IN THE DIRECTORY',
+    description:
+      'Whether the directory of contractors holds them, and shows the numbers of their licence and insurance.',
+    rest: '/v1/contractors?search={awardee}',
+    graphql: 'contractors(filter: { search: $id }) { nodes { id licenseNumber } }',
+    seen: ({ data, nodes = data }) => {
+      const [found]: Json[] = nodes;
+      if (!found) return 'absent';
+      return (found.licenseNumber ?? found.license_number ?? null) === null ? 'profile' : 'with licence';
+    },
+  },
+  {
+    title: 'READ THE AWARDEE’S ACCOUNT',
+    description: 'Whether it shows their email and phone besides their name.',
+    rest: '/v1/users/{awardee}',
+    graphql: 'node(id: $id) { ... on User { id email } }',
+    whom: ({ awardee }) => awardee.userId,
+    seen: ({ email }) => (email === null ? 'name' : 'with email'),
+  },
+  {
+    title: 'READ THE OWNER’S PROFILE',
+    description: 'Whether it shows where they live besides the city.',
+    rest: '/v1/homeowners/{owner}',
+    graphql: 'node(id: $id) { ... on Homeowner { id zipCode } }',
+    whom: ({ owner }) => owner.profileId,
+    seen: ({ zipCode = null, zip_code: zip = zipCode }) => (zip === null ? 'city' : 'with address'),
+  },
+  {
+    title: 'READ THE AWARDEE’S REVIEWS',
+    description: 'What homeowners said of the awardee, who has one review once the job is completed.',
+    rest: '/v1/contractors/{awardee}/reviews',
+    graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
+    seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
+  },
+  ...(['jobs', 'bids'] as const).map((list) => ({
+    title: `READ THE AWARDEE’S ${list.toUpperCase()}`,
+    description:
+      list === 'jobs'
+        ? 'The jobs that the awardee got. GraphQL answers null where REST refuses.'
+        : 'The bids that the awardee made. GraphQL answers null where REST refuses.',
+    rest: `/v1/contractors/{awardee}/${list}`,
+    graphql: `contractor(id: $id) { ${list} { totalCount } }`,
+    seen: (answer: Json) => (answer[list] === null ? 'FORBIDDEN' : 'ok'),
+  })),
+  {
+    title: 'FIND THE AWARDEE AMONG ALL USERS',
+    description: 'Whether the list of every account may be read.',
+    rest: '/v1/users?search={awardee}',
+    graphql: 'users(filter: { search: $id }) { totalCount }',
+    seen: () => 'ok',
+  },
+  {
+    title: 'READ THE AWARDEE’S TOKENS',
+    description: 'How many tokens the awardee has. GraphQL answers null where REST refuses.',
+    rest: '/v1/tokens?user_id={awardee}',
+    graphql: 'node(id: $id) { ... on User { id tokens { balance } } }',
+    whom: ({ awardee }) => awardee.userId,
+    seen: ({ tokens = {} }) => (tokens === null ? 'FORBIDDEN' : 'ok'),
+  },
+  {
+    title: 'AUDIT THE TOKENS',
+    description: 'Whether the ledger of everybody may be added up.',
+    rest: '/v1/tokens/audit',
+    graphql: 'auditTokens { ok }',
+    seen: () => 'ok',
+  },
+];
+
+const awardeesProfile = ({ awardee }: People) => awardee.profileId;
+
+function peopleSection({ title, description, rest, graphql, whom = awardeesProfile, seen }: PeopleRead): Section {
+  return {
+    title,
+    description,
+    rest: `GET ${rest}`,
+    graphql: `query ${graphql.replace('$id', '…')}`,
+    reads: true,
+    async run(app, api, { people }, caller) {
+      const token = tokenOf(people, caller);
+      const id = whom(people);
+      if (api === 'rest') {
+        const answer = await app.rest('GET', rest.replace(/\{\w+\}/, id), { token });
+        const { ok, code } = restOutcome(answer);
+        return ok ? seen(answer.body) : String(code);
+      }
+      const declared = graphql.includes('$id')
+        ? `query ($id: ${graphql.includes('(id:') ? 'ID!' : 'String'})`
+        : 'query';
+      const answer = await app.graphql(`${declared} { read: ${graphql} }`, { token, variables: { id } });
+      const { ok, code } = graphqlOutcome(answer);
+      return ok ? seen(answer.data.read) : String(code);
+    },
+  };
+}
+
+const SECTIONS: readonly Section[] = [
+  ...readSections(),
+  ownEventsSection(),
+  streamSection(),
+  ...PEOPLE_READS.map(peopleSection),
+  ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
+  ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [
+    bidSection(key, 'awardee'),
+    bidSection(key, 'bidder'),
+  ]),
+];
+
+function ownEventsSection(): Section {
+  const seen = (events: Json[], jobId: string) => {
+    const ofJob = events.filter((event) => (event.jobId ?? event.job_id) === jobId);
+    return ofJob.length === 0 ? 'absent' : eventsSeen(ofJob);
+  };
+  return {
+    title: 'FIND THE JOB AMONG ONE’S OWN EVENTS',
+    description:
+      'What one reads of the job where no job is named: as much as of its events, or nothing where it is none ' +
+      'of theirs.',
+    rest: 'GET /v1/events?after={position}',
+    graphql: 'query myEvents(after: …) { nodes { jobId type data } }',
+    reads: true,
+    async run(app, api, { people, job, since }, caller) {
+      const token = tokenOf(people, caller);
+      if (api === 'rest') {
+        const answer = await app.rest('GET', `/v1/events?per_page=100&after=${since}`, { token });
+        const { ok, code } = restOutcome(answer);
+        return ok ? seen(answer.body.data, job.id) : String(code);
+      }
+      const query = 'query ($after: String) { myEvents(first: 100, after: $after) { nodes { jobId type data } } }';
+      const answer = await app.graphql(query, { token, variables: { after: since } });
+      const { ok, code } = graphqlOutcome(answer);
+      return ok ? seen(answer.data.myEvents.nodes, job.id) : String(code);
+    },
+  };
+}
+
+/** Over server-sent events and over a WebSocket, from before the job's first event. */
+function streamSection(): Section {
+  return {
+    title: 'SUBSCRIBE TO THE JOB',
+    description: 'What comes over a stream of the job’s events: as much as is read of them, or the refusal to open it.',
+    rest: 'POST /graphql/stream (server-sent events)',
+    graphql: 'subscription jobEvents(jobId: …, after: …) { type data } over a WebSocket',
+    reads: true,
+    async run(app, api, scene, caller) {
+      const { people, job, since } = scene;
+      const hear = api === 'rest' ? hearAsEvents : hearOverWebSocket;
+      const token = tokenOf(people, caller);
+      const stream = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
+        job: job.id,
+        after: since,
+      });
+      try {
+        const read = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });
+        const expected: number = read.status === 200 ? read.body.data.length : 1;
+        const ended = stream.ended.then(() => 'ended');
+        const isOpen = (await Promise.race([stream.count(expected), ended])) !== 'ended';
+        if (isOpen) return eventsSeen(stream.events);
+        // Without a token no subscription begins: the connection itself is refused.
+        const end = (await stream.ended) as { code?: number; response?: { status: number } } | undefined;
+        const status = end?.code ?? end?.response?.status;
+        if (status === 4401 || status === 401) return 'UNAUTHENTICATED';
+        // A busy machine had no time for either side: a second attempt is served.
+        if (status === 4408 || status === 429 || status === 503) return await this.run(app, api, scene, caller);
+        return (await refusalOf(stream)).join();
+      } finally {
+        stream.stop();
+      }
+    },
+  };
+}
+
+function jobSection(key: JobActionKey): Section {
+  const { action, description, actor } = JOB_ACTIONS[key];
+  return mutationSection(
+    key,
+    action,
+    `${description} For ${ALLOWED_ACTORS[actor].description}.`,
+    (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }),
+    action,
+  );
+}
+
+function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
+  switch (key) {
+    case 'update':
+      return { requirements: 'Bring a ladder.' };
+    case 'delete':
+      return undefined;
+    case 'submitBid':
+      return { amount: PRICE };
+    case 'review':
+      return { rating: 5 };
+    default:
+      return bodyOf(key satisfies JobTransitionKey, (name) => `The ${name}.`, job.bids.awardee ?? NO_BID, job.proposal);
+  }
+}
+
+/** Where the job never had a bid, the identifier names none. */
+function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section {
+  const { action, description, actor } = BID_TRANSITIONS[key];
+  const title = `${action} ${whose === 'awardee' ? 'THE AWARDEE’S BID' : 'THE OTHER BID'}`;
+  return mutationSection(
+    key,
+    title,
+    `${description} For ${ALLOWED_ACTORS[actor].description}. Here: ${BID_OF[whose]}.`,
+    ({ job }) => ({ job: job.id, bid: job.bids[whose] ?? NO_BID }),
+  );
+}
+
+function mutationSection(
+  key: OperationKey,
+  title: string,
+  description: string,
+  about: (scene: Scene) => Asked,
+  action?: string,
+): Section {
+  const { method, path } = restAddress(key, { job: '{job}', bid: '{bid}' });
+  return {
+    title,
+    description,
+    rest: `${method} ${path}`,
+    graphql: `mutation ${operationName(key)}`,
+    reads: false,
+    ...(action !== undefined && { action }),
+    async run(app, api, scene, caller) {
+      const { ok, code } = await outcomeOf(app, api, key, {
+        ...about(scene),
+        by: caller === 'anonymous' ? undefined : scene.people[caller],
+      });
+      return ok ? 'ok' : String(code);
+    },
+  };
+}
+
+function eventsSeen(events: { type: string; data: object }[]): string {
+  const ofJob = events.filter(({ type }) => type.toLowerCase().startsWith('job'));
+  const texts = ofJob.some(({ data }) => Object.keys(data).length > 0);
+  const bids = events.filter(({ type }) => ['bid.submitted', 'BID_SUBMITTED'].includes(type)).length;
+  if (bids > 1) return 'all';
+  if (bids === 1) return texts ? 'job and own bid' : 'states and own bid';
+  return texts ? 'job' : 'states';
+}
+
+interface Read {
+  title: string;
+  description: string;
+  /** Of the answer: what is said of it, and the same for a refusal that GraphQL gives as null. */
+  rest(id: string): string;
+  graphql: string;
+  fromRest(body: RestBody): string;
+  fromGraphql(data: GraphqlData, id: string): string;
+}
+
+// What comes over the wire has no type until somebody has looked at it.
+/* eslint-disable @typescript-eslint/no-explicit-any */
+type RestBody = any;
+type GraphqlData = any;
+
+function readSections(): Section[] {
+  const bidsSeen = (bids: object[], total: number) =>
+    bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
+  const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
+  const said = ({ rating, review }: { rating: number | null; review: string | null }) =>
+    rating === null && review === null ? 'none' : 'review';
+  const reads: Read[] = [
+    {
+      title: 'READ THE JOB',
+      description: 'The job itself.',
+      rest: (id) => `/v1/jobs/${id}`,
+      graphql: 'job(id: $id) { id status }',
+      fromRest: () => 'ok',
+      fromGraphql: () => 'ok',
+    },
+    {
+      title: 'READ THE RATING AND THE REVIEW',
+      description: 'What the homeowner said of the work, which there is once it was approved.',
+      rest: (id) => `/v1/jobs/${id}`,
+      graphql: 'job(id: $id) { rating review }',
+      fromRest: (job) => said(job),
+      fromGraphql: ({ job }) => said(job),
+    },
+    {
+      title: 'FIND THE JOB IN THE LIST',
+      description: 'Whether the list of jobs holds it.',
+      rest: (id) => `/v1/jobs?search=${id}`,
+      graphql: 'jobs(filter: { search: $search }) { nodes { id } }',
+      fromRest: ({ data }) => (data.length === 1 ? 'listed' : 'absent'),
+      fromGraphql: ({ jobs }) => (jobs.nodes.length === 1 ? 'listed' : 'absent'),
+    },
+    {
+      title: 'READ THE BIDS',
+      description: 'Which of the two bids on the job are read: both, one’s own, or none.',
+      rest: (id) => `/v1/jobs/${id}/bids`,
+      graphql: 'job(id: $id) { bids { totalCount nodes { id } } }',
+      fromRest: ({ data, pagination }) => bidsSeen(data, pagination.total),
+      fromGraphql: ({ job }) => bidsSeen(job.bids.nodes, job.bids.totalCount),
+    },
+    {
+      title: 'READ THE EVENTS',
+      description:
+        'What is read of what happened: all of it, the job and one’s own bid, that bid and the changes of state, or ' +
+        'these alone.',
+      rest: (id) => `/v1/jobs/${id}/events`,
+      graphql: 'job(id: $id) { timeline { nodes { type data } } }',
+      fromRest: ({ data }) => eventsSeen(data),
+      fromGraphql: ({ job }) => eventsSeen(job.timeline.nodes),
+    },
+    {
+      title: 'READ THE ACTIONS',
+      description: 'How many of the operations on the job the caller may use.',
+      rest: (id) => `/v1/jobs/${id}/actions`,
+      graphql: 'job(id: $id) { availableActions { allowed } }',
+      fromRest: ({ data }) => actionsAllowed(data),
+      fromGraphql: ({ job }) => actionsAllowed(job.availableActions),
+    },
+    {
+      title: 'READ THE DISPUTE',
+      description: 'The texts of the dispute. GraphQL answers null where REST refuses someone who sees the job.',
+      rest: (id) => `/v1/jobs/${id}/dispute`,
+      graphql: 'job(id: $id) { dispute { reason } }',
+      fromRest: () => 'ok',
+      fromGraphql: ({ job }) => (job.dispute === null ? 'null' : 'ok'),
+    },
+  ];
+  return reads.map(readSection);
+}
+
+function readSection({ title, description, rest, graphql, fromRest, fromGraphql }: Read): Section {
+  const byRest = async (app: TestApp, { people, job }: Scene, caller: Caller) => {
+    const answer = await app.rest('GET', rest(job.id), { token: tokenOf(people, caller) });
+    const { ok, code } = restOutcome(answer);
+    return ok ? fromRest(answer.body) : String(code);
+  };
+  const byGraphql = async (app: TestApp, { people, job }: Scene, caller: Caller) => {
+    const declared = graphql.includes('$search') ? '$search: String' : '$id: ID!';
+    const answer = await app.graphql(`query(${declared}) { ${graphql} }`, {
+      token: tokenOf(people, caller),
+      variables: { id: job.id, search: job.id },
+    });
+    const { ok, code } = graphqlOutcome(answer);
+    return ok ? fromGraphql(answer.data, job.id) : String(code);
+  };
+  return {
+    title,
+    description,
+    rest: `GET ${rest('{job}')}`,
+    graphql: `query ${graphql.replace('$id', '…').replace('$search', '…')}`,
+    reads: true,
+    async run(app, api, scene, caller) {
+      if (api === 'rest') return byRest(app, scene, caller);
+      const outcome = await byGraphql(app, scene, caller);
+      if (outcome !== 'null') return outcome;
+      const refused = await byRest(app, scene, caller);
+      return ['FORBIDDEN', 'NOT_FOUND'].includes(refused) ? refused : outcome;
+    },
+  };
+}
+
+const PREFACE = [
+  'Who may do and read what, in which state of the job.',
+  '',
+  'Every cell was called through both APIs, REST and GraphQL, on a job of its own, and says what both ' +
+    'answered: ok, or the code of',
+  'the refusal. Printed by: npm run contracts. Do not edit.',
+  '',
+  '  owner                the homeowner who posted the job',
+  '  owner’s API key      a program of the owner’s: in all that is called here it may do what they may',
+  '  other homeowner      a homeowner with nothing to do with it',
+  '  awardee              the contractor to whom it is awarded; while it is open, one of its two bidders; ' +
+    'while it is a draft, any contractor',
+  '  bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor',
+  '  stranger contractor  a contractor without a bid',
+  '  admin, anonymous     an admin; a caller without a token',
+  '',
+  'The completed job was approved without a rating and never disputed. The disputed job has a standing proposal by ' +
+    'the awardee. The',
+  'cancelled job was cancelled while in progress. The last column is an open job whose owner is suspended.',
+].join('\n');
+
+function tableOf(section: Section, cells: Cells): string {
+  const rows = CALLERS.map((caller) => [
+    CALLED[caller],
+    ...COLUMNS.map((column) => cells.get(cellKey(section, caller, column)) ?? '?'),
+  ]);
+  const lines = [['', ...COLUMNS], ...rows];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const table = lines.map((line) =>
+    line
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  const { title, description, rest, graphql } = section;
+  return [`${'—'.repeat(12)} ${title}`, description, `${rest} · ${graphql}`, '', ...table].join('\n');
+}

@@ -1,0 +1,296 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import {
+  allowedOperations,
+  availableActions as actionsOn,
+  availableBidActions,
+} from '../../../../src/market/rules/jobs/available-actions.js';
+import type { JobFacts } from '../../../../src/market/rules/jobs/facts.js';
+import { JOB_ACTION_LIST, JOB_ACTIONS } from '../../../../src/market/rules/lifecycle.js';
+import { JOB_STATES } from '../../../../src/market/rules/states.js';
+import type { JobActionName } from '../../../../src/market/rules/lifecycle.js';
+import type { JobState } from '../../../../src/market/rules/states.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { isAwarded, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../../../story/specified.js';
+import { newId } from '../../../../src/market/store/new-id.js';
+import { ada, carla, cyrus, hannah, hugo, kitchen } from '../people.js';
+
+interface ActionFacts extends Partial<JobFacts> {
+  readonly job: Parameters<typeof actionsOn>[1];
+}
+
+const availableActions = (viewer: Viewer, { job, ...given }: ActionFacts) => actionsOn(viewer, job, given);
+
+function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFacts {
+  return {
+    job: kitchen(status),
+    ownBids: [],
+    bidsToAward: 1,
+    availableTokens: 100,
+    isOwnerSuspended: false,
+    isEmailDisputed: false,
+    // By someone else, whoever the viewer is.
+    standingProposal: { eventId: newId('event'), by: ada.userId },
+    reviewWindow: 'open',
+    ...overrides,
+  };
+}
+
+function allowed(viewer: Viewer, given: ActionFacts): JobActionName[] {
+  return availableActions(viewer, given)
+    .filter((entry) => entry.allowed)
+    .map((entry) => entry.action);
+}
+
+function entry(viewer: Viewer, action: JobActionName, given: ActionFacts) {
+  return availableActions(viewer, given).find((candidate) => candidate.action === action);
+}
+
+/** What a party may do in a state, as specified. */
+function specified(status: JobState, party: 'owner' | 'awardee' | 'onlooker' | 'admin'): JobActionName[] {
+  const words = {
+    owner: ['owner', 'parties'],
+    awardee: ['awardee', 'parties'],
+    onlooker: ['contractor'],
+    admin: ['admin'],
+  };
+  return JOB_ACTION_KEYS.filter(
+    (key) => words[party].includes(OPERATIONS_ON_JOBS[key].actor) && statesAllowing(key).includes(status),
+  ).map((key) => JOB_ACTIONS[key].action);
+}
+
+describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
+  test('each person may do what is theirs in this state, and Hugo nothing', () => {
+    expect(allowed(hannah, facts(status))).toEqual(specified(status, 'owner'));
+    expect(allowed(carla, facts(status))).toEqual(specified(status, isAwarded(status) ? 'awardee' : 'onlooker'));
+    expect(allowed(cyrus, facts(status))).toEqual(specified(status, 'onlooker'));
+    expect(allowed(ada, facts(status))).toEqual(specified(status, 'admin'));
+    expect(allowed(hugo, facts(status))).toEqual([]);
+  });
+
+  test('there is one entry for every operation, and a reason exactly where it is not allowed', () => {
+    for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
+      const entries = availableActions(viewer, facts(status));
+      expect(entries.map(({ action }) => action)).toEqual(JOB_ACTION_LIST.map((row) => row.action));
+      for (const { allowed, reason, message } of entries)
+        expect([reason === null, message === null]).toEqual([allowed, allowed]);
+    }
+  });
+});
+
+test('each reason is a sentence that says whom the action is for, or in which states it is possible', () => {
+  const sentences = (viewer: Viewer, status: JobState) =>
+    Object.fromEntries(availableActions(viewer, facts(status)).map(({ action, message }) => [action, message]));
+  expect(sentences(hannah, 'draft')).toMatchObject({
+    AWARD: 'The job must be open.',
+    CHECK_IN: 'Only the awarded contractor may do this.',
+    CANCEL: 'The job must be open, awarded or in progress.',
+    ESCALATE: 'The job must be disputed.',
+    COMPLETE: 'Only admins may do this.',
+    SUBMIT_BID: 'Only contractors may do this.',
+  });
+  expect(sentences(ada, 'cancelled')).toMatchObject({
+    COMPLETE: 'The job must not be cancelled.',
+    REACH_DECISION: 'The job must be escalated.',
+  });
+});
+
+test('the balance matters to Hannah before her draft, and to nobody else or later', () => {
+  for (const status of JOB_STATES) {
+    for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
+      const [poor, rich] = [0, 1_000].map((availableTokens) =>
+        availableActions(viewer, facts(status, { availableTokens })),
+      );
+      const matters = viewer === hannah && status === 'draft';
+      expect(isDeepStrictEqual(poor, rich)).toBe(!matters);
+    }
+  }
+});
+
+describe('the refusal that comes first', () => {
+  test.each<[name: string, viewer: Viewer, action: JobActionName, given: ActionFacts, reason: string | null]>([
+    ['Carla: her role comes before the state', carla, 'PUBLISH', facts('completed'), 'FORBIDDEN'],
+    [
+      'Hugo: whose job it is comes before its gaps',
+      hugo,
+      'PUBLISH',
+      facts('draft', { job: { ...kitchen('draft'), city: null } }),
+      'FORBIDDEN',
+    ],
+    [
+      'Cyrus: not being the awarded one comes before the state',
+      cyrus,
+      'CHECK_IN',
+      facts('open', { ownBids: ['rejected'] }),
+      'FORBIDDEN',
+    ],
+    ['Carla: awarded, but too late to check in', carla, 'CHECK_IN', facts('in_review'), 'INVALID_TRANSITION'],
+    ['Cyrus: a job he may not see', cyrus, 'SUBMIT_BID', facts('awarded'), 'FORBIDDEN'],
+    [
+      'Cyrus: a job he sees, no longer open',
+      cyrus,
+      'SUBMIT_BID',
+      facts('awarded', { ownBids: ['withdrawn'] }),
+      'INVALID_TRANSITION',
+    ],
+    [
+      'Cyrus: the state comes before his earlier bid',
+      cyrus,
+      'SUBMIT_BID',
+      facts('awarded', { ownBids: ['rejected'] }),
+      'INVALID_TRANSITION',
+    ],
+    ['Cyrus: one bid a job', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['pending'] }), 'DUPLICATE_BID'],
+    ['Cyrus: rejected is final', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['rejected'] }), 'DUPLICATE_BID'],
+    ['Cyrus: after a withdrawal, once more', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['withdrawn'] }), null],
+    [
+      'Cyrus: the homeowner is suspended',
+      cyrus,
+      'SUBMIT_BID',
+      facts('open', { ownBids: ['withdrawn'], isOwnerSuspended: true }),
+      'FORBIDDEN',
+    ],
+    ['Hannah: no bid to award', hannah, 'AWARD', facts('open', { bidsToAward: 0 }), 'UNKNOWN_BID'],
+    ['Hannah: a published job is not deleted', hannah, 'DELETE', facts('open'), 'INVALID_TRANSITION'],
+    ['Hannah: a draft is not cancelled', hannah, 'CANCEL', facts('draft'), 'INVALID_TRANSITION'],
+    ['Hannah: a job in review is read-only', hannah, 'UPDATE', facts('in_review'), 'FIELD_NOT_EDITABLE'],
+    ['Hannah: a job is not published twice', hannah, 'PUBLISH', facts('open'), 'INVALID_TRANSITION'],
+    ['Ada: a cancelled job stays cancelled', ada, 'COMPLETE', facts('cancelled'), 'INVALID_TRANSITION'],
+    [
+      'Hannah: nobody has proposed anything',
+      hannah,
+      'ACCEPT_RESOLUTION',
+      facts('disputed', { standingProposal: null }),
+      'INVALID_TRANSITION',
+    ],
+    [
+      'Hannah: it is her own proposal',
+      hannah,
+      'ACCEPT_RESOLUTION',
+      facts('disputed', { standingProposal: { eventId: newId('event'), by: hannah.userId } }),
+      'FORBIDDEN',
+    ],
+    [
+      'Hannah: she has already rated it',
+      hannah,
+      'REVIEW',
+      facts('completed', { reviewWindow: 'used' }),
+      'INVALID_TRANSITION',
+    ],
+    ['Hannah: it is too late', hannah, 'REVIEW', facts('completed', { reviewWindow: 'over' }), 'INVALID_TRANSITION'],
+    ['Hannah: Ada ended it', hannah, 'REVIEW', facts('completed', { reviewWindow: null }), 'INVALID_TRANSITION'],
+    ['Carla: it is not hers to rate', carla, 'REVIEW', facts('completed'), 'FORBIDDEN'],
+    ['Ada: she is no party', ada, 'APPROVE', facts('in_review'), 'FORBIDDEN'],
+  ])('%s', (_name, viewer, action, given, reason) => {
+    expect(entry(viewer, action, given)).toMatchObject({ reason, allowed: reason === null });
+  });
+});
+
+describe('publishing, as Hannah reads it', () => {
+  test('she is told the price', () => {
+    expect(entry(hannah, 'PUBLISH', facts('draft'))).toEqual({
+      action: 'PUBLISH',
+      allowed: true,
+      reason: null,
+      message: null,
+      missingFields: [],
+      tokenCost: 15,
+    });
+  });
+
+  test('exactly enough tokens are enough, one fewer is not', () => {
+    expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 15 }))?.reason).toBeNull();
+    expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 14 }))).toMatchObject({
+      reason: 'INSUFFICIENT_TOKENS',
+      tokenCost: 15,
+    });
+  });
+
+  test('what is missing comes before the price', () => {
+    const poor = facts('draft', { job: { ...kitchen('draft'), category: null, city: ' ' }, availableTokens: 0 });
+    expect(entry(hannah, 'PUBLISH', poor)).toMatchObject({
+      reason: 'MISSING_FIELDS',
+      missingFields: ['category', 'city'],
+      tokenCost: 15,
+    });
+  });
+
+  test('without an urgency there is no price yet', () => {
+    const undecided = facts('draft', { job: { ...kitchen('draft'), urgency: null } });
+    expect(entry(hannah, 'PUBLISH', undecided)).toMatchObject({
+      reason: 'MISSING_FIELDS',
+      missingFields: ['urgency'],
+      tokenCost: null,
+    });
+  });
+
+  test('whoever cannot get that far is told neither price nor gaps', () => {
+    const gaps = { ...kitchen('draft'), category: null };
+    expect(entry(hugo, 'PUBLISH', facts('draft', { job: gaps }))).toMatchObject({ missingFields: [], tokenCost: null });
+    expect(entry(hannah, 'PUBLISH', facts('open', { job: { ...gaps, status: 'open' } }))).toMatchObject({
+      missingFields: [],
+      tokenCost: null,
+    });
+  });
+
+  test('nothing else that she may do with her draft has a price or asks for fields', () => {
+    const draft = facts('draft', { job: { ...kitchen('draft'), category: null } });
+    for (const action of ['UPDATE', 'DELETE'] as const)
+      expect(entry(hannah, action, draft)).toMatchObject({ allowed: true, missingFields: [], tokenCost: null });
+  });
+});
+
+describe('with the bid of Carla, which Hannah has viewed,', () => {
+  const bid = { contractorId: carla.contractorId, status: 'viewed' } as const;
+  const onlyFor = (people: string) => ({
+    allowed: false,
+    reason: 'FORBIDDEN',
+    message: `Only the ${people} may do this.`,
+  });
+  const allowed = { allowed: true, reason: null, message: null };
+  const viewedAlready = { allowed: false, reason: 'INVALID_TRANSITION', message: 'The bid must be pending.' };
+  const onlyOwner = onlyFor('homeowner who posted the job');
+  const onlyBidder = onlyFor('contractor who made the bid');
+
+  test.each<[name: string, viewer: Viewer, entries: object[]]>([
+    ['Hannah', hannah, [viewedAlready, allowed, allowed, onlyBidder]],
+    ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed]],
+    ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder]],
+  ])('%s may do what is theirs, and reads why not the rest', (_name, viewer, entries) => {
+    expect(availableBidActions(viewer, { bid, job: kitchen('open') })).toEqual(
+      (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW'] as const).map((action, index) => ({ action, ...entries[index] })),
+    );
+  });
+});
+
+describe('the operations offered to a refused caller', () => {
+  const offered = (viewer: Viewer, { job, ...given }: ActionFacts) => allowedOperations(viewer, job, given);
+  const theirOwn = { eventId: newId('event'), by: hannah.userId };
+
+  test.each<[name: string, viewer: Viewer, given: ActionFacts, operations: string[]]>([
+    ['Carla in a dispute', carla, facts('disputed'), ['escalateJob', 'resolveDispute', 'acceptResolution']],
+    ['Cyrus in a dispute', cyrus, facts('disputed', { ownBids: ['rejected'] }), []],
+    ['Hannah before bids', hannah, facts('open'), ['awardJob', 'cancelJob', 'updateJob']],
+    ['Hannah without bids', hannah, facts('open', { bidsToAward: 0 }), ['cancelJob', 'updateJob']],
+    ['Hannah, whose address is disputed', hannah, facts('open', { isEmailDisputed: true }), ['cancelJob', 'updateJob']],
+    ['Hannah without tokens for her draft', hannah, facts('draft', { availableTokens: 0 }), ['updateJob', 'deleteJob']],
+    [
+      'Hannah after her own proposal',
+      hannah,
+      facts('disputed', { standingProposal: theirOwn }),
+      ['escalateJob', 'resolveDispute'],
+    ],
+    ['Hannah after work that she can rate', hannah, facts('completed'), ['reviewJob']],
+    ['Hannah after work that she has rated', hannah, facts('completed', { reviewWindow: 'used' }), []],
+    ['Cyrus before he bids', cyrus, facts('open'), ['submitBid']],
+    ['Cyrus after his bid', cyrus, facts('open', { ownBids: ['pending'] }), []],
+    ['Ada after the end', ada, facts('completed'), ['completeJob']],
+    ['Hannah after a cancellation', hannah, facts('cancelled'), []],
+  ])('are those that no policy refuses them now: %s', (_name, viewer, given, operations) => {
+    expect(offered(viewer, given)).toEqual(operations);
+  });
+
+  test('are none for a stranger, in any state', () => {
+    for (const status of JOB_STATES) expect(offered(hugo, facts(status))).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+/**
+ * Fields that fail of some objects and not of others, where the request's id asks for it: whatever else is refused in a
+ * list is refused of its first entry already. Each way in which a resolver can fail is there.
+ */
+import { isNonNullType, isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import type { Context } from '../../../../src/graphql/context.js';
+import { refuse } from '../../../../src/market/rules/errors.js';
+
+export const SOME_FAIL = 'some-fields-fail';
+
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+export function withFailingFields(schema: GraphQLSchema): GraphQLSchema {
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || roots.includes(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const ways = isNonNullType(field.type) ? LATE_WAYS : [...LATE_WAYS, ...WAYS_AT_ONCE];
+      if (field.resolve) field.resolve = failing(field.name, field.resolve, ways);
+    }
+  }
+  return schema;
+}
+
+const LATE_WAYS: readonly (() => unknown)[] = [
+  () => Promise.reject(refuse('FORBIDDEN')),
+  () => Promise.reject(new Error('It fails in the middle of a list.')),
+  () => Promise.resolve(refuse('NOT_FOUND')),
+  () => Promise.resolve(undefined),
+  () => Promise.resolve('not what the field promises'),
+  () => Promise.resolve([null]),
+];
+
+/** Only of what may be null: nobody hears of what graphql-js has begun where an entry of a list fails at once. */
+const WAYS_AT_ONCE: readonly (() => unknown)[] = [
+  () => {
+    throw refuse('NOT_FOUND');
+  },
+  () => refuse('STALE_VERSION'),
+  () => null,
+  () => 'not what the field promises',
+];
+
+/** Every second object keeps to what its resolver says. */
+function failing(name: string, resolve: Resolve, ways: typeof LATE_WAYS): Resolve {
+  return (source, args, context, info) => {
+    if (context.caller.request.requestId !== SOME_FAIL) return resolve(source, args, context, info);
+    const way = ways[checksum(`${name} ${traitOf(source)}`) % (2 * ways.length)];
+    return way ? way() : resolve(source, args, context, info);
+  };
+}
+
+/** Something that an object has in every run, as its identifier is not. */
+function traitOf(source: unknown): string {
+  const { status, companyName, city } = source as { status?: string; companyName?: string; city?: string };
+  return status ?? companyName ?? city ?? '';
+}
+
+function checksum(text: string): number {
+  return [...text].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 65_521, 0);
+}

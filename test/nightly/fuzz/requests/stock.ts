@@ -1,0 +1,239 @@
+/**
+ * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They
+ * come from a app of the tests' own, which shares its database and its secret with the server under test.
+ */
+import { newId } from '../../../../src/market/store/new-id.js';
+import { callRest } from '../../../story/calls.js';
+import { join, type Person } from '../../../story/cast.js';
+import type { TestApp } from '../../../setup/app.js';
+import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../../../story/journey.js';
+import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../../../src/market/rules/states.js';
+import { atOnce, copiesOf } from '../../../story/scenes.js';
+import type { Dice } from '../../../setup/random/dice.js';
+import type { MailId } from '../../../../src/market/rules/ids.js';
+import type { LinkKind } from '../../../../src/market/rules/people/mails.js';
+
+export type Who = keyof People;
+export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'];
+
+/** Somebody whose session may be ended, since nobody else counts on it. */
+export interface Spare {
+  readonly userId: string;
+  readonly email: string;
+  readonly password: string;
+  readonly token: string;
+  readonly refreshToken: string;
+  /** A key of theirs, to be revoked. */
+  readonly apiKeyId: string;
+  readonly sessionId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
+  /** The tokens of mails to them. */
+  readonly links: Readonly<Record<LinkKind, string | undefined>>;
+}
+
+export interface Stock {
+  readonly people: People;
+  /** A bid with a stake that nobody touches, and one of its bidder's transfers. */
+  readonly stakedBid: string;
+  readonly transfer: string;
+  readonly adminActionId: string;
+  /** The owner's. */
+  readonly webhookId: string;
+  token(who: Who): string;
+  /**
+   * A job that has just come into this state, for one call to change it; one already changed when they have run out.
+   */
+  take(state: JobState, dice: Dice): GivenJob;
+  /** A job to look at, in whatever state it may be by now. */
+  any(dice: Dice): GivenJob;
+  /** Somebody whom one call may use up. */
+  spare(dice: Dice): Spare;
+  /** Somebody for calls that leave them as they are. */
+  lend(dice: Dice): Spare;
+  /** Something that nobody was called before. */
+  unheard(): string;
+  /** A cursor that a list of this name gave out, if one has. */
+  cursor(list: string, dice: Dice): string | undefined;
+  keepCursor(list: string, cursor: string): void;
+  /** Somebody's session was ended by a call that was not meant to succeed: everybody signs in again. */
+  signInAgain(): Promise<void>;
+  /** Makes good what was used up. */
+  refill(): Promise<void>;
+}
+
+export interface StockSizes {
+  /** Of a state that one operation leads out of; others have as many times more as operations need them. */
+  readonly jobs: number;
+  readonly spares: number;
+}
+
+const SHARES: Partial<Record<JobState, number>> = { draft: 4, open: 10, in_review: 2, disputed: 3 };
+
+/** Copies of a job that has ended would claim credits and refunds that nobody was given. */
+const COPIED_STATES = JOB_STATES.filter((state) => !TERMINAL_JOB_STATES.some((terminal) => terminal === state));
+const ENDED: readonly { state: JobState; through?: JobState }[] = [
+  { state: 'cancelled' },
+  { state: 'completed' },
+  { state: 'completed', through: 'disputed' },
+  { state: 'completed', through: 'appealed' },
+];
+const SEEN_JOBS_MAX = 500;
+const CURSORS_MAX = 50;
+
+export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock> {
+  const people = await gather(app);
+  for (const who of ['owner', 'awardee', 'bidder', 'stranger'] as const)
+    await giveTokens(app, people.admin, people[who], 900_000);
+  const tokens = new Map<Who, string>(EVERYBODY.map((who) => [who, people[who].token]));
+  const originals = new Map<JobState, GivenJob>();
+  for (const state of COPIED_STATES) originals.set(state, await givenJob(app, state, people));
+  // One side has made its proposal: who looks at a dispute may see one, and the other side may agree.
+  await callRest(app, 'resolveDispute', {
+    by: people.owner,
+    job: originals.get('disputed')?.id,
+    body: bodyOf('resolveDispute', (name) => `The ${name}.`, null),
+  });
+  const { body: hook } = await app.rest('POST', '/v1/webhooks', {
+    token: people.owner.token,
+    body: { url: NO_RECEIVER },
+  });
+  const staked = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
+  const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
+  const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
+  const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
+
+  const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
+  // Nobody ever touches the originals: what is copied from them stays what it was.
+  const seen: GivenJob[] = [...ended];
+  const spares: Spare[] = [];
+  let lent: readonly Spare[] = [];
+  const cursors = new Map<string, string[]>();
+  let names = 0;
+
+  async function refillJobs(): Promise<void> {
+    for (const [state, original] of originals) {
+      const shelf = fresh.get(state) ?? [];
+      const missing = sizes.jobs * (SHARES[state] ?? 1) - shelf.length;
+      if (missing > 0) shelf.push(...(await paidCopiesOf(app, original, missing)));
+    }
+  }
+
+  async function signEverybodyIn(): Promise<void> {
+    for (const who of EVERYBODY) tokens.set(who, await signedIn(app, people[who].email, people[who].password));
+  }
+
+  let signingIn: Promise<void> | undefined;
+  const stock: Stock = {
+    people,
+    stakedBid: staked.bids.bidder ?? '',
+    transfer: transfers.data[0].id,
+    adminActionId: actions.data[0].id,
+    webhookId: hook.webhook.id,
+    token: (who) => tokens.get(who) ?? '',
+    take: (state, dice) => {
+      const job = fresh.get(state)?.pop();
+      if (!job) return dice.pick(ofState(seen, state));
+      seen.push(job);
+      if (seen.length > SEEN_JOBS_MAX) seen.splice(ended.length, 1);
+      return job;
+    },
+    any: (dice) => dice.pick(ofState(seen, dice.pick(JOB_STATES))),
+    spare: (dice) => (spares.length > 1 ? (spares.pop() as Spare) : dice.pick(spares)),
+    lend: (dice) => dice.pick(lent),
+    unheard: () => `${++names}x${process.pid}`,
+    cursor: (list, dice) => (cursors.has(list) ? dice.pick(cursors.get(list) ?? []) : undefined),
+    keepCursor: (list, cursor) => {
+      const kept = cursors.get(list) ?? [];
+      cursors.set(list, [cursor, ...kept].slice(0, CURSORS_MAX));
+    },
+    // Those who find out at the same time wait for the same thing.
+    signInAgain: () => (signingIn ??= signEverybodyIn().finally(() => (signingIn = undefined))),
+    refill: async () => {
+      await refillJobs();
+      const missing = Array.from({ length: Math.max(0, sizes.spares - spares.length) });
+      spares.push(...(await atOnce(missing, () => spareOf(app))));
+      lent = await atOnce(Array.from({ length: LENT }), () => spareOf(app));
+      await stock.signInAgain();
+    },
+  };
+  await stock.refill();
+  return stock;
+}
+
+const LENT = 20;
+
+/** An address at which nobody ever answers. */
+export const NO_RECEIVER = 'https://hooks.example.com/none';
+
+async function spareOf(app: TestApp): Promise<Spare> {
+  const person = await join(app, 'homeowner', 'Spare');
+  const { body } = await app.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
+  const { token } = person;
+  const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: NO_RECEIVER } });
+  const webhookId = made.body.webhook.id;
+  const test = await app.rest('POST', `/v1/webhooks/${webhookId}/test`, { token });
+  const [session] = (await app.rest('GET', '/v1/sessions', { token })).body.data;
+  const email = `moved.${person.email}`;
+  await changeEmail(app, person, email);
+  await app.rest('POST', '/v1/auth/verify-email', {
+    body: { token: (await linksOf(app, person.userId)).email_change },
+  });
+  await app.rest('POST', '/v1/auth/password-reset', { body: { email } });
+  await changeEmail(app, person, `again.${person.email}`);
+  return {
+    ...person,
+    email,
+    apiKeyId: body.api_key.id,
+    sessionId: session.id,
+    webhookId,
+    deliveryId: test.body.id,
+    links: await linksOf(app, person.userId),
+  };
+}
+
+async function changeEmail(app: TestApp, { token, password }: Person, email: string): Promise<void> {
+  await app.rest('POST', '/v1/me/email', { token, body: { email, current_password: password } });
+}
+
+/** Those of the newest mail of each kind. */
+async function linksOf(app: TestApp, userId: string): Promise<Spare['links']> {
+  const rows = await app.sql<
+    { id: MailId; kind: string }[]
+  >`select m.id, m.kind from mails m join users u on u.id = ${userId}
+    where m.user_id = u.id or m.email = u.email order by m.created_at, m.id`;
+  const tokens = rows.map(({ id, kind }) => [kind, app.services.mail.tokens.tokenOf(id)]);
+  return Object.fromEntries(tokens) as Spare['links'];
+}
+
+function ofState(seen: readonly GivenJob[], state: JobState): readonly GivenJob[] {
+  const found = seen.filter((job) => job.state === state);
+  return found.length > 0 ? found : seen;
+}
+
+async function signedIn(app: TestApp, email: string, password: string): Promise<string> {
+  const { status, body } = await app.rest('POST', '/v1/auth/login', { body: { email, password } });
+  if (status !== 200) throw new Error(`${email} can no longer log in: ${JSON.stringify(body)}`);
+  return body.token;
+}
+
+/** A job that was published has been paid for, and so has each copy: else the books would not add up after the run. */
+async function paidCopiesOf(app: TestApp, original: GivenJob, count: number): Promise<GivenJob[]> {
+  const copies = await copiesOf(app, original, count);
+  const paid = await app.sql<
+    { user_id: string; amount: number }[]
+  >`select user_id, amount from token_transfers where job_id = ${original.id} and reason = 'publish'`;
+  for (const { user_id: payer, amount } of paid) {
+    const rows = copies.map(({ id }) => `('${newId('transfer')}', '${id}')`).join(', ');
+    await app.sql.begin(async (tx) => {
+      await tx.unsafe(
+        `insert into token_transfers (id, from_account, to_account, amount, reason, user_id, job_id)
+         select copied.id, t.from_account, t.to_account, t.amount, t.reason, t.user_id, copied.job
+         from (values ${rows}) as copied(id, job), token_transfers t where t.job_id = '${original.id}'
+           and t.reason = 'publish'`,
+      );
+      await tx`update token_balances set balance = balance - ${amount * copies.length}::int where user_id = ${payer}`;
+    });
+  }
+  return copies;
+}

@@ -1,0 +1,248 @@
+/**
+ * Whether a database is sound: every promise that spans several rows, asked of the rows alone. Whatever calls, races
+ * and crashes there were, each answer must be empty. It shares no code with the service.
+ */
+import type { Sql } from 'postgres';
+import { LEGAL_STEPS, statesAllowing, statesIn } from '../../story/specified.js';
+
+const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
+
+/** In which states triggers of the migrations keep what is searched in `open_job_search`. */
+const SEARCHED_APART = statesAllowing('submitBid');
+
+/** The rating and review of each approved job. They may come after the approval, and a later review replaces it. */
+const SAID = `
+  select coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.id end, a.id) as id,
+    coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.occurred_at end, a.occurred_at)
+      as occurred_at, a.job_id, a.actor_id, coalesce(l.data->>'rating', a.data->>'rating')::int as rating,
+    coalesce(l.data->>'review', a.data->>'review') as review
+  from events a left join events l on l.job_id = a.job_id and l.type = 'job.reviewed' where a.type = 'job.approved'`;
+
+/** Each promise with the query that finds who breaks it. */
+const PROMISES: Readonly<Record<string, string>> = {
+  'a balance is the sum of its transfers': `
+    select u.id as who, concat('kept ', b.balance, ', summed ', coalesce(t.total, 0)) as how
+    from users u left join token_balances b on b.user_id = u.id
+    left join (select user_id, sum(case when to_account = user_id then amount else -amount end) as total
+      from token_transfers group by user_id) t on t.user_id = u.id
+    where coalesce(b.balance, 0) <> coalesce(t.total, 0)`,
+
+  'what is held is the sum of the active holds, and covered': `
+    select u.id as who, concat('kept ', b.held, ', summed ', coalesce(h.total, 0), ', balance ', b.balance) as how
+    from users u left join token_balances b on b.user_id = u.id
+    left join (select user_id, sum(amount) as total from holds where status = 'active' group by user_id) h
+      on h.user_id = u.id
+    where coalesce(b.held, 0) <> coalesce(h.total, 0) or b.held < 0 or b.held > b.balance`,
+
+  'a transfer touches its person and one system account': `
+    select id as who, concat(from_account, ' to ', to_account) as how from token_transfers
+    where amount <= 0 or (from_account = user_id) = (to_account = user_id) or (from_account in ('issuance',
+      'fees')) = (to_account in ('issuance', 'fees'))`,
+
+  'a guaranteed bid has its hold, and no other bid has one': `
+    select b.id as who, concat('hold ', b.hold_id, ', row ', h.id) as how
+    from bids b left join holds h on h.bid_id = b.id
+    where b.guaranteed_view <> (b.hold_id is not null) or b.hold_id is distinct from h.id`,
+
+  'a hold is of its bid, its job and its bidder': `
+    select h.id as who, concat(h.bid_id, ' ', h.job_id, ' ', h.user_id) as how
+    from holds h left join bids b on b.id = h.bid_id left join contractors c on c.id = b.contractor_id
+    where b.id is null or b.job_id <> h.job_id or c.user_id <> h.user_id`,
+
+  'a hold is active exactly while its bid is live, or accepted on a job that goes on': `
+    select h.id as who, concat(h.status, ', bid ', b.status, ', job ', j.status) as how
+    from holds h join bids b on b.id = h.bid_id join jobs j on j.id = h.job_id
+    where (h.status = 'active') <> (j.status not in ${listed(statesIn('end'))} and b.status in ('pending', 'viewed',
+      'shortlisted', 'accepted'))`,
+
+  'a job has at most one accepted bid': `
+    select job_id as who, concat(count(*), ' accepted') as how from bids where status = 'accepted'
+      group by job_id having count(*) > 1`,
+
+  'a contractor has at most one bid on a job but for withdrawn ones': `
+    select job_id as who, concat(contractor_id, ' ', count(*)) as how from bids where status <> 'withdrawn'
+      group by job_id, contractor_id having count(*) > 1`,
+
+  'live bids are on jobs that take bids': `
+    select b.id as who, concat(b.status, ' on ', coalesce(j.status::text, 'no job')) as how from bids b left
+      join jobs j on j.id = b.job_id
+    where j.id is null
+      or (b.status in ('pending', 'viewed', 'shortlisted') and j.status not in ${listed(statesIn('bidding'))})`,
+
+  'a bid knows when its job was made': `
+    select b.id as who, concat(b.job_created_at, ', job ', j.created_at) as how from bids b
+      join jobs j on j.id = b.job_id where b.job_created_at <> j.created_at`,
+
+  'the awarded bid is the accepted one': `
+    select j.id as who, concat(j.status, ', awarded ', j.awarded_bid_id, ' to ', j.awarded_contractor_id,
+      ', accepted ', b.id) as how
+    from jobs j left join bids b on b.job_id = j.id and b.status = 'accepted'
+    where j.awarded_bid_id is distinct from b.id or j.awarded_contractor_id is distinct from b.contractor_id
+      or (j.awarded_bid_id is null and j.status in ${listed(statesIn('award', 'work'))})
+      or (j.awarded_bid_id is not null and j.status in ${listed(statesIn('unpublished', 'bidding'))})`,
+
+  'a job counts its bids rightly': `
+    select j.id as who, concat('live ', j.live_bid_count, '/', n.live, ', counted ', j.bid_count, '/', n.counted,
+      ', ever ', j.bids_ever, '/', n.ever) as how
+    from jobs j left join (
+      select job_id, count(*) filter (where status in ('pending', 'viewed', 'shortlisted')) as live,
+        count(*) filter (where status <> 'withdrawn') as counted, count(*) as ever
+      from bids group by job_id) n on n.job_id = j.id
+    where (j.live_bid_count, j.bid_count, j.bids_ever) is distinct from (coalesce(n.live, 0), coalesce(n.counted, 0),
+      coalesce(n.ever, 0))`,
+
+  'events are numbered without gaps, as many as the job counts': `
+    select coalesce(e.job_id, j.id) as who, concat('from ', e.first, ' to ', e.last, ', rows ', e.rows,
+      ', job counts ', j.event_count) as how
+    from (select job_id, min(sequence) as first, max(sequence) as last, count(*) as rows,
+      bool_or(type = 'job.deleted') as deleted from events group by job_id) e
+    full join jobs j on j.id = e.job_id
+    where e.job_id is null or e.first <> 1 or e.last <> e.rows or (j.id is null) <> e.deleted
+      or j.event_count <> e.rows`,
+
+  'positions follow the order of each job, and the first so many events of it have one': `
+    select job_id as who, concat(sequence, ' at ', position, ' behind ', before) as how
+    from (select *, lag(position) over (partition by job_id order by sequence) as before from events) e
+    where position <= before or (position is not null and before is null and sequence > 1)`,
+
+  'an event knows whose job it is': `
+    select e.id as who, concat(e.homeowner_id, ', job ', j.homeowner_id) as how from events e
+    left join jobs j on j.id = e.job_id left join homeowners h on h.user_id = e.actor_id
+      where e.homeowner_id <> coalesce(j.homeowner_id, h.id)`,
+
+  'events follow each other in time': `
+    select job_id as who, concat(sequence, ' ', type) as how
+    from (select *, lag(occurred_at) over (partition by job_id order by sequence) as before from events) e
+      where occurred_at < before`,
+
+  'every step of a job is a legal one': `
+    select job_id as who, concat(sequence, ' ', type, ' from ', from_status, ' to ', to_status) as how from events e
+    where type like 'job.%' and not exists (select 1 from legal l where l.type = e.type
+      and l.from_status is not distinct from e.from_status::text and l.to_status is not distinct from e.to_status::text)
+      or type not like 'job.%' and (type not in ('bid.submitted', 'bid.viewed', 'bid.shortlisted', 'bid.accepted',
+        'bid.rejected', 'bid.withdrawn') or from_status is not null or to_status is not null or bidder_id is null)`,
+
+  'each step of a job begins where the last one ended': `
+    select job_id as who, concat(sequence, ' ', type, ' from ', from_status, ' after ', before) as how
+    from (select *, lag(to_status) over (partition by job_id order by sequence) as before from events
+      where type like 'job.%') e
+    where from_status is distinct from before`,
+
+  'a job is where its last step led': `
+    select j.id as who, concat(j.status, ', last ', e.to_status) as how
+    from jobs j left join (select distinct on (job_id) job_id, to_status from events where type like 'job.%'
+      order by job_id, sequence desc) e on e.job_id = j.id
+    where e.to_status is distinct from j.status`,
+
+  'a job came to its state with the step that led there': `
+    select j.id as who, concat(j.status_changed_at, ', last step ', e.moved_at) as how
+    from jobs j left join (select job_id, max(occurred_at) as moved_at from events
+      where from_status is distinct from to_status group by job_id) e on e.job_id = j.id
+    where j.status_changed_at < j.created_at
+      or j.status_changed_at not between e.moved_at - interval '1 minute' and e.moved_at + interval '1 minute'`,
+
+  'a job ends once': `
+    select job_id as who, concat(count(*), ' endings') as how from events
+    where type like 'job.%' and (to_status is null or to_status in ${listed(statesIn('end'))})
+      group by job_id having count(*) > 1`,
+
+  'a bid is where its last event left it': `
+    select b.id as who, concat(b.status, ', last ', e.type) as how
+    from bids b left join (
+      select distinct on (job_id, data->>'bidId') job_id, data->>'bidId' as bid_id, type from events
+        where type like 'bid.%' order by job_id, data->>'bidId', sequence desc) e
+      on e.job_id = b.job_id and e.bid_id = b.id
+    where e.type is distinct from case b.status when 'pending' then 'bid.submitted' else concat('bid.', b.status) end`,
+
+  'a version counts the changes of its job': `
+    select j.id as who, concat('version ', j.version, ', changes ', e.changes) as how
+    from jobs j left join (select job_id, count(*) as changes from events where type like 'job.%'
+      and type <> 'job.resolution_proposed' group by job_id) e on e.job_id = j.id
+    where j.version is distinct from e.changes`,
+
+  'a job was charged once for its publication, and what was paid is what it remembers': `
+    select j.id as who, concat('paid ', t.paid, ', remembered ', j.most_tokens_paid, ', charges ', t.charges,
+      ', publications ', e.publications) as how
+    from jobs j
+    left join (select job_id, sum(amount) as paid, count(*) filter (where reason = 'publish') as charges
+      from token_transfers where reason in ('publish', 'urgency_raise') group by job_id) t on t.job_id = j.id
+    left join (select job_id, count(*) as publications from events where type = 'job.published' group by job_id) e
+      on e.job_id = j.id
+    where coalesce(t.paid, 0) <> j.most_tokens_paid or coalesce(t.charges, 0) <> coalesce(e.publications, 0)`,
+
+  'a refund returns what was paid, once, for a job that was cancelled before any bid': `
+    select t.job_id as who, concat(count(*), ' refunds of ', sum(t.amount)) as how
+    from token_transfers t left join jobs j on j.id = t.job_id where t.reason = 'publish_refund'
+    group by t.job_id, j.id having count(*) > 1 or j.id is null or sum(t.amount) <> j.most_tokens_paid
+      or j.status <> 'cancelled' or j.bids_ever > 0 or j.awarded_bid_id is not null`,
+
+  'a contractor was credited for every approved job, and for no other': `
+    select c.id as who, concat('completed ', c.completed_jobs, '/', n.approved, ', ratings ', c.rating_count, '/',
+      n.ratings, ', sum ', c.rating_sum, '/', n.total) as how
+    from contractors c left join (
+      select j.awarded_contractor_id as id, count(*) as approved, count(e.rating) as ratings, sum(e.rating) as total
+      from jobs j join (${SAID}) e on e.job_id = j.id group by j.awarded_contractor_id) n on n.id = c.id
+    where (c.completed_jobs, c.rating_count, c.rating_sum) is distinct from (coalesce(n.approved, 0),
+      coalesce(n.ratings, 0), coalesce(n.total, 0))`,
+
+  'a contractor has the name and the age of their account': `
+    select c.id as who, concat(c.person_name, ' ', c.created_at, ', account ', u.first_name, ' ', u.last_name, ' ',
+      u.created_at) as how
+    from contractors c join users u on u.id = c.user_id
+    where (c.person_name, c.created_at) is distinct from (u.first_name || ' ' || u.last_name, u.created_at)`,
+
+  'a review matches the approval or the later rating, and its contractor did the job': `
+    select coalesce(r.id, e.id) as who, concat(r.contractor_id, ' ', r.rating, ', event ', e.contractor_id, ' ',
+      e.rating) as how
+    from reviews r full join (
+      select 'rev_' || substr(e.id, 5) as id, e.job_id, e.actor_id, e.occurred_at,
+        j.awarded_contractor_id as contractor_id, e.rating, e.review
+      from (${SAID}) e join jobs j on j.id = e.job_id where e.rating is not null or e.review is not null) e
+        on e.id = r.id
+    where (r.id, r.job_id, r.contractor_id, r.author_id, r.rating, r.review, r.created_at)
+      is distinct from (e.id, e.job_id, e.contractor_id, e.actor_id, e.rating, e.review, e.occurred_at)`,
+
+  'a job has the rating and review from its approval, or those given later': `
+    select j.id as who, concat(j.rating, ' ', j.review, ', event ', e.rating, ' ', e.review) as how
+    from jobs j left join (${SAID}) e on e.job_id = j.id
+    where (j.rating, j.review) is distinct from (e.rating, e.review)`,
+
+  'a later rating follows an approval without one, and only once': `
+    select l.job_id as who, concat(count(*), ' ratings after ', min(a.data->>'rating')) as how
+    from events l left join events a on a.job_id = l.job_id and a.type = 'job.approved'
+    where l.type = 'job.reviewed' group by l.job_id
+    having count(*) > 1 or count(a.id) = 0 or count(a.data->>'rating') > 0`,
+
+  'a published job is whole': `
+    select id as who, status::text as how from jobs
+    where status not in ('draft', 'completed') and (category is null or urgency is null or address_line1 is null
+      or city is null or state is null)`,
+
+  'searches look through what the job says': `
+    select j.id as who, coalesce(s.words, 'nothing') as how from jobs j full join job_search s on s.job_id = j.id
+    where j.id is null or s.words is distinct from lower(j.title || chr(1) || j.description)
+      or s.created_at is distinct from j.created_at`,
+
+  'searches for open jobs look through the same of these': `
+    select coalesce(s.job_id, o.job_id) as who, coalesce(o.words, 'nothing') as how
+    from (select s.* from job_search s join jobs j on j.id = s.job_id where j.status in ${listed(SEARCHED_APART)}) s
+      full join open_job_search o on o.job_id = s.job_id
+    where (o.created_at, o.words, o.town::text) is distinct from (s.created_at, s.words, s.town::text)`,
+};
+
+export const PROMISE_NAMES = Object.keys(PROMISES);
+
+const quoted = (word: string | null) => (word === null ? 'null::text' : `'${word.replaceAll("'", "''")}'`);
+
+/** All promises in one statement, and so at one moment. */
+const CHECK = `with legal(type, from_status,
+  to_status) as (values ${LEGAL_STEPS.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')})
+  ${Object.entries(PROMISES)
+    .map(([name, query]) => `(select ${quoted(name)} as promise, x.who, x.how from (${query}) x limit 20)`)
+    .join('\nunion all\n')}`;
+
+/** Every broken promise, as `promise: who (how)`; empty where all is well. */
+export async function checkDatabase(sql: Pick<Sql, 'unsafe'>): Promise<string[]> {
+  const broken = await sql.unsafe<{ promise: string; who: string; how: string }[]>(CHECK);
+  return broken.map(({ promise, who, how }) => `${promise}: ${who} (${how})`);
+}
