@@ -10,8 +10,8 @@ import {
   type BudgetName,
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
 } from '../market/rules/rate-limits.js';
-import { QUOTAS } from '../platform/limits.js';
-import { quotasOf, type QuotaTable } from '../platform/quotas/quota-limits.js';
+import { QUOTAS } from '../platform/caller-limits.js';
+import { quotasOf, type QuotaTable } from '../platform/quotas/quota-table.js';
 
 const wholeNumber = (min: number, max: number) =>
   z

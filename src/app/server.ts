@@ -38,8 +38,8 @@ import { openDescription } from '../rest/openapi/openapi.js';
 import { openReference } from '../rest/swagger-page.js';
 import { addressIdentity, believedAddress } from '../platform/security/address.js';
 import { RequestUnderWay } from '../platform/quotas/quotas.js';
-import { TEXT } from '../market/rules/limits.js';
-import { HEAD } from '../platform/limits.js';
+import { TEXT } from '../market/rules/market-limits.js';
+import { HEAD } from '../platform/caller-limits.js';
 import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
 
 export interface RunningServer {

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
-import { SESSION } from '../platform/limits.js';
+import { SESSION } from '../platform/caller-limits.js';
 import { API_KEY_USES, POOLS } from '../platform/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from '../platform/live/live.js';

@@ -11,7 +11,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import { WARNED_FIELDS } from '../market/operations/jobs/warnings.js';
-import { PAGE } from '../platform/limits.js';
+import { PAGE } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import type { PersonFields } from '../market/store/people/people.js';
 

@@ -2,7 +2,7 @@
  * The pages that the links in mails lead to. Opening one changes nothing, since programs that look for harmful links
  * open them all: its form does. The token stands behind `#`, which no browser sends.
  */
-import type { LinkPage } from '../market/rules/people/mails.js';
+import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../platform/http/pages/look.js';
 import { openPages, type PageFile, type Pages } from '../platform/http/pages/pages.js';
 

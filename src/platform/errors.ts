@@ -1,5 +1,5 @@
 /** Refusals: errors that tell callers what is wrong and what to do. A market adds codes of its own. */
-import { ERRORS } from './limits.js';
+import { ERRORS } from './caller-limits.js';
 
 export type RefusalRow = readonly [status: number, sentence: string];
 

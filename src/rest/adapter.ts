@@ -7,7 +7,7 @@ import type { Caller } from '../market/operations/operation.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
 import { perform } from '../platform/call/operation.js';
 import { refuse } from '../market/rules/errors.js';
-import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../platform/limits.js';
+import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import { chooseRoute, finderOf, type AddressMatch, type Finder, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';

@@ -11,7 +11,7 @@ import type { Page } from '../platform/db/pages/page.js';
 import type { Input } from './input.js';
 import type { Route } from '../platform/openapi/route.js';
 import { toWire, wireName } from '../platform/openapi/wire.js';
-import { LINK_HEADER_BYTES_MAX } from '../platform/limits.js';
+import { LINK_HEADER_BYTES_MAX } from '../platform/caller-limits.js';
 
 export async function sendResult(
   exchange: Exchange,

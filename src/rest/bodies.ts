@@ -22,7 +22,7 @@ import {
   LIFECYCLE_ACTION,
 } from '../market/rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
-import { ERRORS, PAGE } from '../platform/limits.js';
+import { ERRORS, PAGE } from '../platform/caller-limits.js';
 import { enumOf, position, integer, timestamp } from '../platform/fields/values.js';
 import { idOf } from '../market/rules/id-fields.js';
 import { exampleOf } from '../platform/openapi/answer-schema.js';

@@ -41,7 +41,7 @@ import { countOwnJobs, readBidActions, readJobActions } from '../market/operatio
 import { createJob, deleteJob, updateJob } from '../market/operations/jobs/edit.js';
 import { listOwnEvents } from '../market/operations/events/events.js';
 import { listEvents, listJobs, readDispute, readJob } from '../market/operations/jobs/read.js';
-import type { ReadableJob } from '../market/operations/jobs/job.js';
+import type { ReadableJob } from '../market/operations/jobs/visible-job.js';
 import { reviewJob } from '../market/operations/jobs/review.js';
 import {
   acceptDecision,

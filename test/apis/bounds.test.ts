@@ -3,7 +3,7 @@
  * each takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERRORS } from '../../src/platform/limits.js';
+import { ERRORS } from '../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { FAILING_EVERYWHERE, named, times, UPDATE, WRONG_VARIABLES } from '../platform/graphql/heavy-documents.js';

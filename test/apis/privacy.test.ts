@@ -26,8 +26,8 @@ import { createLookout, idsAround, plantScene, type PlantedScene, type Secret } 
 import { createSelections } from '../graphql/whole-selection.js';
 
 /** What a request may cost is no protection of secrets: it is lifted here, so that everything there is gets read. */
-vi.mock('../../src/platform/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/platform/limits.js')>()),
+vi.mock('../../src/platform/caller-limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 

@@ -15,8 +15,8 @@ import { databaseWire, type DatabaseWire } from './database-wire.js';
  * A page of a hundred jobs with all that hangs on them is more than one request may cost; here it is the measure. What
  * is counted here is what a call costs whose session is in memory, however long the tests take.
  */
-vi.mock('../../src/platform/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/platform/limits.js')>()),
+vi.mock('../../src/platform/caller-limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
 }));
 vi.mock('../../src/platform/service-limits.js', async (original) => {

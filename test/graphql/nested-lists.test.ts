@@ -17,8 +17,8 @@ import { gather, givenJob, type People } from '../story/journey.js';
 import { copiesOf } from '../story/scenes.js';
 
 /** Each document asks for every combination of arguments at once, which is more than a request may cost. */
-vi.mock('../../src/platform/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/platform/limits.js')>()),
+vi.mock('../../src/platform/caller-limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
 }));
 

@@ -10,8 +10,8 @@ import { gather, givenJob, propose, type People } from '../story/journey.js';
 import { createSelections } from './whole-selection.js';
 
 /** One document selects all there is, which is more than a request may cost. */
-vi.mock('../../src/platform/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/platform/limits.js')>()),
+vi.mock('../../src/platform/caller-limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 

@@ -15,8 +15,8 @@ import { copiesOf } from '../story/scenes.js';
 import { diceOf, type Dice } from '../setup/random/dice.js';
 
 /** The whole of a job is more than a request may cost. */
-vi.mock('../../src/platform/limits.js', async (original) => ({
-  ...(await original<typeof import('../../src/platform/limits.js')>()),
+vi.mock('../../src/platform/caller-limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 

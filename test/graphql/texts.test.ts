@@ -22,7 +22,7 @@ import { graphOf } from '../../src/graphql/graph.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/market/operations/index.js';
 import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
-import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/platform/limits.js';
+import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/platform/caller-limits.js';
 
 const schema = createSchema();
 const objects = Object.values(schema.getTypeMap())

@@ -1,5 +1,5 @@
 /** What a mail says: made from its row when it is sent, and again when it is shown, since no text of it is stored. */
-import { MAILS, type LinkPage, type MailKind } from '../rules/people/mails.js';
+import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
 import { asHtml, asPlainText } from './layout.js';

@@ -1,7 +1,7 @@
 /** The metrics of emails. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import { MAIL_BUDGETS, type MailBudget } from '../rules/rate-limits.js';
-import type { MailOutcome } from '../rules/people/mails.js';
+import type { MailOutcome } from '../rules/people/mail-kinds.js';
 
 export interface MailMetrics {
   /** An attempt to send an email ended. If it `failed`, there will be another one. */

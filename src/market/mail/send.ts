@@ -1,6 +1,6 @@
 /** Hands a mail to the mail server, or keeps it for the page at /mailbox where there is none. */
 import { createTransport, type NodemailerError } from 'nodemailer';
-import { MAIL } from '../rules/limits.js';
+import { MAIL } from '../rules/market-limits.js';
 import { isLoopback } from '../../platform/security/address.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { MailId } from '../rules/ids.js';
-import { MAIL, TASKS } from '../rules/limits.js';
-import type { MailOutcome } from '../rules/people/mails.js';
+import { MAIL, TASKS } from '../rules/market-limits.js';
+import type { MailOutcome } from '../rules/people/mail-kinds.js';
 import type { Db } from '../../platform/db/database.js';
 import { endMail, selectMailToSend, type Mail } from '../store/accounts/mails.js';
 import type { Task } from '../../platform/queue/tasks.js';

@@ -1,4 +1,4 @@
-import { MAILS, type LinkKind } from '../rules/people/mails.js';
+import { MAILS, type LinkKind } from '../rules/people/mail-kinds.js';
 
 /** What one kind of mail says; its link stands between `before` and `after`. */
 export interface MailText {

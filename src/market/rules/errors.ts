@@ -8,7 +8,7 @@ import {
   type RefusalOptions,
   type RefusalRow,
 } from '../../platform/errors.js';
-import { EDITS } from './limits.js';
+import { EDITS } from './market-limits.js';
 
 export const REFUSALS = {
   VALIDATION_FAILED: PLATFORM_REFUSALS.VALIDATION_FAILED,

@@ -6,7 +6,7 @@
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
-import { REVIEW_DAYS_MAX } from './limits.js';
+import { REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** Whom an operation is for; `parties.ts` defines each word. */

@@ -9,7 +9,7 @@ import type { RefusalOptions } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
-import { REVIEW_DAYS_MAX } from './limits.js';
+import { REVIEW_DAYS_MAX } from './market-limits.js';
 import {
   admitsParty,
   allowedRoles,

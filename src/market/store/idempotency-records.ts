@@ -3,7 +3,7 @@ import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { builder, columns, statement, type Placeholders } from '../../platform/db/statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
-import { IDEMPOTENCY_KEY } from '../../platform/limits.js';
+import { IDEMPOTENCY_KEY } from '../../platform/caller-limits.js';
 
 interface Claim {
   userId: UserId;

@@ -4,7 +4,7 @@
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { TASKS, WEBHOOKS } from '../rules/limits.js';
+import { TASKS, WEBHOOKS } from '../rules/market-limits.js';
 import { cut } from '../../platform/errors.js';
 import { NOT_PUBLIC, type AddressRules } from '../../platform/security/public-addresses.js';
 

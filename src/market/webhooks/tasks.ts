@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
-import { TASKS, WEBHOOKS } from '../rules/limits.js';
+import { TASKS, WEBHOOKS } from '../rules/market-limits.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { Db } from '../../platform/db/database.js';

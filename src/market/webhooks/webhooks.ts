@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
 import type { Queue } from '../../platform/queue/queue.js';
 import { repeat, type Repeated } from '../../platform/queue/repeat.js';
-import { WEBHOOKS } from '../rules/limits.js';
+import { WEBHOOKS } from '../rules/market-limits.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 import { insertCursor, selectFanOutState, stepCursor } from '../store/webhooks/webhook-fan-out.js';

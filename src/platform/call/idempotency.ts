@@ -5,7 +5,7 @@
  */
 import { refuse } from '../errors.js';
 import type { Db } from '../db/database.js';
-import { IDEMPOTENCY_KEY } from '../limits.js';
+import { IDEMPOTENCY_KEY } from '../caller-limits.js';
 import { invalidField } from './validation.js';
 
 export interface IdempotentCall {

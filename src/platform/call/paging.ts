@@ -1,6 +1,6 @@
 /** The input of pages: by number or cursor in REST, only by cursor in GraphQL. One schema covers both. */
 import { z } from 'zod';
-import { FIELD_TEXT, PAGE } from '../limits.js';
+import { FIELD_TEXT, PAGE } from '../caller-limits.js';
 import { MONEY_MAX } from '../fields/values.js';
 import type { KeyValue, Position } from '../db/pages/keyset.js';
 import type { Page, PageRequest, SamePageRequest } from '../db/pages/page.js';

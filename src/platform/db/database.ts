@@ -4,10 +4,10 @@
  */
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
-import { QUOTAS } from '../limits.js';
+import { QUOTAS } from '../caller-limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../quotas/fair-queue.js';
 import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quota.js';
-import type { QuotaTable } from '../quotas/quota-limits.js';
+import type { QuotaTable } from '../quotas/quota-table.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';

@@ -3,7 +3,7 @@
  * use them to print schemas and to parse values from text.
  */
 import { z } from 'zod';
-import { FIELD_TEXT } from '../limits.js';
+import { FIELD_TEXT } from '../caller-limits.js';
 import { nullableText } from './values.js';
 
 /** Text that may be omitted or cleared. Blank counts as cleared. */

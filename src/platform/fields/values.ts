@@ -3,7 +3,7 @@
  * messages follow the field's name.
  */
 import { z } from 'zod';
-import { FIELD_TEXT } from '../limits.js';
+import { FIELD_TEXT } from '../caller-limits.js';
 import { isRealDate } from './dates.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 

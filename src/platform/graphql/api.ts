@@ -2,7 +2,7 @@
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
-import { BODY_BYTES_MAX } from '../limits.js';
+import { BODY_BYTES_MAX } from '../caller-limits.js';
 import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
@@ -18,7 +18,7 @@ import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { asPlugin, createHooks, type Operations } from './hooks.js';
 import { createKnownDocuments, type HttpAnswer } from './known-documents.js';
-import { createLimits } from './limits/limits.js';
+import { createLimits } from './limits/document-limits.js';
 import type { Measured } from './limits/measure.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';

@@ -3,7 +3,7 @@
  * fields would contain the password, and many clients log responses.
  */
 import { cut } from '../errors.js';
-import { ERRORS } from '../limits.js';
+import { ERRORS } from '../caller-limits.js';
 
 /** `reason` says why a variable's value was rejected. GraphQL appends it to the value. */
 export function withoutValues(message: string, reason = ''): string {

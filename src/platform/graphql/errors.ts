@@ -3,7 +3,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import { Refusal, PLATFORM_REFUSALS, type PlatformCode } from '../errors.js';
-import { ERRORS } from '../limits.js';
+import { ERRORS } from '../caller-limits.js';
 import { ERROR_BEYOND_LIMIT, FORMATTED_ERROR_BEYOND_LIMIT } from './failures.js';
 import { withoutValues } from './error-messages.js';
 

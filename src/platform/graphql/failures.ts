@@ -12,7 +12,7 @@ import {
   type GraphQLFormattedError,
   type GraphQLResolveInfo,
 } from 'graphql';
-import { ERRORS } from '../limits.js';
+import { ERRORS } from '../caller-limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 

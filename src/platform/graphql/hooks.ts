@@ -8,7 +8,7 @@ import type { CallerRequest } from '../call/caller.js';
 import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
-import type { Limits } from './limits/limits.js';
+import type { Limits } from './limits/document-limits.js';
 import { retryAfterIfOverloaded } from './overloaded.js';
 import type { Operation } from '../call/operation.js';
 import { invalidField } from '../call/validation.js';

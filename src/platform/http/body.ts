@@ -1,7 +1,7 @@
 /** Reads request bodies: never more than the limit, only UTF-8, and only as a whole. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../errors.js';
-import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../limits.js';
+import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../caller-limits.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

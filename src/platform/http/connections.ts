@@ -5,7 +5,7 @@
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { REQUESTS_AHEAD_MAX } from '../limits.js';
+import { REQUESTS_AHEAD_MAX } from '../caller-limits.js';
 import type { Release } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../telemetry/record.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
-import { HEAVY_READ } from '../limits.js';
+import { HEAVY_READ } from '../caller-limits.js';
 import type { Client } from '../quotas/quota.js';
 import { waitForSlot, type Quotas } from '../quotas/quotas.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';

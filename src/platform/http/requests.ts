@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../errors.js';
-import { HEAD } from '../limits.js';
+import { HEAD } from '../caller-limits.js';
 import { randomUUID } from 'node:crypto';
 
 /** If a request repeats one of these, Node silently keeps the first. */

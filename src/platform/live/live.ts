@@ -6,7 +6,7 @@
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
-import { STREAM } from '../limits.js';
+import { STREAM } from '../caller-limits.js';
 import { LIVE, NUMBERING, POOLS } from '../service-limits.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../db/database.js';
 import { listenOn } from '../db/notifications.js';

@@ -2,7 +2,7 @@
  * Finds out when the sessions behind open streams have ended: immediately if the logout is notified, or at the next
  * poll, which checks all sessions of this instance in one statement.
  */
-import { STREAM } from '../limits.js';
+import { STREAM } from '../caller-limits.js';
 
 export interface SessionEnds {
   /** Calls back once, when the session has ended. Returns a function that stops waiting. */

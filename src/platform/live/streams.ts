@@ -3,7 +3,7 @@
  * fan-out to offer new ones. If its client reads too slowly, the stream goes back to reading on its own. That bounds
  * its buffer and loses no event.
  */
-import { STREAM } from '../limits.js';
+import { STREAM } from '../caller-limits.js';
 import type { Db } from '../db/database.js';
 import type { FanOut, LogEntry, PositionRange, Subscriber } from './fan-out.js';
 

@@ -1,6 +1,6 @@
 /** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
 import { isRepeatable } from '../call/operation.js';
-import { IDEMPOTENCY_KEY } from '../limits.js';
+import { IDEMPOTENCY_KEY } from '../caller-limits.js';
 import { exampleId, idPattern } from '../ids.js';
 import { metaOf } from '../fields/shapes.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';

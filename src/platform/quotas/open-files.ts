@@ -4,7 +4,7 @@
  * couldn't connect to its own database.
  */
 import { readFileSync } from 'node:fs';
-import type { QuotaTable } from './quota-limits.js';
+import type { QuotaTable } from './quota-table.js';
 
 /** For the database, logs, and connections that wait for their sockets. */
 const OTHER_FILES = 1_200;

@@ -4,8 +4,8 @@
  * with 503.
  */
 import { type Refusal, refuse } from '../errors.js';
-import type { QuotaName } from '../limits.js';
-import type { QuotaLimits } from './quota-limits.js';
+import type { QuotaName } from '../caller-limits.js';
+import type { QuotaLimits } from './quota-table.js';
 
 /**
  * The holder of a quota: a user within a network address, or only the address until the user's session is known to be

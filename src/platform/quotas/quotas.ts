@@ -1,7 +1,7 @@
-/** All quotas, created once at startup from the table in `limits.ts` and the configuration. */
+/** All quotas, created once at startup from the table in `caller-limits.ts` and the configuration. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HEAVY_READ, STREAM, type QuotaName } from '../limits.js';
-import type { QuotaTable } from './quota-limits.js';
+import { HEAVY_READ, STREAM, type QuotaName } from '../caller-limits.js';
+import type { QuotaTable } from './quota-table.js';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
 import { createQuota, type Release, type Client, type Quota, type QuotaEvents } from './quota.js';
 

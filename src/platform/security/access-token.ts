@@ -5,7 +5,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
-import { ACCESS_TOKEN } from '../limits.js';
+import { ACCESS_TOKEN } from '../caller-limits.js';
 
 export interface AccessTokenSettings<B extends Bearer> {
   readonly secret: string;

@@ -6,9 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { QUOTAS } from '../limits.js';
+import { QUOTAS } from '../caller-limits.js';
 import { HASHING } from '../service-limits.js';
-import type { QuotaLimits } from '../quotas/quota-limits.js';
+import type { QuotaLimits } from '../quotas/quota-table.js';
 import { createFairQueue, type FairQueue } from '../quotas/fair-queue.js';
 import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quota.js';
 import { hashingThreads } from './hashing-threads.js';

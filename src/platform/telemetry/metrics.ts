@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
-import { QUOTAS } from '../limits.js';
+import { QUOTAS } from '../caller-limits.js';
 import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 
 export interface Metrics extends QuotaEvents {

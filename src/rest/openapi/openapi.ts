@@ -23,7 +23,7 @@ import { WEBHOOKS_SENT } from './webhooks.js';
 import { ROUTES } from '../routes.js';
 import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
-import { BODY_BYTES_MAX } from '../../platform/limits.js';
+import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 
 /** The document at both its addresses, and the index that leads to it. The server's own is known once it listens. */

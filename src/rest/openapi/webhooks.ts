@@ -2,7 +2,7 @@
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { entity, type Entity } from '../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../../market/rules/events.js';
-import { WEBHOOKS } from '../../market/rules/limits.js';
+import { WEBHOOKS } from '../../market/rules/market-limits.js';
 import { enumOf, timestamp as timestampType } from '../../platform/fields/values.js';
 import { idOf, exampleId } from '../../market/rules/id-fields.js';
 import { TEST_EVENT_TYPE } from '../../market/rules/webhooks.js';

@@ -6,13 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';
 import { JOB_ORDERS } from '../../../src/market/rules/jobs/orders.js';
 import { moneyAboveZero } from '../../../src/platform/fields/values.js';
-import { PASSWORD_BYTES, TEXT } from '../../../src/market/rules/limits.js';
+import { PASSWORD_BYTES, TEXT } from '../../../src/market/rules/market-limits.js';
 import {
   BUDGETS,
   budgetWindowSeconds,
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
 } from '../../../src/market/rules/rate-limits.js';
-import { PAGE, SESSION } from '../../../src/platform/limits.js';
+import { PAGE, SESSION } from '../../../src/platform/caller-limits.js';
 import {
   GUARANTEED_VIEW_STAKE,
   HOLD_STATES,

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
 import { afterEach, describe, expect, it } from 'vitest';
-import { WEBHOOKS } from '../../../src/market/rules/limits.js';
+import { WEBHOOKS } from '../../../src/market/rules/market-limits.js';
 import {
   createAddressRules,
   isPublicAddress,

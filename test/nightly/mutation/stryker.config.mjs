@@ -8,7 +8,7 @@ export default {
   mutate: [
     'src/market/rules/**/*.ts',
     '!src/market/rules/entities/**',
-    '!src/market/rules/{limits,mails,service-limits,streams,values,webhooks}.ts',
+    '!src/market/rules/{market-limits,webhooks,people/mail-kinds}.ts',
   ],
   // Texts are prose, or names of states and codes, which types hold.
   mutator: { excludedMutations: ['StringLiteral'] },

@@ -13,7 +13,7 @@ import { readConfig } from '../../../src/app/config.js';
 import { openPersistedDocuments } from '../../../src/platform/graphql/limits/persisted.js';
 import { readSteps } from '../../../src/pages/playground/steps.js';
 import { JOB_ACTION_LIST } from '../../../src/market/rules/lifecycle.js';
-import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../../src/platform/limits.js';
+import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../../story/cast.js';
 import { connectAs, hear, MY_EVENTS, untilOpen } from './streams/clients.js';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentCache } from '../../../src/platform/graphql/limits/document-cache.js';
-import { PERSISTED_QUERIES } from '../../../src/platform/limits.js';
+import { PERSISTED_QUERIES } from '../../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { needs } from '../../setup/needs.js';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REQUESTS_AHEAD_MAX } from '../../../src/platform/limits.js';
+import { REQUESTS_AHEAD_MAX } from '../../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { until } from '../security/until.js';

@@ -1,6 +1,6 @@
 /** A body that is refused: its sender gets the answer, however much of it they still send. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { DISCARDED_BODY } from '../../../src/platform/limits.js';
+import { DISCARDED_BODY } from '../../../src/platform/caller-limits.js';
 import { head, openConnection, refusalIn } from '../../attacks/raw-connection.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner, type Person } from '../../story/cast.js';
@@ -8,8 +8,8 @@ import { startProxy, type Proxy } from '../../deploy/proxy.js';
 import { needs } from '../../setup/needs.js';
 
 /** A busy machine may need more than ten seconds to pass on sixty megabytes. */
-vi.mock('../../../src/platform/limits.js', async (original) => {
-  const limits = await original<typeof import('../../../src/platform/limits.js')>();
+vi.mock('../../../src/platform/caller-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../src/platform/caller-limits.js')>();
   return { ...limits, DISCARDED_BODY: { ...limits.DISCARDED_BODY, msMax: 60_000 } };
 });
 

@@ -20,7 +20,7 @@ import {
   submitJobForReview,
 } from '../../../market/operations/jobs/transitions.js';
 import { newestFirst } from '../../../market/operations/jobs/read.js';
-import type { ReadableJob } from '../../../market/operations/jobs/job.js';
+import type { ReadableJob } from '../../../market/operations/jobs/visible-job.js';
 import type { JOB_CREATION, JobOperationName } from '../../../market/rules/lifecycle.js';
 import { perform } from '../../../platform/call/operation.js';
 import { cursorOf } from '../../../platform/call/paging.js';

@@ -11,7 +11,7 @@ import {
 } from '../../../market/operations/jobs/read.js';
 import { readNode } from '../../../market/operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../../market/operations/events/events.js';
-import type { ReadableJob } from '../../../market/operations/jobs/job.js';
+import type { ReadableJob } from '../../../market/operations/jobs/visible-job.js';
 import { readWarnings } from '../../../market/operations/jobs/warnings.js';
 import { GUARANTEED_THEN_NEWEST } from '../../../market/operations/bids/read.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';

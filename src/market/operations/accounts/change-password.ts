@@ -6,7 +6,7 @@ import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endOtherSessionsAndKeys } from '../sessions/ended-sessions.js';
-import { waitForRecipient, enqueueMail } from './mails.js';
+import { waitForRecipient, enqueueMail } from './mails-and-links.js';
 import {
   countingFailure,
   IS_THE_EMAIL,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { EMAIL_UNDO_DECISIONS } from '../../rules/people/email-undo.js';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT } from '../../rules/market-limits.js';
 import { enumOf, requiredText } from '../../../platform/fields/values.js';
 import { lockAccount, selectCredentials, setConfirmedEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
@@ -16,7 +16,7 @@ import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { asEmailTaken, ownAddress } from './email.js';
 import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
-import { assertMailAllowed, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails.js';
+import { assertMailAllowed, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails-and-links.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 
 export const undoEmailChange = operation({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { MAILS } from '../../rules/people/mails.js';
+import { MAILS } from '../../rules/people/mail-kinds.js';
 import { assertAllowed, EMAIL_DISPUTED } from '../../rules/policies.js';
 import { email as emailShape } from '../../../platform/fields/values.js';
 import { lockAccount, selectIdByEmail, selectCredentials, setConfirmedEmail } from '../../store/accounts/accounts.js';
@@ -22,7 +22,7 @@ import {
   consumeLink,
   enqueueMail,
   type NewMail,
-} from './mails.js';
+} from './mails-and-links.js';
 import { lockOwnAccount } from './own-account.js';
 import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassword } from '../people/people.js';
 

@@ -1,7 +1,7 @@
 /** A new password by a link in a mail, for who has forgotten the old one. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
-import { kindsWithPage } from '../../rules/people/mails.js';
+import { kindsWithPage } from '../../rules/people/mail-kinds.js';
 import { email as emailShape } from '../../../platform/fields/values.js';
 import { lockAccount, selectCredentials, setConfirmedEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
@@ -20,7 +20,7 @@ import {
   waitForRecipient,
   enqueueMail,
   type NewMail,
-} from './mails.js';
+} from './mails-and-links.js';
 import { IS_THE_EMAIL, isTheEmail, password } from '../people/people.js';
 
 export const requestPasswordReset = operation({

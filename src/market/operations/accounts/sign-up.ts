@@ -22,7 +22,7 @@ import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
-import { waitForRecipient, enqueueMail } from './mails.js';
+import { waitForRecipient, enqueueMail } from './mails-and-links.js';
 import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from '../people/people.js';
 import { sessionOf, type Session } from '../sessions/session.js';
 

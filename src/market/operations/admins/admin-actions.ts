@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT } from '../../rules/market-limits.js';
 import { requiredText } from '../../../platform/fields/values.js';
 import {
   listAdminActions as actionsNewestFirst,

@@ -1,6 +1,6 @@
 /** The task that ends a suspension at the moment that was set for it. */
 import type { UserId } from '../../rules/ids.js';
-import { TASKS } from '../../rules/limits.js';
+import { TASKS } from '../../rules/market-limits.js';
 import { restoreAtEnd } from '../../store/accounts/suspensions.js';
 import type { TaskKind } from '../../../platform/queue/queue.js';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { holdsOf, listBidsOf, listBidsOnJob, selectBids, type Bid, type Hold } from '../../store/bids/bids.js';
@@ -12,7 +12,7 @@ import type { BidId, HoldId, JobId } from '../../rules/ids.js';
 import type { Position } from '../../../platform/db/pages/keyset.js';
 import type { Page } from '../../../platform/db/pages/page.js';
 import { asArray } from '../../../platform/db/statement.js';
-import { findJob } from '../jobs/job.js';
+import { findJob } from '../jobs/visible-job.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';

@@ -9,7 +9,7 @@ import { insertBid, stakeTokens, type Bid } from '../../store/bids/bids.js';
 import { logEvents } from '../../store/events/events.js';
 import { factsReader, updateJob } from '../../store/jobs/jobs.js';
 import { newId } from '../../store/new-id.js';
-import { assertJobAllowed, lockVisibleJob } from '../jobs/job.js';
+import { assertJobAllowed, lockVisibleJob } from '../jobs/visible-job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { entityInput, writtenInputs } from '../../../platform/fields/entity-inputs.js';

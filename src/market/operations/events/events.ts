@@ -1,7 +1,7 @@
 /** The events of all of a viewer's jobs: as a list that can be read on from a position, and as subscriptions. */
 import { z } from 'zod';
 import type { EventStream } from '../../../platform/live/live.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { PROPOSAL_EVENT, proposalFrom } from '../../rules/jobs/disputes.js';
 import type { Proposal } from '../../rules/entities/dispute.js';
@@ -19,7 +19,7 @@ import { connectionPage, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { assertPositionExists } from './event-positions.js';
 import { openEvents } from './live-events.js';
-import { findJob } from '../jobs/job.js';
+import { findJob } from '../jobs/visible-job.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;

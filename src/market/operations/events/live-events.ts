@@ -2,7 +2,7 @@
 import type { EventStream, Live, LiveQueries } from '../../../platform/live/live.js';
 import type { PositionRange } from '../../../platform/live/fan-out.js';
 import type { JobId } from '../../rules/ids.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { eventFor, readEvent } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';

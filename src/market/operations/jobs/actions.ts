@@ -8,7 +8,7 @@ import { findBid } from '../bids/read.js';
 import { operation } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { findJob } from './job.js';
+import { findJob } from './visible-job.js';
 
 export const readJobActions = operation({
   name: 'jobActions',

@@ -28,7 +28,7 @@ import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
-import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
 import { loadPlacesFor, locate } from '../places/places.js';
 
 const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));

@@ -15,7 +15,7 @@ import { moveBids, releaseHolds } from '../../store/bids/bids.js';
 import type { NewEvent } from '../../store/events/events.js';
 import type { JobChanges } from '../../store/jobs/jobs.js';
 import { moveTokens } from '../../store/ledger/ledger.js';
-import type { LockedJob } from './job.js';
+import type { LockedJob } from './visible-job.js';
 
 export interface EffectResult {
   /** What changes in the row of the job besides its state. */

@@ -8,7 +8,7 @@ import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/jobs/orders.js';
 import { JOB_STATES } from '../../rules/states.js';
-import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
+import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
 import { enumOf } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -26,7 +26,7 @@ import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
 import { withRule, timestampInBody, optionalText } from '../../../platform/fields/shapes.js';
-import { findJob, readJobWith, type VisibleJob, readableJob, type ReadableJob } from './job.js';
+import { findJob, readJobWith, type VisibleJob, readableJob, type ReadableJob } from './visible-job.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);

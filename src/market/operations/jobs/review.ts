@@ -1,7 +1,7 @@
 /** Rates work that was approved without a rating. The rating counts like one that comes with an approval. */
 import { z } from 'zod';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT } from '../../rules/market-limits.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { factsForPolicies, jobDenial } from '../../rules/policies.js';
 import { rating } from '../../../platform/fields/values.js';
@@ -11,7 +11,7 @@ import { factsReader, updateJob } from '../../store/jobs/jobs.js';
 import { operation } from '../operation.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { ofJob } from './inputs.js';
-import { assertJobAllowed, lockVisibleJob, readableJob, type ReadableJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob, readableJob, type ReadableJob } from './visible-job.js';
 
 const readFacts = factsReader((role) => factsForPolicies('review', role));
 

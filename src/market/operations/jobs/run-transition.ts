@@ -16,7 +16,7 @@ import { factsReader, updateJob, type JobChanges, type JobRow } from '../../stor
 import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
-import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './job.js';
+import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
 
 /** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
 export type TransitionOutcome = 'move' | 'keep' | 'nothing';

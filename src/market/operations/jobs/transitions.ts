@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
 import type { JobTransitionName } from '../../rules/lifecycle.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT } from '../../rules/market-limits.js';
 import { publishCost } from '../../rules/jobs/publishing.js';
 import { rating, requiredText } from '../../../platform/fields/values.js';
 import { idOf } from '../../rules/id-fields.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
-import type { ReadableJob } from './job.js';
+import type { ReadableJob } from './visible-job.js';
 import { transition, type TransitionOutcome } from './run-transition.js';
 
 export interface Publication {

@@ -4,7 +4,7 @@ import { relationsToJob } from '../../rules/parties.js';
 import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/warnings.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { placesOf } from '../places/places.js';
-import type { ReadableJob } from './job.js';
+import type { ReadableJob } from './visible-job.js';
 
 /** The fields that a job's warnings are computed from. */
 export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];

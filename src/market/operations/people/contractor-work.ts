@@ -8,7 +8,7 @@ import { listBidsOf, type Bid } from '../../store/bids/bids.js';
 import { awardedJobsOfMany, bidsOfMany, listAwardedJobs } from '../../store/people/contractor-work.js';
 import type { Db } from '../../../platform/db/database.js';
 import { mapPage, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
-import { readableJob, type ReadableJob } from '../jobs/job.js';
+import { readableJob, type ReadableJob } from '../jobs/visible-job.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
 import type { ContractorId } from '../../rules/ids.js';
-import { NEAR_MILES_MAX, TEXT } from '../../rules/limits.js';
+import { NEAR_MILES_MAX, TEXT } from '../../rules/market-limits.js';
 import { enumOf } from '../../../platform/fields/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { lockContractor, setVerified } from '../../store/accounts/accounts.js';

@@ -4,7 +4,7 @@ import { redact } from '../../rules/reading/redaction.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { Refusal } from '../../../platform/errors.js';
-import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
+import { PASSWORD_BYTES, TEXT } from '../../rules/market-limits.js';
 import { relationsToPerson } from '../../rules/reading/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, User } from '../../store/accounts/accounts.js';

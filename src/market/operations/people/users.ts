@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../../rules/people/email-undo.js';
 import { USER } from '../../rules/entities/people.js';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT } from '../../rules/market-limits.js';
 import { enumOf } from '../../../platform/fields/values.js';
 import { listUsers as usersNewestFirst } from '../../store/people/user-lists.js';
 import { operation } from '../operation.js';

@@ -3,7 +3,7 @@
  * object, and REST, whose queries are flat, four fields.
  */
 import { z } from 'zod';
-import { NEAREST_MILES_MAX, TEXT } from '../../rules/limits.js';
+import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
 import type { ContractorFilter } from '../../store/people/contractor-lists.js';
 import type { JobFilter } from '../../store/jobs/job-filters.js';
 import { cityPlace, knownAreas, milesBetween, postalPlace } from './places.js';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { refuse } from '../../rules/errors.js';
 import type { ApiKeyId } from '../../rules/ids.js';
-import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
+import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/market-limits.js';
 import { enumOf, requiredText } from '../../../platform/fields/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { hashOfApiKey, newApiKeySecret } from '../../../platform/security/api-key.js';

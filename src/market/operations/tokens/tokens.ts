@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { ADJUSTMENT_MAX, TEXT } from '../../rules/limits.js';
+import { ADJUSTMENT_MAX, TEXT } from '../../rules/market-limits.js';
 import { INT32_MAX, requiredText } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';

@@ -7,7 +7,7 @@ import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import { settledFields } from '../../../platform/fields/entity.js';
 import { refuse } from '../../rules/errors.js';
 import type { WebhookEndpointId } from '../../rules/ids.js';
-import { WEBHOOKS } from '../../rules/limits.js';
+import { WEBHOOKS } from '../../rules/market-limits.js';
 import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { newWebhookSecret } from '../../../platform/security/webhook-signature.js';

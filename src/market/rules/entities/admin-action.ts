@@ -1,7 +1,7 @@
 /** What admins did to others, for admins. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 

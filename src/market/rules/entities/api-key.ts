@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { enumOf, timestamp, requiredText } from '../../../platform/fields/values.js';
 
 /** What a key may do of what its owner may: only read, or all but what needs a log-in. */

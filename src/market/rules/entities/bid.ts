@@ -1,7 +1,7 @@
 /** Bids, and the tokens that some of them stake. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
-import { BID_DURATION_DAYS_MAX, TEXT } from '../limits.js';
+import { BID_DURATION_DAYS_MAX, TEXT } from '../market-limits.js';
 import { BID_STATES } from '../states.js';
 import { GUARANTEED_VIEW_STAKE, HOLD_STATES } from '../tokens.js';
 import {

@@ -1,6 +1,6 @@
 /** A dispute, chapter by chapter, as its parties and admins read it. */
 import { entity, type ShownRow } from '../../../platform/fields/entity.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { enumOf, timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { JOB_STATES } from '../states.js';
 import {
   json,

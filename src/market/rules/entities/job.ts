@@ -1,7 +1,7 @@
 /** A job: what its homeowner writes, and what the service sets. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { JOB_STATES } from '../states.js';
 import { URGENCIES } from '../jobs/publishing.js';
 import { OWNER_AND_ADMINS, PARTIES_AND_ADMINS } from '../reading/readers.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../people/email-undo.js';
 import { entity } from '../../../platform/fields/entity.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { ADMINS, CREDENTIALS, OWN, PERSONAL } from '../reading/readers.js';
 import {
   enumOf,

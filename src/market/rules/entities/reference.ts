@@ -5,7 +5,7 @@ import { entity } from '../../../platform/fields/entity.js';
 import { REST_ERROR_CODES } from '../errors.js';
 import { JOB_ACTION_LIST } from '../lifecycle.js';
 import { BID_STATES, JOB_STATES } from '../states.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../jobs/publishing.js';
 import { enumOf, integer } from '../../../platform/fields/values.js';
 

@@ -1,7 +1,7 @@
 /** What a homeowner said of finished work, for anyone who looks for a contractor. */
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { timestamp, nullableText, rating, requiredText } from '../../../platform/fields/values.js';
 
 export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {

@@ -1,7 +1,7 @@
 /** Log-ins, and what somebody who is logged in sees first. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { email, timestamp, text, integer } from '../../../platform/fields/values.js';
 import { idPattern, exampleId, identifier } from '../id-fields.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { isId, type UserId } from '../ids.js';
-import { TEXT } from '../limits.js';
+import { TEXT } from '../market-limits.js';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../tokens.js';
 import { enumOf, timestamp, nullableText, integer } from '../../../platform/fields/values.js';
 import { idOf, exampleId, identifier } from '../id-fields.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
-import { TEXT, WEBHOOKS } from '../limits.js';
+import { TEXT, WEBHOOKS } from '../market-limits.js';
 import { enumOf, timestamp, requiredText, text, integer } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';

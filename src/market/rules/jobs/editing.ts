@@ -9,7 +9,7 @@ import { requiredFields, settledFields, writtenFields } from '../../../platform/
 import type { RequiredField, StoredRow, WrittenField } from '../../../platform/fields/entity.js';
 import { refuse, type RefusalCode } from '../errors.js';
 import type { OTHER_JOB_ACTIONS } from '../lifecycle.js';
-import { EDITS } from '../limits.js';
+import { EDITS } from '../market-limits.js';
 import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
 import { changedReadOnly } from '../../../platform/fields/read-only.js';
 import { isIn, type JobState } from '../states.js';

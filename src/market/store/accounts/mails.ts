@@ -1,7 +1,7 @@
 /** Mails and the links in them: writes them with their cause, and reads, uses and expires them. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
-import type { MailKind, MailOutcome } from '../../rules/people/mails.js';
+import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import type { Row } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { mails } from '../tables/mails.js';

@@ -2,7 +2,7 @@
 import { and, sql, type SQL } from 'drizzle-orm';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
 import { JOB_STATES, type JobState } from '../../rules/states.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';

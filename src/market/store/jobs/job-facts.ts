@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
-import { REVIEW_DAYS_MAX } from '../../rules/limits.js';
+import { REVIEW_DAYS_MAX } from '../../rules/market-limits.js';
 import type { Role } from '../../rules/viewer.js';
 import { bidsLimitingEdits, bidsToAwardOfJob, liveBidsOfJob } from '../bids/bids.js';
 import { disputeEventsOfJob } from '../events/events.js';

@@ -1,7 +1,7 @@
 /** The lists of jobs: those that a viewer may see, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../../rules/jobs/orders.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import { JOB_STATES } from '../../rules/states.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';

@@ -1,7 +1,7 @@
 /** The directory of contractors, in one of its orders, with filters. */
 import { and, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { ContractorOrder } from '../../rules/entities/people.js';
-import { PAGE } from '../../../platform/limits.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { contractorShape, type Contractor } from '../accounts/accounts.js';
 import type { Db } from '../../../platform/db/database.js';

@@ -4,7 +4,7 @@ import { and, eq, gt, isNull, ne, sql, type Placeholder, type SQL } from 'drizzl
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../../rules/ids.js';
 import { newId } from '../new-id.js';
-import { SESSION } from '../../../platform/limits.js';
+import { SESSION } from '../../../platform/caller-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { asDate, ConvertedColumn, mayBeAbsent } from '../../../platform/db/rows.js';

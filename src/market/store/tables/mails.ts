@@ -1,7 +1,7 @@
 /** Mails, to be sent and sent, and the links in them. What a mail says is made from this when it is sent. */
 import { sql } from 'drizzle-orm';
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
-import type { MailKind, MailOutcome } from '../../rules/people/mails.js';
+import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import { users } from './accounts.js';
 import { createdAt, moment } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';

@@ -2,7 +2,7 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState, JobState } from '../../rules/states.js';
-import { WEBHOOKS } from '../../rules/limits.js';
+import { WEBHOOKS } from '../../rules/market-limits.js';
 import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../../rules/webhooks.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { EventWithParties } from '../events/event-log.js';

@@ -4,7 +4,7 @@
  */
 import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { PAGE } from '../../limits.js';
+import { PAGE } from '../../caller-limits.js';
 import type { Db } from '../database.js';
 import { positionCondition, positionValues, reversed } from './keyset.js';
 import type { Direction, KeyValue, OrderKey, Position } from './keyset.js';

@@ -14,7 +14,7 @@ import {
   type OperationDefinitionNode,
   type ValueNode,
 } from 'graphql';
-import { COST_BYTES, PAGE } from '../../limits.js';
+import { COST_BYTES, PAGE } from '../../caller-limits.js';
 
 /** A field that costs something, or whose fields do. */
 export interface FieldCost {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { connectRedis, within, type Redis } from '../../redis.js';
-import { PERSISTED_QUERIES } from '../../limits.js';
+import { PERSISTED_QUERIES } from '../../caller-limits.js';
 import { REDIS } from '../../service-limits.js';
 
 export interface DocumentCache {

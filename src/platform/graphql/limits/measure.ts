@@ -24,7 +24,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../limits.js';
+import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../caller-limits.js';
 import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
 import type { TextCharacters } from './texts.js';

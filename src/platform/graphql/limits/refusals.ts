@@ -1,7 +1,7 @@
 /** The refusals of limits. Each names the limit, what was found, what is allowed, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
-import { GRAPHQL_LIMITS } from '../../limits.js';
+import { GRAPHQL_LIMITS } from '../../caller-limits.js';
 
 export type Limit = keyof typeof GRAPHQL_LIMITS;
 

@@ -3,7 +3,7 @@
  * here is short: an identifier, a time, or a name that the service chose. A test checks every string in the schema.
  */
 import type { z } from 'zod';
-import { FIELD_TEXT } from '../../limits.js';
+import { FIELD_TEXT } from '../../caller-limits.js';
 import { kindOf, metaOf } from '../../fields/shapes.js';
 import type { Entity } from '../../fields/entity.js';
 

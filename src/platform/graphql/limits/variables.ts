@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../call/validation.js';
 import { cut } from '../../errors.js';
-import { ERRORS } from '../../limits.js';
+import { ERRORS } from '../../caller-limits.js';
 import { aboutVariable } from '../error-messages.js';
 
 /** One error fewer than a response may have, leaving room for one about the others. */

@@ -1,7 +1,7 @@
 /** The responses of one subscription, from its opening to its end: the result of its document for each event. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
-import { STREAM } from '../../limits.js';
+import { STREAM } from '../../caller-limits.js';
 import type { EventStream } from '../../live/live.js';
 import { Refusal } from '../../errors.js';
 import type { StreamEnd } from './stream-ends.js';

@@ -16,7 +16,7 @@ import { Caller } from '../../call/caller.js';
 import type { FrameServices } from '../../call/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
-import { STREAM, WEB_SOCKET } from '../../limits.js';
+import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
 import { STREAM_ENDS, type StreamEnd } from './stream-ends.js';
 import type { Release, Client } from '../../quotas/quota.js';
 import { RequestUnderWay, waitForSlot } from '../../quotas/quotas.js';

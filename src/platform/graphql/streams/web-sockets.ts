@@ -8,7 +8,7 @@ import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import type { FrameServices } from '../../call/services.js';
 import { type Refusal, refuse } from '../../errors.js';
-import { STREAM, WEB_SOCKET } from '../../limits.js';
+import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
 import type { Release, Client } from '../../quotas/quota.js';
 import { AnswerStream } from './answers.js';
 import { formattedErrorOf } from './sent-error.js';

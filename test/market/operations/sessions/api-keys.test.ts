@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../../src/market/operations/index.js';
 import { isWrite } from '../../../../src/platform/call/operation.js';
 import { ROUTES } from '../../../../src/rest/routes.js';
-import { API_KEYS_PER_PERSON_MAX } from '../../../../src/market/rules/limits.js';
+import { API_KEYS_PER_PERSON_MAX } from '../../../../src/market/rules/market-limits.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { admin, contractor, homeowner, programOf, type Person } from '../../../story/cast.js';
 import {

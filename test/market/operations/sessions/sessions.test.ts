@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isId } from '../../../../src/market/rules/ids.js';
-import { SESSION } from '../../../../src/platform/limits.js';
+import { SESSION } from '../../../../src/platform/caller-limits.js';
 import { admin, contractor, homeowner } from '../../../story/cast.js';
 import {
   ADMIN,
@@ -16,8 +16,8 @@ import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 import { until } from '../../../platform/security/until.js';
 
 /** A busy machine may take a minute for what a test does within one: the leeway is an hour here. */
-vi.mock('../../../../src/platform/limits.js', async (original) => {
-  const limits = await original<typeof import('../../../../src/platform/limits.js')>();
+vi.mock('../../../../src/platform/caller-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../../src/platform/caller-limits.js')>();
   return { ...limits, SESSION: { ...limits.SESSION, leewaySeconds: 3_600 } };
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WEBHOOKS } from '../../../../src/market/rules/limits.js';
+import { WEBHOOKS } from '../../../../src/market/rules/market-limits.js';
 import { openTestApp, type Answer, type Json, type TestApp } from '../../../setup/app.js';
 import { admin, homeowner, programOf, type Person } from '../../../story/cast.js';
 import { until } from '../../../platform/security/until.js';

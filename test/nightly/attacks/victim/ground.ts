@@ -2,7 +2,7 @@
  * What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets,
  * and jobs.
  */
-import { WEBHOOKS as LIMITS } from '../../../../src/market/rules/limits.js';
+import { WEBHOOKS as LIMITS } from '../../../../src/market/rules/market-limits.js';
 import type { Market } from '../../../../src/market/store/seed/seed.js';
 import { seededId } from '../../../bench/market/market.js';
 import { crowdedJob } from '../../../bench/market/uneven-market.js';

@@ -4,7 +4,7 @@
  */
 import { getIntrospectionQuery } from 'graphql';
 import { createHash } from 'node:crypto';
-import { GRAPHQL_LIMITS } from '../../../../src/platform/limits.js';
+import { GRAPHQL_LIMITS } from '../../../../src/platform/caller-limits.js';
 import {
   ADDRESS_BREAKAGES,
   damaged,

@@ -11,7 +11,7 @@ import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../../../src/
 import { atOnce, copiesOf } from '../../../story/scenes.js';
 import type { Dice } from '../../../setup/random/dice.js';
 import type { MailId } from '../../../../src/market/rules/ids.js';
-import type { LinkKind } from '../../../../src/market/rules/people/mails.js';
+import type { LinkKind } from '../../../../src/market/rules/people/mail-kinds.js';
 
 export type Who = keyof People;
 export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'];

@@ -5,7 +5,7 @@ import { DATABASE } from './database.js';
 import { DOCUMENTS } from './documents.js';
 import { FINDINGS } from './findings.js';
 import { LEFT_BEHIND } from './left-behind.js';
-import { LOG_INS } from './log-ins.js';
+import { LOG_INS } from './logins.js';
 import { WEB_SOCKETS } from './web-sockets.js';
 import { WEBHOOKS } from './webhooks.js';
 

@@ -1,5 +1,5 @@
 /** How much of the market one caller may use: rates, lengths. Units are part of the names. */
-import { FIELD_TEXT } from '../../platform/limits.js';
+import { FIELD_TEXT } from '../../platform/caller-limits.js';
 
 export const TEXT = {
   ...FIELD_TEXT,

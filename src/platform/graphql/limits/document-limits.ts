@@ -6,7 +6,7 @@
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
-import { ERRORS, GRAPHQL_LIMITS } from '../../limits.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../../caller-limits.js';
 import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../../service-limits.js';
 import type { LimitCheck, Context } from '../context.js';
 import { measureOperation, UNCONDITIONAL, type Measure, type Measured } from './measure.js';

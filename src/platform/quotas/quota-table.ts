@@ -1,5 +1,5 @@
 /** The table of quotas, with the values that the environment sets. */
-import { QUOTAS, type QuotaName } from '../limits.js';
+import { QUOTAS, type QuotaName } from '../caller-limits.js';
 
 /** How much of a scarce resource may be held at the same time. Above it, a call is refused or a connection closed. */
 export interface QuotaLimits {

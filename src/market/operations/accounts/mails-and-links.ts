@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { refuse, type LinkProblem } from '../../rules/errors.js';
 import type { Refusal } from '../../../platform/errors.js';
-import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mails.js';
+import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mail-kinds.js';
 import type { UserId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
+import { TEXT } from '../../rules/market-limits.js';
 import type { MailBudget } from '../../rules/rate-limits.js';
 import { addressIdentity } from '../../../platform/security/address.js';
 import { hashOfLinkToken } from '../../../platform/security/link-tokens.js';
