@@ -1,4 +1,4 @@
-/** Accounts and their profiles. This file returns a password's hash only for a check of a password. */
+/** Accounts and their profiles. This file returns a password hash only for a password check. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../../rules/ids.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -145,7 +145,7 @@ export const setPasswordHash = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** The address is known to be the account's, since a link that was sent there was used. */
+/** The address is confirmed as the account's, because a link sent there was used. */
 export const setConfirmedEmail = statement(
   'setConfirmedEmail',
   {},
@@ -156,7 +156,7 @@ export const setConfirmedEmail = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Of two concurrent changes the second finds the password changed already, and gets no row back. */
+/** Of two concurrent changes, the second finds the password already changed and gets no row back. */
 export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },
@@ -188,8 +188,8 @@ export const selectAccount = statement(
 );
 
 /**
- * Read the account in a later statement: a row that is joined to a locked one is as old as the beginning of the wait
- * for the lock.
+ * Read the account in a later statement. A row that is joined to a locked one is as old as the start of the wait for
+ * the lock.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   builder
@@ -241,7 +241,7 @@ export const markProfileEdited = statement('markProfileEdited', {}, ($: Placehol
     .where(eq(users.id, $('userId'))),
 );
 
-/** Returns a row if there is such a contractor. */
+/** Returns a row if the contractor exists. */
 export const selectContractor = statement(
   'selectContractor',
   { id: contractors.id },

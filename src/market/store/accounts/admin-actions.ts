@@ -1,4 +1,4 @@
-/** What admins did to others: recorded in the transaction that does it, and listed. */
+/** Admins' actions on others: recorded in the transaction that carries them out, and listed. */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -17,7 +17,7 @@ export type AdminAction = RowOf<typeof ADMIN_ACTION, Omit<typeof adminActions.$i
 interface NewAction {
   /** The name of the operation. */
   readonly action: string;
-  /** A user, a contractor or a job. */
+  /** A user, a contractor, or a job. */
   readonly subjectId: string;
   readonly reason?: string | null | undefined;
   readonly until?: Date | null;

@@ -1,4 +1,4 @@
-/** Mails and the links in them: writes them with their cause, and reads, uses and expires them. */
+/** Emails and the links in them: writes them with their cause, and reads, uses, and expires them. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -14,11 +14,11 @@ interface NewMail {
   readonly tokenHash: string | null;
   /** How long its link works. */
   readonly hours: number | null;
-  /** The key of its task: mails to one domain have a share of the places. */
+  /** The key of its task. Emails to one domain share a limited number of places. */
   readonly domain: string;
 }
 
-/** Writes a mail and its task, which `market/mail/tasks.ts` runs, in the transaction that causes it. */
+/** Writes an email and its task, which `market/mail/tasks.ts` runs, in the transaction that causes it. */
 export const insertMail = statement(
   'insertMail',
   {},
@@ -32,7 +32,7 @@ export const insertMail = statement(
 
 const HAS_EXPIRED = sql<boolean>`coalesce(expires_at <= now(), false)`.as('has_expired');
 
-/** What its text is made from. */
+/** What its text is generated from. */
 const shape = {
   id: mails.id,
   kind: mails.kind,
@@ -41,13 +41,13 @@ const shape = {
   createdAt: mails.createdAt,
   tokenHash: mails.tokenHash,
   hasExpired: HAS_EXPIRED,
-  /** The account that has the address now. */
+  /** The account that currently has the address. */
   accountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('account_id'),
 };
 
 export type Mail = Row<typeof shape>;
 
-/** Returns no row for a mail that needs no sending any more. */
+/** Returns no row for an email that no longer needs to be sent. */
 export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
   builder
     .select(fields)
@@ -57,7 +57,7 @@ export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeho
 
 const SHOWN_MAX = 50;
 
-/** Those that were sent, the newest first. */
+/** Sent emails, newest first. */
 export const selectNewestMails = statement('selectNewestMails', shape, (_: Placeholders<object>, fields) =>
   builder
     .select(fields)
@@ -67,7 +67,7 @@ export const selectNewestMails = statement('selectNewestMails', shape, (_: Place
     .limit(SHOWN_MAX),
 );
 
-/** What became of it, which also tells whether mail to this address arrives. */
+/** Records the outcome, which also tells whether email to this address arrives. */
 export const endMail = statement(
   'endMail',
   {},
@@ -90,7 +90,7 @@ export const selectLink = statement(
       .where(eq(mails.tokenHash, $('tokenHash'))),
 );
 
-/** Of several calls at once, one gets a row. */
+/** Of several concurrent calls, only one gets a row. */
 export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
   builder
     .update(mails)
@@ -99,7 +99,7 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
     .returning(fields),
 );
 
-/** The first undo of a change of email that this account can still use at this address. */
+/** The first undo of an email change that this account can still use at this address. */
 export const selectUndo = statement(
   'selectUndo',
   { createdAt: mails.createdAt },
@@ -136,11 +136,14 @@ interface EndedLinks {
   readonly userId: UserId;
   /** The account's address. */
   readonly email: string;
-  /** Undos of a change of email from this time on; null for none of them. */
+  /** Undos of email changes from this time on. Null for none. */
   readonly undosSince: string | null;
 }
 
-/** Ends all links to this account, also for a transaction that began before and waits for the account's lock. */
+/**
+ * Ends all links to this account, including those in a transaction that started earlier and waits for the account's
+ * lock.
+ */
 export const expireLinks = statement(
   'expireLinks',
   {},

@@ -9,7 +9,10 @@ import { pauseEndpoints } from '../webhooks/webhooks.js';
 
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
-/** The person and all admins, always in one order, so that of two who suspend each other one waits for the other. */
+/**
+ * The person and all admins, always in the same order. Two admins who suspend each other then wait instead of
+ * deadlocking.
+ */
 export const lockPersonAndAdmins = statement(
   'lockPersonAndAdmins',
   { id, userType, suspendedAt, suspendedUntil },
@@ -22,7 +25,7 @@ export const lockPersonAndAdmins = statement(
       .for('no key update'),
 );
 
-/** To suspend again changes only the end: `suspendedAt` stays the first time. */
+/** Suspending again changes only the end. `suspendedAt` keeps the first time. */
 const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: UserId; until: string | null }>) =>
   builder
     .update(users)
@@ -34,12 +37,12 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** Everything but the sessions, which `endSessionsAndKeys` ends. */
+/** Everything except the sessions, which `endSessionsAndKeys` ends. */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
     pauseEndpoints(tx, { userId: person, pausedReason: 'suspended' }),
-    // An earlier end no longer counts.
+    // The earlier end no longer counts.
     until ? queueTaskAt(tx, { ...taskOf(person), runAt: until.toISOString() }) : deleteTaskOf(tx, taskOf(person)),
   ]);
 }
@@ -55,7 +58,7 @@ export async function restorePerson(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 
-/** Restores a person whose suspension has ended by now; one that was prolonged stays. */
+/** Restores a person whose suspension has ended by now. A prolonged one stays. */
 export const restoreAtEnd = statement('restoreAtEnd', {}, ($: Placeholders<{ id: UserId }>) =>
   builder
     .update(users)

@@ -1,4 +1,4 @@
-/** Bids and holds. Every statement that changes them runs under the lock of their job. */
+/** Bids and holds. Every statement that changes them runs under their job's lock. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { LiveBid } from '../../rules/jobs/facts.js';
 import type { BID, HOLD } from '../../rules/entities/bid.js';
@@ -34,7 +34,7 @@ const jobParties = {
   status: jobs.status,
 };
 
-/** Bids, each with who is what to its job. */
+/** Bids, each with the parties of its job. */
 export const selectBids = statement(
   'selectBids',
   { bid: bidColumns, job: jobParties },
@@ -77,7 +77,7 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
   amount: number;
 }
 
-/** The caller has locked the balance, and found that it covers the stake. */
+/** The caller has locked the balance and checked that it covers the stake. */
 export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
   const balance = builder.$with('balance').as(
     builder
@@ -112,12 +112,12 @@ const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: s
     .returning(fields),
 );
 
-/** Moves bids that were read under the lock of their job. */
+/** Moves bids that were read under their job's lock. */
 export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
   return updateBids(tx, { ids: asArray(ids), to });
 }
 
-/** The accounts are locked in one order, so that two transactions cannot wait for each other. */
+/** The accounts are locked in a fixed order, so two transactions can't deadlock. */
 const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
   const released = builder.$with('released').as(
     builder
@@ -134,7 +134,7 @@ const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string 
     .where(sql`${tokenBalances.userId} = staked.user_id`);
 });
 
-/** Releases the active holds of these bids, and makes their tokens available again. */
+/** Releases the active holds of these bids and makes their tokens available again. */
 export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
   await release(tx, { bidIds: asArray(bidIds) });
 }
@@ -155,7 +155,7 @@ export const bidsToAwardOfJob = bidsOfOthers('live_bid_count', LIVE_BID_STATES);
 /** The number of bids that limit what an edit can change. */
 export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
 
-/** The live bids of a row of `jobs` with their contractors, the oldest first. */
+/** The live bids of a row of `jobs` with their contractors, oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id",
       'isBidderSuspended', ${isBidderSuspended})
@@ -165,8 +165,8 @@ export const liveBidsOfJob = sql<LiveBid[]>`(
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
 /**
- * The caller has checked that the viewer may see the job. Homeowners and admins then see all of its bids, contractors
- * their own.
+ * The caller has checked that the viewer may see the job. Homeowners and admins then see all of its bids. Contractors
+ * see their own.
  */
 function bidsOnJob(role: Role, isFiltered: boolean) {
   return pagedList({

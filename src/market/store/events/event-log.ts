@@ -1,6 +1,4 @@
-/**
- * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
- */
+/** The events of all jobs in order of position: pages of a viewer's own events, and batches of all events. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { EventId, JobId } from '../../rules/ids.js';
 import type { EventOnJob } from '../../rules/reading/timeline.js';
@@ -36,20 +34,20 @@ import type { ViewerIds } from '../visibility.js';
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface EventQuery extends SamePageRequest {
-  /** Only positions up to this one; to the end by default. */
+  /** Only positions up to this one. Defaults to the end. */
   readonly upTo?: string | undefined;
 }
 
 type LogValues = ViewerIds & { upTo: string };
 
-/** Greater than every position that there will ever be. */
+/** Greater than any position that will ever exist. */
 const END = String(2n ** 63n - 1n);
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
 const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
 const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as const;
 
-/** Events without a position are not read yet: `position > …` is null for them. */
+/** Events without a position aren't read yet, because `position > …` is null for them. */
 const listAllEvents = pagedList({
   name: 'listAllEvents',
   ...BY_POSITION,
@@ -63,8 +61,8 @@ const listAllEvents = pagedList({
 });
 
 /**
- * By the owner whom each event names, and not by the job: an index leads from an owner to their events, and a deleted
- * draft has no row of `jobs`.
+ * Uses the owner that each event names instead of the job. An index leads from an owner to their events, and a deleted
+ * draft has no row in `jobs`.
  */
 const listEventsOfHomeowner = pagedList({
   name: 'listEventsOfHomeowner',
@@ -80,7 +78,7 @@ const listEventsOfHomeowner = pagedList({
 
 const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
 
-/** The events at these positions, of jobs on which the contractor has a bid. */
+/** The events at these positions that belong to jobs with the contractor's bid. */
 function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
   return builder
     .select(fields)
@@ -92,12 +90,12 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/** By the contractor's bid, since to ask the job for its award would take a read of the job for each of their bids. */
+/** Uses the contractor's bid, because asking the job for its award would read the job for each of their bids. */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**
- * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
- * next events are the first. So it takes one index lookup for each bid, and no more for long histories.
+ * First reads the next event of each job with a counting bid. The page can only contain events of the jobs whose next
+ * events come first. So it takes one index lookup per bid, even for long histories.
  */
 const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
@@ -113,13 +111,13 @@ const listEventsOfOwnBids = pagedList({
       order by g.${order} ${rowsMax(rowsNeeded)}`;
     return atPositions(fields, first);
   },
-  // Without an order, so that it stops at the counting limit.
+  // Without an order, so it stops at the counting limit.
   rowsToCount: ($, { atMost }) => sql`select from bids own
     join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
     where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
 
-/** How many events after the position are scanned one by one. */
+/** The number of events after the position that are scanned one by one. */
 const SCANNED_MAX = 500;
 
 type FromPosition = LogValues & { key0: string };
@@ -128,8 +126,7 @@ type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent
 const ofSize = cachedByKey<ListNextEvents>();
 
 /**
- * The contractor's own events among the next ones, and the first position after those that were scanned, if there is
- * one.
+ * The contractor's own events among the next ones, and the first position after the scanned events, if there is one.
  */
 function listNextEvents(size: number): ListNextEvents {
   const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
@@ -151,7 +148,7 @@ function listNextEvents(size: number): ListNextEvents {
 }
 
 /**
- * A contractor who missed few events gets them by a scan of the next events, however many bids they have. For one who
+ * A contractor who missed few events gets them from a scan of the next events, however many bids they have. For one who
  * missed more, the next event of each job with their bid is read, which costs the same however long the log is.
  */
 async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
@@ -164,7 +161,10 @@ async function ofContractor(db: Db, values: LogValues, request: SamePageRequest)
   );
 }
 
-/** A viewer's own events, which are those of the jobs that they hear of (`receivesJobEvents`), the oldest first. */
+/**
+ * A viewer's own events, oldest first. These are the events of the jobs whose events they receive
+ * (`receivesJobEvents`).
+ */
 export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
   if (viewer.role === 'contractor') return ofContractor(db, values, request);
@@ -174,7 +174,7 @@ export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }
 
 type OfOneJob = LogValues & { jobId: JobId };
 
-/** The events of a deleted draft remain, for its owner and admins. */
+/** A deleted draft's events remain, for its owner and admins. */
 const ofOneJob = {
   admin: pagedList({
     name: 'listEventsOfOneJob',
@@ -220,7 +220,7 @@ const ofOneJob = {
   }),
 };
 
-/** The events of one job, the oldest first; none of a job that the viewer may not see. */
+/** One job's events, oldest first. Returns none for a job that the viewer may not see. */
 export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
@@ -236,7 +236,7 @@ const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithPart
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
   from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
 
-/** An event for any reader, with the facts of its job as it is now. */
+/** An event for any reader, with the current facts of its job. */
 const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
   event: eventShape,
   homeownerId: events.homeownerId,
@@ -258,7 +258,7 @@ const selectEvent = statement(
   'json',
 );
 
-/** One event, with all its fields, and what decides whether the viewer may read it. */
+/** One event with all its fields, and the facts that decide whether the viewer may read it. */
 export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): Promise<EventWithParties | undefined> {
   const [row] = await selectEvent(db, { id, contractorIds: asArray(contractorId ? [contractorId] : []) });
   return row as EventWithParties | undefined;
@@ -278,7 +278,7 @@ const selectBatch = statement(
   'json',
 );
 
-/** The events for all readers, with all fields, with the job as it is now, and with the bids of these contractors. */
+/** The events for all readers, with all fields, with the current job and the bids of these contractors. */
 export function readBatch(
   db: Db,
   { after, upTo }: { after: bigint; upTo: bigint },

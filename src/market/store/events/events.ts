@@ -1,4 +1,4 @@
-/** The events of jobs. They are written in the transaction of the change that they describe, under the job's lock. */
+/** Job events. They are written in the transaction of the change that they describe, under the job's lock. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { DISPUTE_EVENT_TYPES, type DisputeEvent } from '../../rules/jobs/disputes.js';
 import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../../rules/entities/event.js';
@@ -17,7 +17,7 @@ import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from '
 
 type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: ShownRow<typeof EVENT_ACTOR> | null };
 
-/** An event as it is stored: the fields of its type are in `data`. */
+/** An event as it is stored. `data` has the fields of its type. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 
 /** An event as a viewer reads it. */
@@ -45,7 +45,7 @@ export interface NewEvent {
 }
 
 /**
- * The clock is read under the job's lock: `now()` is the time when the transaction began, which may be before the
+ * Reads the clock under the job's lock. `now()` is the time when the transaction started, which may be before the
  * events of a transaction that it waited for.
  */
 const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
@@ -56,7 +56,7 @@ const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: stri
       bidder_id text, from_status job_status, to_status job_status, data jsonb, homeowner_id text)`),
 );
 
-/** Adds events to a job that is locked, numbered on from its count, which whoever changes the job raises. */
+/** Adds events to a locked job. They continue its numbering. The caller raises the job's event count. */
 export async function logEvents(
   tx: Db,
   job: { readonly id: JobId; readonly homeownerId: HomeownerId; readonly eventCount: number },
@@ -100,8 +100,8 @@ export const listEvents = {
 } satisfies Record<EventVisibility, unknown>;
 
 /**
- * The events of a job inside its row, from which follows what the viewer may read: of some jobs they are the awarded
- * contractor, and on others they have only bid.
+ * A job's events inside its row. What the viewer may read depends on the job: on some they are the awarded contractor,
+ * on others they have only bid.
  */
 export const listEventsOfJob = forEachRole((role) =>
   pagedList({
@@ -124,7 +124,7 @@ const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
 
 const storedColumns = getTableColumns(events);
 
-/** The events of the dispute of a row of `jobs`, in their order. */
+/** The dispute events of a row of `jobs`, in order. */
 export const disputeEventsOfJob = sql`(
   select coalesce(json_agg(${asJson(storedColumns)} order by "events"."sequence"), '[]')
   from events where "events"."job_id" = "jobs"."id" and ${isOfDispute})`;

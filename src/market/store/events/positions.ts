@@ -1,6 +1,6 @@
 /**
- * Gives events their positions by the SQL function `number_events`; the migrations describe its order and why it skips
- * none.
+ * Gives events their positions with the SQL function `number_events`. The migrations describe its order and why it
+ * skips none.
  */
 import { sql } from 'drizzle-orm';
 import { notifyOfSession } from '../sessions/sessions.js';
@@ -8,10 +8,10 @@ import { builder, statement, type Placeholders } from '../../../platform/db/stat
 import { events } from '../tables/events.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
-/** The channel on which the last position is sent. */
+/** The channel that carries the last position. */
 export const POSITIONS_CHANNEL = 'events';
 
-/** Returns how many events got a position, the last position, and how long the oldest of them had waited. */
+/** Returns how many events got a position, the last position, and how long the oldest of them waited. */
 export const numberEvents = statement(
   'numberEvents',
   {
@@ -22,14 +22,17 @@ export const numberEvents = statement(
   ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
-/** The last position, as text. */
+/** The last position, as a string. */
 export const selectLastPosition = statement(
   'selectLastPosition',
   { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
   (_: Placeholders<object>, fields) => builder.select(fields).from(events),
 );
 
-/** How many events wait for a position, up to the bound, and the last position; sends a heartbeat besides. */
+/**
+ * Returns the number of events that wait for a position, up to the bound, and the last position. Also sends a
+ * heartbeat.
+ */
 export const pollEvents = statement(
   'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({

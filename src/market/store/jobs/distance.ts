@@ -1,4 +1,4 @@
-/** Distances between a place and the town of a job, in SQL. */
+/** Distances between a place and a job's town, in SQL. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Placeholders } from '../../../platform/db/statement.js';
 
@@ -20,12 +20,12 @@ export const milesAway = (
     * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;
 
 /**
- * The order of distance, in whole tenths of a mile, as they are shown: on another machine the last digit of a distance
- * may differ, and a position would be lost. It is negative, so that of equally near jobs the newest come first.
+ * The sort key for distance, in whole tenths of a mile, as shown. On another machine, the last digit of a distance may
+ * differ, and a position would be lost. It is negative, so the newest of equally near jobs come first.
  */
 export const closenessOf = (miles: SQL): SQL => sql`-round(${miles} * 10)::integer`;
 
-/** The same of a row of `jobs`. */
+/** The same for a row of `jobs`. */
 export const closenessOfJob = ($: Placeholders<PlaceValues>): SQL =>
   sql`(select ${closenessOf(milesAway($))} from job_search s where s.job_id = "jobs"."id")`;
 

@@ -1,4 +1,4 @@
-/** The facts of a job, each as a column of a select of jobs. A statement has only those that its caller asks for. */
+/** A job's facts, each as a column of a select of jobs. A statement has only those that its caller asks for. */
 import { sql, type SQL } from 'drizzle-orm';
 import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
@@ -11,7 +11,9 @@ import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
-/** How a fact is read: for callers in one role, and in a call with their balance locked, so nothing else spends it. */
+/**
+ * How a fact is read: for callers with one role, and in a call with their balance locked, so nothing else spends it.
+ */
 interface FactQuery {
   readonly role: Role;
   readonly $: Placeholders<ViewerIds>;
@@ -20,14 +22,14 @@ interface FactQuery {
 
 const ownerUserId = sql`(select h.user_id from homeowners h where h.id = "jobs"."homeowner_id")`;
 
-/** The latest proposal, while the parties can still agree. The events of other jobs aren't read. */
+/** The latest proposal, while the parties can still agree. Other jobs' events aren't read. */
 const standingProposal = sql`case when "jobs"."status" = '${inState('acceptResolution')}'
   then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
   where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
 
 /**
- * No state follows completion, so the last status change of a completed job is its completion. For a list of jobs,
- * Postgres would answer EXISTS by reading all events once.
+ * No state follows completion, so a completed job's last status change is its completion. For a list of jobs, Postgres
+ * would evaluate EXISTS by reading all events once.
  */
 const reviewWindow = sql`case when "jobs"."status" = '${inState('review')}' and (
   select true from events e
@@ -42,7 +44,7 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   isEmailDisputed: ({ $ }) =>
     sql`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
   ownerUserId: () => ownerUserId,
-  // A homeowner sees no jobs but their own. In a list, their balance is read once.
+  // A homeowner sees only their own jobs. In a list, their balance is read once.
   availableTokens: ({ role, $, isCall }) =>
     availableTo(role === 'admin' ? ownerUserId : sql`${$('userId')}`, { isLocked: isCall }),
   bidsToAward: () => bidsToAwardOfJob,
@@ -53,7 +55,7 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   bidsLimitingEdits: () => bidsLimitingEdits,
 };
 
-/** The columns of these facts; dispute events are still as `disputeEventsOfJob` selects them. */
+/** The columns of these facts. Dispute events are still in the form that `disputeEventsOfJob` selects. */
 export function factColumns<Name extends FactName>(names: readonly Name[], query: FactQuery) {
   const columns = names.map((name) => [name, FACTS[name](query)]);
   return Object.fromEntries(columns) as { readonly [Fact in Name]: SQL<JobFacts[Fact]> };

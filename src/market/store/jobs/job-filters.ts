@@ -1,4 +1,4 @@
-/** The filters of the lists of jobs: what may be asked for, and the condition in SQL of each. */
+/** The filters of job lists: their values, and each one's SQL condition. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import type { JobOrder } from '../../rules/jobs/orders.js';
@@ -20,7 +20,7 @@ export interface JobFilter {
   category?: string | null | undefined;
   urgency?: Urgency | null | undefined;
   homeownerId?: HomeownerId | null | undefined;
-  /** Jobs awarded to this contractor; only for admins and for themselves, who see all of these. */
+  /** Jobs awarded to this contractor. Only for admins and the contractor, who see all of them. */
   contractorId?: ContractorId | null | undefined;
   near?: { box: string; latitude: number; longitude: number; miles: number } | null | undefined;
 }
@@ -34,7 +34,7 @@ export interface FilterValues extends ViewerIds, SearchValues {
   before: string | null;
 }
 
-/** The SQL of each filter; a statement contains only the conditions of its filters. */
+/** Each filter's SQL. A statement contains only the conditions of its filters. */
 export const FILTERS: {
   readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
     $: Placeholders<FilterValues>,
@@ -45,27 +45,30 @@ export const FILTERS: {
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$('owner')}`,
   contractorId: ($) => sql`${jobs.awardedContractorId} = ${$('awardee')}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,
-  /** A job is as old as its state at least: by its creation the index of the newest is read from that moment on. */
+  /**
+   * A job is at least as old as its state. The condition on its creation lets the index of the newest start at that
+   * time.
+   */
   statusChangedBefore: ($) =>
     sql`"jobs"."status_changed_at" < ${$('before')}::timestamptz
       and "jobs"."created_at" < ${$('before')}::timestamptz`,
   /**
-   * For a search that contains the separator: the index would also match a text that begins in the title and ends in
-   * the description.
+   * For a search that contains the separator. The index would also match text that starts in the title and ends in the
+   * description.
    */
   separator: ($) => sql`(${jobs.title} ilike ${$('pattern')} or ${jobs.description} ilike ${$('pattern')})`,
 };
 export const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** The key of a statement. */
+/** A statement's key. */
 export interface ListKind {
   readonly role: Role;
   readonly order: JobOrder;
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * States are part of the statement's text: there are few, some with most jobs and some with hardly any, and the
-   * planner should see which. No state means any.
+   * States are part of the SQL. There are few of them, some with most jobs and some with hardly any, and the planner
+   * should see which. No state means any.
    */
   readonly statuses: readonly JobState[];
 }
@@ -82,7 +85,7 @@ function isIn(statuses: readonly JobState[]): SQL {
   return sql`"jobs"."status" ${sql.raw(list.length === 1 ? `= ${list[0]}` : `in (${list.join(', ')})`)}`;
 }
 
-/** The conditions of the filters on a row of `jobs`. */
+/** The filters' conditions on a row of `jobs`. */
 export function conditions({ statuses, names }: ListKind, $: Placeholders<FilterValues>): SQL[] {
   return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }

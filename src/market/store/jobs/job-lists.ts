@@ -1,4 +1,4 @@
-/** The lists of jobs: those that a viewer may see, with filters. */
+/** Job lists: the jobs that a viewer may see, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../../rules/jobs/orders.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -17,7 +17,7 @@ import { builder, cachedByKey, type Placeholders } from '../../../platform/db/st
 import { jobs } from '../tables/jobs.js';
 import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
 
-/** A job, and how far its town is from the place that was asked for, in miles to a tenth. */
+/** A job, and the distance from its town to the requested place, in miles to a tenth. */
 export type JobListItem = JobRow & { distance: number | null };
 
 const lists = cachedByKey<List<FilterValues, JobListItem>>();
@@ -66,7 +66,7 @@ export async function listJobs(
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   readParts(viewer, page.rows, include);
-  // The total does not depend on the included parts.
+  // The total doesn't depend on the included parts.
   return request.withTotal ? page : Object.assign(page, { total: () => list({}).total(on, values) });
 }
 
@@ -93,7 +93,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
       builder
         .select(fields)
         .from(jobs)
-        // As an array of ids, so that the planner can only look each of them up.
+        // As an array of IDs, so the planner can only look each of them up.
         .where(
           gatherRows
             ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
@@ -106,7 +106,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
         sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
     }),
     ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
-    // A search reads no less for its first page than for the total.
+    // A search reads as much for its first page as for the total.
     ...(kind.searches.length > 0 && (isNearest || kind.order === DEFAULT_JOB_ORDER) && { gatherRows }),
   });
 }
@@ -116,7 +116,7 @@ function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction 
     limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/** A contractor sees every job that is open to bids: a filter for open jobs need not read their own bids. */
+/** A contractor sees every job that is open to bids, so a filter for open jobs doesn't read their own bids. */
 function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
 }

@@ -1,7 +1,7 @@
 /**
- * The parts of a job: its homeowner, bids, events, dispute, and the facts of its available actions. Each is described
- * once, as one value of JSON in a row of `jobs`, and read in two ways: in the statement that reads the job, where the
- * selection is known before, or for many jobs at once. What is read is what the viewer may read.
+ * A job's parts: its homeowner, bids, events, dispute, and the facts for its available actions. Each is defined once,
+ * as one JSON value in a row of `jobs`, and read in two ways: in the statement that reads the job if the selection is
+ * known in advance, or for many jobs together. Only what the viewer may see is read.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
@@ -32,11 +32,11 @@ import { jobs } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
-/** What a statement reads with a job: the parts that have a value here. */
+/** What a statement reads with a job: the parts that are set here. */
 export interface JobInclude {
-  /** The total of a list of jobs. */
+  /** The total of a job list. */
   readonly total?: true;
-  /** The fields of the job itself; all of them by default. */
+  /** The job's own fields. Defaults to all of them. */
   readonly job?: readonly string[];
   readonly homeowner?: PersonFields;
   readonly ownBids?: BidFields;
@@ -48,11 +48,11 @@ export interface JobInclude {
 }
 
 interface ListFields {
-  /** How many entries the page has. */
+  /** The number of entries per page. */
   readonly size: number;
-  /** Whether the total is read, too. */
+  /** True if the total is read too. */
   readonly total?: boolean;
-  /** Where the page lies, and whether it holds bids of one state. Only for many jobs at once. */
+  /** Where the page starts, and whether it has bids in only one state. Only for many jobs together. */
   readonly start?: PageStart;
   readonly ofStatus?: boolean;
 }
@@ -60,37 +60,37 @@ interface ListFields {
 /** The values of `start` and `ofStatus`. */
 export type ListValues = { readonly position?: Position | undefined; readonly status?: BidState | null };
 
-/** A part that was not read is undefined; null means that there is none, or none for this viewer. */
+/** A part that wasn't read is undefined. Null means that there is none, or none for this viewer. */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
-  /** The viewer's own bids, the newest first. */
+  /** The viewer's own bids, newest first. */
   readonly ownBids?: readonly BidWithBidder[];
   readonly awardedBid?: BidWithBidder | null;
   readonly bids?: Page<BidWithBidder>;
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
-  /** Those on which the available actions depend. */
+  /** The facts that the available actions depend on. */
   readonly facts?: Partial<JobFacts>;
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
 
-/** A row of `jobs`, in a statement for viewers of one role. */
+/** A row of `jobs`, in a statement for viewers with one role. */
 interface JobOfStatement {
   readonly role: Role;
-  /** The state of the bids is among them where the include has `ofStatus`. */
+  /** Includes the state of the bids if the include has `ofStatus`. */
   readonly $: Placeholders<PartsValues>;
   /** The job's identifier, since a deleted draft has no row. */
   readonly jobId: SQL;
 }
 
-/** The job whose parts are read, and who reads them. */
+/** The job whose parts are read, and its reader. */
 interface JobOfViewer {
   readonly viewer: Viewer;
   readonly party: Party;
 }
 
-/** One value of JSON in the row of a job, and how it is read. */
+/** One JSON value in a job's row, and how it is read. */
 interface PartOfJob<Selection, Part> {
   sql(selection: Selection, job: JobOfStatement): SQL;
   reader(selection: Selection, role: Role): (json: never, job: JobOfViewer) => Part;
@@ -182,7 +182,7 @@ function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null 
  */
 const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
-/** One more than the page holds, if there are more, and the total where it was counted. */
+/** One row beyond the page if there are more, and the total if it was counted. */
 type PageJson<Entry> = readonly [rows: Entry[], total: number | null];
 
 const NO_TOTAL = sql`null`;
@@ -204,20 +204,20 @@ function namesIn(include: JobInclude): PartName[] {
   return (Object.keys(JOB_PARTS) as PartName[]).filter((name) => include[name] !== undefined);
 }
 
-/** The included parts as one value of JSON; null if there are none. */
+/** The included parts as one JSON value. Null if there are none. */
 function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
   const parts = namesIn(include).map((name) => JOB_PARTS[name].sql(include[name] as never, job));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
 }
 
-/** The column of a select of jobs for the included parts; `readParts` reads it. */
+/** The column for the included parts in a select of jobs. `readParts` reads it. */
 export function partsColumn(include: JobInclude, role: Role, $: Placeholders<ViewerIds>) {
-  // Such an include has no `ofStatus`.
+  // An include like this has no `ofStatus`.
   const job = { role, $: $ as Placeholders<PartsValues>, jobId: sql`"jobs"."id"` };
   return { parts: partsAsJson(include, job).as('parts') };
 }
 
-/** Puts the parts in place of their JSON in rows that were selected with `partsColumn`. */
+/** Replaces the JSON of the parts in rows that were selected with `partsColumn`. */
 export function readParts(
   viewer: Viewer,
   rows: readonly (JobParties & { parts?: unknown })[],
@@ -227,7 +227,7 @@ export function readParts(
   for (const row of rows) if (row.parts) row.parts = read(row.parts as readonly unknown[], viewer, row);
 }
 
-/** The parts that were read with the job: of a list its first page, without a filter by state. */
+/** The parts that were read with the job: for a list, its first page without a state filter. */
 export function partsOf(job: object): JobParts {
   return (job as { parts?: JobParts | null }).parts ?? {};
 }
@@ -251,8 +251,8 @@ const selectParts = forEachRole((role) =>
 );
 
 /**
- * Reads the parts of many jobs, which the viewer may see, in one statement. For each job it reads at most one row more
- * than the page's size; the caller limits the number of jobs.
+ * Reads the parts of many jobs that the viewer may see in one statement. For each job, it reads at most one row beyond
+ * the page's size. The caller limits the number of jobs.
  */
 export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
   db: Db,
@@ -277,7 +277,7 @@ function partsReader(include: JobInclude, role: Role) {
     read: JOB_PARTS[name].reader(include[name] as never, role),
   }));
   return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
-    // Whether a contractor has bid makes no difference to what they may read of what was selected for them.
+    // Whether a contractor has bid makes no difference to what they may read in the parts selected for them.
     const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
     const parts: Record<string, unknown> = {};
     for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);
@@ -285,7 +285,7 @@ function partsReader(include: JobInclude, role: Role) {
   };
 }
 
-/** Calls `make` once for each include, on its first use. */
+/** Calls `make` once for each include, on first use. */
 export function byInclude<Parts extends object>(make: (include: JobInclude) => Parts): (include: JobInclude) => Parts {
   const cachedByInclude = cachedByKey<Parts>();
   return (include) => cachedByInclude(includeKey(include), () => make(include));
@@ -293,7 +293,7 @@ export function byInclude<Parts extends object>(make: (include: JobInclude) => P
 
 const keys = new WeakMap<JobInclude, string>();
 
-/** A text that is the same for equal includes. */
+/** A string that is the same for equal includes. */
 export function includeKey(include: JobInclude): string {
   const key = keys.get(include) ?? JSON.stringify(Object.entries(include).toSorted());
   keys.set(include, key);

@@ -1,10 +1,11 @@
 /**
- * Finds the jobs of a list that hold a text or lie near a place, in one of two ways. A scan reads the list in its order
- * until enough jobs match, which is quick where many do. An index finds every match of the whole market; these are then
- * sorted and looked up in the list, which is quick where few match. In the order of creation a sample of the newest
- * jobs of the list decides which way is taken, and a scan that finds fewer matches than expected is given up for the
- * index. In any other order the first few thousand jobs are scanned, and where they do not fill the page, an index is
- * asked: it holds no such order.
+ * Finds the jobs in a list that contain a text or are near a place, in one of two ways. A scan reads the list in order
+ * until enough jobs match, which is fast if many do. An index finds every match in the whole market. The matches are
+ * then sorted and looked up in the list, which is fast if few match.
+ *
+ * In order of creation, a sample of the newest jobs in the list decides between the two. A scan that finds fewer
+ * matches than expected is abandoned for the index. In any other order, the first few thousand jobs are scanned. If
+ * they don't fill the page, an index is used, which has no such order.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -17,19 +18,19 @@ import { jobSearch, openJobSearch } from '../tables/jobs.js';
 import { isInOpenState } from '../visibility.js';
 
 export interface SearchValues extends PlaceValues {
-  /** For `like`, in any case. */
+  /** For `like`, case-insensitive. */
   pattern: string | null;
 }
 
 type Search = Placeholders<SearchValues>;
 type Conditions = readonly (SQL | undefined)[];
 
-/** Separates title and description in `job_search.words`, where both are searched as one text. */
+/** Separates title and description in `job_search.words`, where both are searched as one string. */
 export const SEPARATOR = '\u0001';
 
 const isInBox = ($: Search) => sql`s.town <@ ${$('box')}::box`;
 
-/** What a row `s` of `job_search` must be. The sub-select keeps the planner from guessing how many rows match. */
+/** The condition on a row `s` of `job_search`. The subquery keeps the planner from guessing how many rows match. */
 const MATCHES = {
   search: ($: Search) => sql`s.words like (select lower(${$('pattern')}::text))`,
   near: ($: Search) => sql`${isInBox($)} and ${milesAway($)} <= ${$('miles')}::float8`,
@@ -41,11 +42,11 @@ export const SEARCH_FILTERS: readonly SearchFilter[] = ['search', 'near'];
 /** The jobs that are searched. */
 export interface Market {
   readonly areOpen: boolean;
-  /** What else is asked of them. */
+  /** Their other conditions. */
   readonly conditions: readonly SQL[];
 }
 
-/** All that a row of `jobs` must be to be in the market. */
+/** The conditions for a row of `jobs` to be in the market. */
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
   ...(areOpen ? [isInOpenState] : []),
   ...conditions,
@@ -57,7 +58,7 @@ const tableName = (table: PgTable) => sql.raw(getTableName(table));
 const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
 
-/** A list of jobs: the newest first of those that meet the conditions. */
+/** A list of jobs: the newest of those that meet the conditions. */
 function newestJobs(where: Conditions): SQL {
   return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf(where)}
     order by "jobs"."created_at" desc, "jobs"."id" desc`;
@@ -66,7 +67,7 @@ function newestJobs(where: Conditions): SQL {
 const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
   sql`(${list}) l cross join lateral (select * from ${tableName(table)} where job_id = l.id offset 0) s`;
 
-/** The first jobs of a list that match and, where the list itself does not tell, meet the conditions. */
+/** The first jobs in a list that match and, if the list itself doesn't guarantee it, meet the conditions. */
 export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL, where: Conditions, atMost: number) {
   const isListed = and(sql`"jobs"."id" = l.id`, ...where);
   const listCondition = sql`cross join lateral (select from jobs where ${isListed} offset 0) j`;
@@ -75,7 +76,7 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
 }
 
-/** The first of the jobs which the index of one filter finds, and which also match the others and are in the market. */
+/** The first jobs that one filter's index finds and that also match the other filters and are in the market. */
 function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, scan: ScanLimit) {
   const others = filters.filter((other) => other !== by);
   const positionCondition = scan.positionCondition([sql`s.created_at`, sql`s.job_id`]);
@@ -84,7 +85,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
     where ${allOf([matchesAll($, others), positionCondition])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
-  // By its time as well: so the list's index can tell, without a look at the job.
+  // By its time as well, so the list's index can tell without reading the job.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
   return sql`select l.id, l.created_at
     from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
@@ -93,18 +94,18 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 
 const SAMPLE_JOBS = 1_000;
 /**
- * How many jobs there are taken to be. Where there are fewer, both ways are quicker than was thought. There may be more
- * open ones, but the indexes lead to no others.
+ * The assumed number of jobs. If there are fewer, both ways are faster than estimated. There may be more open ones, but
+ * the indexes don't lead to others.
  */
 const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
-/** A scan may read so many times the rows that were expected before it is given up. */
+/** A scan may read this many times the expected rows before it is abandoned. */
 const SCAN_MARGIN = 1.5;
-/** A list that ends within so many jobs is scanned: an index may find any number of matches that are not in it. */
+/** A list that ends within this many jobs is scanned, because an index may find any number of matches outside it. */
 const SHORT_LIST = 5_000;
 
 /**
- * The first matches in a market, by the way that should read fewer rows. An index reads as many as match, be they in
- * the list or not; a scan ends with the last match that is asked for, or with the list.
+ * The first matches in a market, using the way that should read fewer rows. An index reads every match, in the list or
+ * not. A scan ends with the last requested match or at the end of the list.
  */
 export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
   const { atMost, positionCondition } = limit;
@@ -137,19 +138,19 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
     (select * from scanned where (select is_enough from checked)) union all ${each(lookUp, sql` union all `)}`;
 }
 
-/** What a row of `jobs` must be, where its list is short. */
+/** The condition on a row of `jobs`, if its list is short. */
 export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[] {
-  // No `exists`, for which the planner would look for all that lies near the place once for each job.
+  // Doesn't use `exists`, which would make the planner find everything near the place once per job.
   const matches = sql`(select ${matchesAll($, filters)} from job_search s where s.job_id = "jobs"."id")`;
   return filters.length > 0 ? [matches] : [];
 }
 
-/** So many of the first jobs are scanned before an index is asked. */
+/** The number of first jobs that are scanned before an index is used. */
 export const SCANNED_FIRST = 5_000;
 
 /**
- * The same in an order that the indexes of texts and places do not know: among the first jobs of the list, which fill
- * the page where many match, and else by an index, which leads to few. The first jobs may come from several indexes.
+ * The same in an order that the text and place indexes don't have. The first jobs in the list fill the page if many
+ * match. Otherwise an index is used, which leads to few. The first jobs may come from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,
@@ -178,8 +179,8 @@ export function searchJobsInOrder(
 }
 
 /**
- * The nearest matches: every town in the box is measured, and what matches is sorted. What else is asked of the jobs is
- * then looked up in that order, until enough are found. That they are open the table says.
+ * The nearest matches. Every town in the box is measured, and the matches are sorted. The jobs' other conditions are
+ * then checked in that order until enough are found. The table itself says that they are open.
  */
 export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {
   const { atMost, positionCondition, direction } = scan;

@@ -1,4 +1,4 @@
-/** Where the jobs of a list come from, if one index in its order would read too many rows. */
+/** Where a list's jobs come from if one index in its order would read too many rows. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
@@ -23,16 +23,16 @@ import { isClosedToBids, isNotHidden, visibleJobs } from '../visibility.js';
 export type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
 
 /**
- * Where an index in the list's order would read too many rows: selects the identifiers of the jobs that may be on the
- * page, the first ones of each source. A contractor's own jobs are few enough: a search scans all of them.
+ * If an index in the list's order would read too many rows, selects the identifiers of the jobs that may be on the
+ * page: the first ones of each source. A contractor's own jobs are few enough that a search scans all of them.
  */
 export function gatherFrom(kind: ListKind): GatherRows | undefined {
   const { role, names, searches, statuses } = kind;
   const ofPerson = conditionOfPerson(kind);
   if (ofPerson) return jobsOfPerson(kind, ofPerson);
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
-  // An index-only scan of a trade's index finds the next jobs, which keeps the planner from scanning all trades for a
-  // rare one; some states are so rare that the whole list would be read.
+  // An index-only scan of a trade's index finds the next jobs. It keeps the planner from scanning all trades for a rare
+  // one. Some states are so rare that the whole list would be read.
   const isOfTrade = role !== 'homeowner' && names.includes('category');
   if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates(kind)) return undefined;
 
@@ -58,19 +58,19 @@ function gatherMatches(kind: ListKind): GatherRows {
   };
 }
 
-/** The order of creation is searched best from its newest end. */
+/** Order of creation is searched best from its newest end. */
 function isNewestFirst(order: JobOrder, { direction }: ScanLimit): boolean {
   return JOB_LIST_ORDERS[order].key === 'createdAt' && direction === 'desc';
 }
 
-/** Whether the first jobs are found by an index of each state. One homeowner’s are few enough to sort. */
+/** True if an index per state finds the first jobs. One homeowner's are few enough to sort. */
 function isOfStates({ role, order, names, statuses }: ListKind): boolean {
   if (role !== 'admin') return false;
   if (statuses.length > 0) return statuses.length > 1;
   return JOB_LIST_ORDERS[order].isByState && !names.includes('homeownerId');
 }
 
-/** The first jobs without the search: of each state, or by one index. */
+/** The first jobs without the search: of each state, or through one index. */
 function firstInMarket(kind: ListKind): GatherRows {
   if (!isOfStates(kind)) return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
   const states = kind.statuses.length > 0 ? kind.statuses : JOB_STATES;
@@ -78,7 +78,7 @@ function firstInMarket(kind: ListKind): GatherRows {
   return ($, scan) => union(each.map((first) => first($, scan)));
 }
 
-/** The first jobs that meet the conditions, in the order of the list. */
+/** The first jobs that meet the conditions, in list order. */
 function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = sql`jobs`): SQL {
   const { positionCondition, atMost, direction } = scan;
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
@@ -87,7 +87,7 @@ function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = 
     order by ${inOrder(order, 'jobs', direction)} limit ${atMost}`;
 }
 
-/** The same of few jobs, in any order: for that of distance each is measured once. */
+/** The same for few jobs, in any order. For the order of distance, each is measured once. */
 function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Placeholders<FilterValues>, from: SQL) {
   const all = [...where, ...matchesSearch($, searches)];
   if (order !== 'nearest') return (scan: ScanLimit) => inJobs(order, all, scan, from);
@@ -95,11 +95,11 @@ function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Plac
   return (scan: ScanLimit) => inJobs(order, [], scan, measured);
 }
 
-/** The part of the market that this viewer sees and these filters ask for, without the search. */
+/** The part of the market that this viewer sees and these filters select, without the search. */
 function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
   const { role, statuses } = kind;
   const asksForOpen = asksFor(statuses) === 'open';
-  // `areOpen` says as much as the filter that names every such state.
+  // `areOpen` says as much as a filter that names every such state.
   const isImplied = asksForOpen && statuses.length === STATES_OPEN_TO_BIDS.length;
   return {
     areOpen: role === 'contractor' || asksForOpen,
@@ -113,9 +113,9 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
 
 type Condition = ($: Placeholders<FilterValues>) => SQL;
 
-/** The condition that selects the jobs of one person. They are few: all are read, and then sorted. */
+/** The condition that selects one person's jobs. They are few: all are read and then sorted. */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
-  // The operation refuses others; visibility is a condition all the same.
+  // The operation refuses others. Visibility is a condition all the same.
   if (names.includes('contractorId')) return ($) => and(FILTERS.contractorId($), visibleJobs(role, $)) ?? sql`true`;
   if (order !== 'nearest') return undefined;
   if (role === 'homeowner') return ($) => visibleJobs(role, $);

@@ -1,4 +1,4 @@
-/** What a restored database is checked by: every transfer and hold is added up, and what there is, is counted. */
+/** Checks a restored database: adds up every transfer and hold, and counts the rows. */
 import { sql } from 'drizzle-orm';
 import { connect, type Connection } from '../../../platform/db/database.js';
 import { countLedger, selectMismatches } from './ledger.js';
@@ -11,7 +11,7 @@ const countMarket = statement(
     (select coalesce(max(position), 0) from events)::float8 as last_position`,
 );
 
-/** Throws where tokens do not add up. */
+/** Throws if tokens don't add up. */
 export async function auditDatabase(connection: Connection): Promise<string> {
   const db = connect(connection, { poolSize: 1, statementTimeoutMs: 600_000 });
   try {

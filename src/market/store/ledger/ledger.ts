@@ -1,6 +1,6 @@
 /**
- * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check constraint
- * on the balance prevents an overdraft, also when two calls spend at once.
+ * The ledger. Every movement of tokens adds one row and changes one balance, in one statement. The balance's check
+ * constraint prevents an overdraft, even if two calls spend at the same time.
  */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
@@ -49,13 +49,13 @@ export const selectBalances = statement(
       .where(sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
 );
 
-/** Zero where no such user exists. */
+/** Zero if the user doesn't exist. */
 export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   const [row] = await selectBalance(db, { userId });
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
-/** Locks a balance until the transaction ends, so that what is read of it is not spent meanwhile. */
+/** Locks a balance until the transaction ends, so nothing spends it after it was read. */
 export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
   builder
     .select(fields)
@@ -100,7 +100,7 @@ export interface TransferValues {
   externalReference: string | null;
 }
 
-/** The other side is the system account of the reason. */
+/** The other side is the reason's system account. */
 function asTransfer({ userId, change, reason, ...about }: Movement): TransferValues {
   const { systemAccount } = TRANSFER_REASONS[reason];
   const [fromAccount, toAccount] = change > 0 ? [systemAccount, userId] : [userId, systemAccount];
@@ -126,7 +126,7 @@ const ABOUT_NOTHING = {
   externalReference: null,
 };
 
-/** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
+/** Changes the balance and inserts the transfer with its reason. Does nothing if the account doesn't exist. */
 const insertTransfer = statement('insertTransfer', transferColumns, ($: Placeholders<TransferValues>, fields) => {
   const changed = builder.$with('changed').as(
     builder
@@ -150,8 +150,8 @@ const insertTransfer = statement('insertTransfer', transferColumns, ($: Placehol
 });
 
 /**
- * Moves tokens. Whoever takes some locks the balance first and refuses what it does not cover; if they did not, the
- * check constraint on the balance would fail the transaction.
+ * Moves tokens. A caller that debits an account first locks the balance and checks that it's enough. Otherwise, the
+ * balance's check constraint would fail the transaction.
  */
 export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer> {
   const [transfer] = await insertTransfer(tx, asTransfer(movement));
@@ -194,7 +194,7 @@ const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
   pageOf: listTransfers.pageOf,
 });
 
-/** The same page of each person’s transfers. */
+/** The same page of each person's transfers. */
 export function transfersOfMany(db: Db, userIds: readonly UserId[], request: SamePageRequest) {
   return page(db, { ids: asArray(userIds) }, request);
 }
@@ -241,7 +241,7 @@ export const selectTransfer = statement(
       .where(eq(tokenTransfers.id, $('id'))),
 );
 
-/** Selected under the lock of a balance, so that of two calls with one reference the second finds the first. */
+/** Selected under a balance's lock, so of two calls with one reference, the second finds the first. */
 export const selectTransferByReference = statement(
   'selectTransferByReference',
   getTableColumns(tokenTransfers),

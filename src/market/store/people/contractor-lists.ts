@@ -19,15 +19,15 @@ export interface ContractorFilter {
   specialty?: string | null | undefined;
   serviceArea?: string | null | undefined;
   verified?: boolean | null | undefined;
-  /** Service areas in small letters, each with its distance in tenths of a mile. */
+  /** Service areas in lowercase, each with its distance in tenths of a mile. */
   near?: { readonly names: readonly string[]; readonly tenths: readonly number[] } | null | undefined;
 }
 
 export interface ContractorListItem {
   readonly contractor: Contractor;
-  /** Whether they have bid on a job of the viewer's, which decides what the viewer may read of them. */
+  /** True if they have bid on a job of the viewer's, which decides what the viewer may see of them. */
   readonly client: boolean;
-  /** How far the nearest of their service areas is, in tenths of a mile; null where no place was asked for. */
+  /** The distance of the nearest of their service areas, in tenths of a mile. Null if no place was requested. */
   readonly tenths: number | null;
 }
 
@@ -41,10 +41,10 @@ interface FilterValues extends ViewerIds {
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
-/** What `nearBy` selects: a column to sort by, which is in no table. */
+/** A column to sort by that `nearBy` selects and no table has. */
 const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
-/** The column of each order, always descending. */
+/** Each order's column, always descending. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },
@@ -52,7 +52,7 @@ const KEYS = {
   nearest: { nearness, ratingRank, ratingCount, createdAt, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
 
-/** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
+/** The searched value is in a subquery, which hides it from the planner, because its frequency estimates are bad. */
 const TERMS = {
   search: ($: Placeholders<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
@@ -151,7 +151,7 @@ function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery
 }
 
 /**
- * The first contractors near by. Their index is asked for one area after the other: to find all of them at once, it
+ * The first contractors nearby. Their index is queried for one area after another. To find all of them together, it
  * would compare each contractor with thousands.
  */
 function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
@@ -165,7 +165,7 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
       sql`, `,
     );
   const hasArea = sql`${contractorTerms.serviceAreas(contractors)} @> array[area.name]`;
-  // The sub-select bears the name of its table, so that the keys are named alike.
+  // The subquery has its table's name, so the keys have the same names.
   return sql`select ${id}, ${distance} as nearness
     from unnest(${$('areas')}::text[], ${$('tenths')}::int[]) area (name, tenths) cross join lateral (
       select ${list(columns)} from contractors
@@ -174,12 +174,12 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
     order by ${list(keys.map((key) => sql`${key} ${sql.raw(direction)}`))} limit ${sql.raw(String(atMost))}`;
 }
 
-/** Whether the contractor is in the result of a query. */
+/** True if the contractor is in a query's result. */
 function isAmong(ids: SQL): SQL {
   return sql`${contractors.id} = any(array(${ids}))`;
 }
 
-/** Computed as the database computes it from the average that is shown. */
+/** Computed like in the database, from the average that is shown. */
 function rankOf({ ratingAverage }: Contractor): number {
   return Math.round((ratingAverage ?? 0) * 100);
 }

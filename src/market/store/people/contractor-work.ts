@@ -1,4 +1,4 @@
-/** The jobs that contractors were awarded, and their bids: of one, or a page of each of many at once. */
+/** The jobs awarded to contractors, and their bids: of one contractor, or a page for each of many. */
 import { and, eq } from 'drizzle-orm';
 import type { ContractorId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
@@ -39,12 +39,12 @@ const bidsPage = pagesOfMany<ContractorId, { ids: string; status: BidState | nul
   pageOf: listBidsOf.all.pageOf,
 });
 
-/** The same page of the jobs that each contractor was awarded. */
+/** The same page of each contractor's awarded jobs. */
 export function awardedJobsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return jobsPage(db, { ids: asArray(contractorIds) }, request);
 }
 
-/** The same page of each contractor’s bids. */
+/** The same page of each contractor's bids. */
 export function bidsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return bidsPage(db, { ids: asArray(contractorIds), status: null }, request);
 }

@@ -1,5 +1,5 @@
 /**
- * People as other users see them, with the viewer's relation to each: in rows of their own, and inside the rows of jobs
+ * People as other users see them, with the viewer's relation to each: in their own rows, and inside the rows of jobs
  * and bids.
  */
 import { eq, sql, type SQL } from 'drizzle-orm';
@@ -22,11 +22,11 @@ import { forEachRole, idsOf, type ViewerIds } from '../visibility.js';
 
 export type ReadableUser = RedactedRow<'user', User>;
 
-/** A profile, with the account behind it where both were read together. */
+/** A profile, with its account if both were read together. */
 export type ReadableHomeowner = RedactedRow<'homeowner', Homeowner> & { user?: ReadableUser };
 export type ReadableContractor = RedactedRow<'contractor', Contractor> & { user?: ReadableUser };
 
-/** Whether the viewer and the person are the two parties of an award. */
+/** True if the viewer and the person are the two parties of an award. */
 const COUNTERPART = {
   homeowner: ($: Placeholders<ViewerIds>) =>
     sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$('homeownerId')}
@@ -37,8 +37,8 @@ const COUNTERPART = {
 };
 
 /**
- * Whether the contractor has bid on a job of the viewer's. A sub-select of one bid: for an `exists` the planner would
- * read all bids once for a whole page.
+ * True if the contractor has bid on a job of the viewer's. A subquery of one bid, because for an `exists` the planner
+ * would read all bids once per page.
  */
 export const CLIENT = ($: Placeholders<ViewerIds>) =>
   sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
@@ -46,7 +46,7 @@ export const CLIENT = ($: Placeholders<ViewerIds>) =>
 
 const NO = sql<boolean>`false`;
 
-/** People with the viewer's relation to each, found by the ids of accounts or profiles. */
+/** People with the viewer's relation to each, found by account or profile ID. */
 const selectPeople = forEachRole((role) =>
   statement(
     'selectPeople',
@@ -69,14 +69,14 @@ const selectPeople = forEachRole((role) =>
   ),
 );
 
-/** A person with their profile, as the viewer may read both. */
+/** A person with their profile, as the viewer may see both. */
 export interface Person {
   user: ReadableUser;
   homeowner: ReadableHomeowner | null;
   contractor: ReadableContractor | null;
 }
 
-/** Keyed by each of a person's identifiers, so that the requested one finds them. */
+/** Keyed by each of a person's identifiers, so the requested one finds them. */
 export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
   const rows = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
   const people = new Map<string, Person>();
@@ -108,13 +108,13 @@ interface Profiles {
   contractor: ReadableContractor;
 }
 
-/** The profiles that jobs and bids lead to, and to whom they may be the other side of an award. */
+/** The profiles that jobs and bids lead to, and who may be the other side of an award to them. */
 const PROFILES = {
   homeowner: { table: homeowners, shape: homeownerShape, awardedTo: 'contractor' },
   contractor: { table: contractors, shape: contractorShape, awardedTo: 'homeowner' },
 } as const;
 
-/** The profile with this identifier, and its account, as one value of JSON in another row. */
+/** The profile with this identifier, and its account, as one JSON value in another row. */
 export function profileAsJson(
   kind: keyof Profiles,
   id: SQL,
@@ -132,7 +132,7 @@ export function profileAsJson(
 
 const ALWAYS = ['id', 'userId'];
 
-/** In the order of the shape, so that the same fields make the same statement. */
+/** In the shape's order, so the same fields make the same statement. */
 export function narrow<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -143,7 +143,7 @@ export function narrow<Shape extends RowShape>(
   ) as Shape;
 }
 
-/** Whether the viewer's relation to the person matters: it does for fields that not everyone may read. */
+/** True if the viewer's relation to the person matters, as it does for fields that not everyone may read. */
 function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));
 }
@@ -151,7 +151,7 @@ function isPrivate({ user, profile }: PersonFields): boolean {
 export type ProfileJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
 
 /**
- * Reads the value of `profileAsJson` as the viewer may read it. A homeowner who reads the bids on their job is a client
+ * Reads the value of `profileAsJson` as the viewer may see it. A homeowner who reads the bids on their job is a client
  * of every bidder.
  */
 export function profileReader<Kind extends keyof Profiles>(
@@ -165,7 +165,7 @@ export function profileReader<Kind extends keyof Profiles>(
   return ([userJson, profileJson, counterpart], viewer) => {
     const row = readUser(userJson);
     const relations = () => relationsToPerson(viewer, row.id, { counterpart, client });
-    // TypeScript does not follow one kind through both lists of entities.
+    // TypeScript doesn't follow one kind through both lists of entities.
     const profile = redact(kind as 'contractor', readProfile(profileJson), relations);
     return withAccount(profile, redact('user', row, relations)) as unknown as Profiles[Kind];
   };

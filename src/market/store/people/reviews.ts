@@ -1,4 +1,4 @@
-/** Reviews of contractors, the newest first: of one, or a page of each of many at once. */
+/** Reviews of contractors, newest first: of one contractor, or a page for each of many. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { REVIEW } from '../../rules/entities/review.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -11,7 +11,7 @@ import { reviews } from '../tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
 
-/** The job and the homeowner are joined after the limit, only for the rows of the page. */
+/** The job and the homeowner are joined after the limit, only for the page's rows. */
 const shape = {
   id,
   rating,
@@ -63,7 +63,7 @@ export const selectReview = statement('selectReview', shape, ($: Placeholders<{ 
     .where(eq(reviews.id, $('id'))),
 );
 
-/** The same page of each contractor’s reviews. */
+/** The same page of each contractor's reviews. */
 export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return page(db, { ids: asArray(contractorIds) }, request);
 }

@@ -14,7 +14,7 @@ import { users, userWords } from '../tables/accounts.js';
 export interface UserFilter {
   search?: string | null | undefined;
   userType?: Role | null | undefined;
-  /** Only for contractors; a filter by it leaves out everyone else. */
+  /** Only for contractors. Filtering by it excludes everyone else. */
   verified?: boolean | null | undefined;
   emailUndo?: EmailUndoState | null | undefined;
   suspended?: boolean | null | undefined;
@@ -22,7 +22,7 @@ export interface UserFilter {
   emailUndeliverable?: boolean | null | undefined;
 }
 
-/** Accounts with the profile of their role. */
+/** Accounts with their role's profile. */
 export type UserListItem = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
 
 interface FilterValues {
@@ -37,7 +37,7 @@ interface ListKind {
   readonly flags: readonly (readonly [Flag, boolean])[];
 }
 
-/** Yes-or-no filters. Each has an index in list order, on the accounts that may be few. */
+/** Boolean filters. Each has an index in list order, on the accounts that may be few. */
 const FLAGS = {
   suspended: sql`"users"."suspended_at" is not null`,
   emailVerified: sql`"users"."email_verified"`,
@@ -59,7 +59,7 @@ export function listUsers(
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
 
-/** The digits of a search that looks like a phone number, without the 1 of the country: a number may lack it. */
+/** The digits of a search that looks like a phone number, without the country's leading 1, which a number may lack. */
 function digitsOfPhone(search: string): string | undefined {
   const digits = /^[\d ()+./-]+$/.test(search) ? search.replaceAll(/\D/g, '') : '';
   if (digits.length < PHONE_DIGITS_MIN) return undefined;
@@ -91,7 +91,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
   );
   const fits = ($: Placeholders<FilterValues>) =>
     and(hasSearch ? matchesWords($) : undefined, verified === null ? undefined : isVerified(verified));
-  // Few accounts have one: an index finds them, and the other filters are checked on each.
+  // Few accounts have one. An index finds them, and the other filters are checked on each.
   if (emailUndo !== null)
     return pagedList({
       name: 'listUsers',
@@ -143,7 +143,9 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
 
 const flag = (value: boolean) => sql.raw(String(value));
 
-/** The pattern is in a sub-select, which hides it from the planner, whose estimates of a word's frequency are bad. */
+/**
+ * The pattern is in a subquery, which hides it from the planner, because its estimates of a word's frequency are bad.
+ */
 function matchesWords($: Placeholders<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
 }
@@ -153,8 +155,8 @@ function isVerified(verified: boolean): SQL {
 }
 
 /**
- * A trigger keeps the creation time of a contractor's profile equal to the account's, so that contractors are read in
- * the order of the list.
+ * A trigger keeps the creation time of a contractor's profile equal to the account's, so contractors are read in list
+ * order.
  */
 function contractorsWho(verified: boolean, { atMost, positionCondition, direction }: ScanLimit): SQL {
   const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);

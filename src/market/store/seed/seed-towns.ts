@@ -1,13 +1,13 @@
-/** Towns all over the map, for the people and jobs of a seeded market and of the demonstration. */
+/** Towns all over the map, for the people and jobs of a seeded market and of the demo. */
 export interface Town {
   readonly city: string;
   readonly state: string;
   readonly zipCode: string;
   readonly latitude: number;
   readonly longitude: number;
-  /** Of its telephones. */
+  /** The area code of its phone numbers. */
   readonly areaCode: string;
-  /** Where its contractors work too. */
+  /** The other town that its contractors serve. */
   readonly neighbour: string;
 }
 
@@ -33,7 +33,7 @@ function town(city: string, state: string, zipCode: string, place: Place, areaCo
   return { city, state, zipCode, latitude, longitude, areaCode, neighbour };
 }
 
-/** The town of a person, given by number: people take turns. */
+/** A person's town. People, given by number, take turns. */
 export function joinTown(person: string, towns: readonly Town[]): string {
   const rows = towns.map(
     ({ city, state, zipCode, latitude, longitude, areaCode, neighbour }, at) =>

@@ -1,7 +1,7 @@
 /**
- * A market of any size, made by SQL alone: people, jobs in every state that most jobs pass, bids, holds, transfers, and
- * every event of how it all came about. It has the same invariants as a market that grew call by call. Constraints and
- * triggers hold while it is made, and each batch is a transaction, so that an interrupted market is a smaller one.
+ * Generates a market of any size with SQL: people, jobs in every state that most jobs pass, bids, holds, transfers, and
+ * every event that led there. It has the same invariants as a market that grew call by call. Constraints and triggers
+ * are active meanwhile. Each batch is a transaction, so an interrupted market is only a smaller one.
  */
 import postgres, { type Sql } from 'postgres';
 import { PUBLISH_COST, URGENCIES } from '../../rules/jobs/publishing.js';
@@ -13,24 +13,24 @@ export type SeededState = 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_rev
 
 export interface MarketSize {
   readonly jobs: number;
-  /** The approximate number: a job has from one bid to twice the mean, and a draft none. */
+  /** The approximate number. A job has from one bid to twice the mean, and a draft has none. */
   readonly bids: number;
-  /** Half of them homeowners, half contractors. */
+  /** Half of them are homeowners, half contractors. */
   readonly people: number;
-  /** The states of so many jobs in a row, in place of twenty that leave half of the market open. */
+  /** The states of this many jobs in a row. Defaults to twenty that leave half of the market open. */
   readonly states?: readonly SeededState[];
-  /** Where people and their jobs are, in turns; by default all of them in one town, which no search finds by place. */
+  /** Where people and their jobs are, in turn. Defaults to one town for all, which no search finds by place. */
   readonly towns?: readonly Town[] | undefined;
 }
 
-/** People are numbered from 1: homeowners are odd, contractors even. */
+/** People are numbered from 1. Homeowners are odd, contractors even. */
 export interface Market {
   readonly homeowners: number;
   readonly contractors: number;
   readonly jobs: number;
 }
 
-/** Throws unless the database has no people: generated data are never mixed with existing ones. */
+/** Throws unless the database has no people, because generated data is never mixed with existing data. */
 export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const options = { max: 1, fetch_types: false, onnotice: () => {} };
   const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
@@ -47,11 +47,11 @@ const STATES = (
 ).split(' ') as SeededState[];
 const SHARE_WITH_BIDS = STATES.filter((state) => state !== 'draft').length / STATES.length;
 const JOBS_IN_A_BATCH = 20_000;
-/** Identifiers leave so much room; twice the mean is the most. */
+/** The identifiers' limit. A job has at most twice the mean. */
 const MEAN_OF_BIDS_MAX = 8;
 const [OLDEST_DAYS, NEWEST_DAYS] = [300, 100];
 
-/** Fills an empty, migrated database; the jobs are from 300 to 100 days old. */
+/** Fills an empty, migrated database. The jobs are 300 to 100 days old. */
 export async function seedMarket(
   sql: Sql,
   { jobs, bids, people, states, towns }: MarketSize,
@@ -84,7 +84,7 @@ const TOKENS_GRANTED = 1_000_000;
 /** Transfers to people are numbered above those of jobs. */
 const GRANTS_FROM = 1_000_000_000;
 
-/** An identifier with the format of a KSUID, from the number of an object of its kind. */
+/** An identifier in KSUID format, from an object's number within its kind. */
 export const idOf = (prefix: string, n: string) => `'${prefix}_1' || lpad((${n})::text, 26, '0')`;
 
 /** Adds people, a session for each of them, and their tokens. */
@@ -133,27 +133,27 @@ export async function addPeople(
 }
 
 export interface Batch {
-  /** The number of the first job; identifiers follow from it. */
+  /** The number of the first job, from which identifiers follow. */
   readonly from: number;
   readonly count: number;
-  /** Of all jobs, or of one after the other in turns; by default these are the turns of a new market. */
+  /** The state of all jobs, or the states they take in turn. Defaults to the turns of a new market. */
   readonly state?: SeededState | readonly SeededState[];
-  /** The bids on a job that is no draft: so many, or from `fewestBids` to so many in turns. */
+  /** The number of bids on a job that isn't a draft: fixed, or from `fewestBids` to this number in turn. */
   readonly bids: number;
   readonly fewestBids?: number;
-  /** The ages of the first job and of the one behind the last; by default all are older than a new market's. */
+  /** The ages of the first job and of the one after the last. By default, all are older than a new market's. */
   readonly daysAgo?: readonly [first: number, last: number];
-  /** One person who owns all jobs, or bids on all, in place of people in turns. */
+  /** One person who owns all jobs, or bids on all, instead of people in turn. */
   readonly owner?: number;
   readonly bidder?: number;
   readonly towns?: readonly Town[] | undefined;
 }
 
-/** Adds jobs with all that belongs to them. */
+/** Adds jobs and everything that belongs to them. */
 export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set /* withoutTimeout */ local statement_timeout = 0`;
-    // This numbers nothing, and holds the lock that whoever numbers events must hold.
+    // Numbers nothing, but takes the lock that numbering events requires.
     const [events] = await tx`select /* lockPositions */ last_position from number_events(0)`;
     await tx.unsafe(insertJobs(market, batch), [events?.last_position]);
     if (batch.towns)
@@ -162,7 +162,7 @@ export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<v
   });
 }
 
-/** Each job by its number `n`, the bids on it by their places, and from both all rows that come of them. */
+/** Each job by its number `n`, its bids by their places, and all rows that follow from both. */
 function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
   const { from, count, state = STATES, bids, fewestBids = bids, daysAgo = [400, 301], towns = [TOWNS.austin] } = batch;
   const states = [state].flat();

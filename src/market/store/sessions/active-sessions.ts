@@ -20,7 +20,7 @@ interface CurrentSession {
   readonly currentId: SessionId;
 }
 
-/** The refresh token that is not used yet was made at the last log-in or refresh. */
+/** The unused refresh token was created at the last login or refresh. */
 const lastUsedAt = sql`(select coalesce(max(token.created_at), sessions.created_at) from refresh_tokens token
   where token.session_id = sessions.id and token.used_at is null)`;
 
@@ -32,7 +32,7 @@ const shape = ($: Placeholders<CurrentSession>) => ({
   isCurrent: sql<boolean>`${sessions.id} = ${$('currentId')}`.as('is_current'),
 });
 
-/** API keys have sessions too, which are not log-ins. */
+/** API keys have sessions too, which aren't logins. */
 const isLogIn = sql`not exists (select from api_keys where session_id = sessions.id)`;
 
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`), isLogIn);
@@ -50,7 +50,7 @@ export const listActiveSessions = pagedList({
       .$dynamic(),
 });
 
-/** With its owner; also one that has ended. */
+/** With its owner. Also finds one that has ended. */
 export const selectSession = statement(
   'selectSession',
   ($: Placeholders<CurrentSession & { id: SessionId }>) => ({

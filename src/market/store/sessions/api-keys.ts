@@ -1,4 +1,4 @@
-/** API keys. Each has its own session, which is checked, ended and deleted like any other. */
+/** API keys. Each has its own session, which is checked, ended, and deleted like any other. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import type { ApiKeyAccess } from '../../rules/entities/api-key.js';
 import type { ApiKeyId, SessionId, UserId } from '../../rules/ids.js';
@@ -17,7 +17,7 @@ export interface ApiKey {
   name: string;
   access: ApiKeyAccess;
   createdAt: Date;
-  /** Null for a key that does not expire. */
+  /** Null for a key that doesn't expire. */
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
@@ -65,7 +65,7 @@ export const selectApiKey = statement(
       .where(eq(apiKeys.id, $('id'))),
 );
 
-/** How many keys are active; runs under the account's lock. */
+/** The number of active keys. Runs under the account's lock. */
 export const countApiKeys = statement(
   'countApiKeys',
   { count: sql<number>`count(*)::int` },
@@ -142,7 +142,7 @@ export async function findKeyHolder(
   const { keyId, access, revoked, expired, emailVerified, ...viewer } = row;
   if (revoked) return 'revoked';
   if (expired) return 'expired';
-  // The row has the columns of all three roles; the viewer's role decides which profile is set.
+  // The row has the columns of all three roles. The viewer's role decides which profile is set.
   return { keyId, access, viewer: viewer as Viewer, emailVerified };
 }
 
@@ -154,7 +154,7 @@ const updateLastUsed = statement('updateLastUsed', {}, ($: Placeholders<{ ids: s
     .where(sql`${apiKeys.id} = used.id and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < used.at)`),
 );
 
-/** For each key when it was used. */
+/** When each key was used. */
 export async function recordKeyUses(db: Db, uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
   const times = [...uses.values()].map((time) => time.toISOString());
   await updateLastUsed(db, { ids: asArray([...uses.keys()]), times: asArray(times) });

@@ -1,4 +1,4 @@
-/** Sessions and their refresh tokens: opens, finds, refreshes and revokes them. */
+/** Sessions and their refresh tokens: opens, finds, refreshes, and revokes them. */
 import { createHash } from 'node:crypto';
 import { and, eq, gt, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -12,7 +12,7 @@ import { builder, columns, statement, type Placeholders } from '../../../platfor
 import { contractors, homeowners, users } from '../tables/accounts.js';
 import { refreshTokens, sessions } from '../tables/sessions.js';
 
-/** The session and user of an access token; only the database can confirm that the session is active. */
+/** The session and user of an access token. Only the database can confirm that the session is active. */
 export interface NamedSession {
   sessionId: SessionId;
   userId: UserId;
@@ -53,22 +53,22 @@ const selectActiveSession = statement(
 export interface FoundSession {
   readonly viewer: Viewer;
   readonly emailVerified: boolean;
-  /** Milliseconds until the session ends by itself, at the time of the statement. */
+  /** Milliseconds until the session expires, at the time of the statement. */
   readonly endsInMs: number;
 }
 
-/** Undefined for a session that has ended, or is not this user's. */
+/** Undefined for a session that has ended or isn't this user's. */
 export async function findActiveSession(db: Db, session: NamedSession): Promise<FoundSession | undefined> {
   const [row] = await selectActiveSession(db, session);
   if (!row) return undefined;
   const { endsInMs, emailVerified, ...viewer } = row;
-  // The row has the columns of all three roles; the viewer's role decides which profile is set.
+  // The row has the columns of all three roles. The viewer's role decides which profile is set.
   return { viewer: viewer as Viewer, emailVerified, endsInMs };
 }
 
 /**
- * The share lock serializes a log-in with a change of its password: no old password opens a session after the
- * change, and nobody one after their suspension.
+ * The share lock serializes a login with a password change. An old password opens no session after the change, and
+ * nobody opens one after their suspension.
  */
 const insertSession = statement(
   'insertSession',
@@ -122,8 +122,8 @@ const insertRefreshToken = statement(
 );
 
 /**
- * Opens a session and its first refresh token, of which only a hash is stored; undefined if the account has another
- * password hash by now.
+ * Opens a session with its first refresh token, of which only a hash is stored. Undefined if the account's password
+ * hash has changed by now.
  */
 export async function openSession(
   tx: Db,
@@ -171,7 +171,7 @@ export async function findRefreshToken(db: Db, token: string) {
   return row;
 }
 
-/** Both in one statement, so that a used token always has a successor. */
+/** Both in one statement, so a used token always has a successor. */
 const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
@@ -198,7 +198,9 @@ const replaceToken = statement(
   },
 );
 
-/** Replaces an unused token by its successor. Of two concurrent calls, one finds the token used and gets undefined. */
+/**
+ * Replaces an unused token with its successor. Of two concurrent calls, one finds the token used and gets undefined.
+ */
 export async function replaceRefreshToken(
   db: Db,
   token: string,
@@ -219,7 +221,7 @@ const selectUnusedTokens = statement(
       .where(and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
 );
 
-/** Which of these is the session's newest refresh token, if any. */
+/** The one of these that is the session's newest refresh token, if any. */
 export async function findCurrentRefreshToken(
   db: Db,
   sessionId: SessionId,
@@ -233,12 +235,12 @@ export async function findCurrentRefreshToken(
   return undefined;
 }
 
-/** The end of a revoked session is the time of its revocation; it is deleted as long after its end as any other. */
+/** A revoked session ends when it is revoked. It is deleted as long after its end as any other. */
 export const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /**
- * The channel on which every instance gets the id of a revoked session, once that is committed, and the heartbeats of
- * `platform/live/revocation-feed.ts`.
+ * The channel on which every instance receives the ID of a revoked session once that is committed, and the heartbeats
+ * of `platform/live/revocation-feed.ts`.
  */
 export const SESSIONS_CHANNEL = 'session_ended';
 

@@ -1,4 +1,4 @@
-/** People: the account, and the profile of its role. */
+/** People: the account, and its role's profile. */
 import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
@@ -16,8 +16,8 @@ interface UserNames {
 }
 
 /**
- * The text in which admins search users: the name, the email, the phone as it was written, and its digits alone, by
- * which one way of writing a number finds every other. No email and no digits contain the separator.
+ * The text in which admins search users: the name, the email, the phone number as written, and its digits alone. The
+ * digits let one way of writing a number find every other. Neither emails nor digits contain the separator.
  */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')
@@ -36,7 +36,7 @@ export const users = pgTable(
     passwordHash: text().notNull(),
     referralCode: text().notNull(),
     emailVerified: boolean().notNull().default(false),
-    /** Whether the last mail to it was refused for good. */
+    /** True if the last email to it was permanently rejected. */
     emailUndeliverable: boolean().notNull().default(false),
     /** The state of the last email undo. */
     emailUndo: text().$type<EmailUndoState>(),
@@ -45,7 +45,7 @@ export const users = pgTable(
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),
     suspendedAt: moment(),
-    /** When a task of the queue ends the suspension. */
+    /** When a queued task ends the suspension. */
     suspendedUntil: moment(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -59,7 +59,7 @@ export const users = pgTable(
     index('users_email_undos')
       .on(t.emailUndo, t.emailUndoAddress)
       .where(sql`email_undo is not null`),
-    // One index for each filter that can leave only a few users in the list.
+    // One index per filter that may leave only a few users in the list.
     index('users_suspended_newest')
       .on(t.createdAt, t.id)
       .where(sql`suspended_at is not null`),
@@ -100,7 +100,7 @@ interface ContractorTexts {
   readonly serviceAreas: unknown;
 }
 
-/** The expressions by which contractors are searched, as in their indexes: texts and entries of lists in lower case. */
+/** The expressions by which contractors are searched, as in their indexes: strings and list entries in lowercase. */
 export const contractorTerms = {
   words: (t: ContractorTexts): SQL =>
     sql`lower(${t.personName} || chr(1) || coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
@@ -132,17 +132,18 @@ export const contractors = pgTable(
     ratingSum: integer().notNull().default(0),
     ratingCount: integer().notNull().default(0),
     /**
-     * Equal to the account's creation time; triggers keep it so. The list of users reads verified contractors in this
+     * Equal to the account's creation time, which triggers ensure. The list of users reads verified contractors in this
      * order.
      */
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
     /**
-     * Equal to the account's first and last name; the same triggers keep it so. One index then has all searched texts.
+     * Equal to the account's first and last name, which the same triggers ensure. One index then covers all searched
+     * text.
      */
     personName: text().notNull().default(''),
-    /** The average in hundredths, and 0 before the first rating: lists are ordered by it. */
+    /** The average in hundredths, or 0 before the first rating. Lists are ordered by it. */
     ratingRank: integer()
       .notNull()
       .generatedAlwaysAs(
@@ -150,7 +151,7 @@ export const contractors = pgTable(
       ),
   },
   (t) => [
-    // An index for each order of the directory: for all contractors, and for those who are verified or are not.
+    // One index per order of the directory: for all contractors, and for those who are or aren't verified.
     index('contractors_newest').on(t.createdAt, t.id),
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
@@ -164,7 +165,8 @@ export const contractors = pgTable(
       sql`${contractorTerms.words(t)} gin_trgm_ops`,
       contractorTerms.specialties(t),
     ),
-    // A search near a place asks it thousands of times, each of which would read the list of what is not merged yet.
+    // A search near a place uses it thousands of times. Each time, it would read the list of entries that aren't merged
+    // yet.
     index('contractors_service_areas').using('gin', contractorTerms.serviceAreas(t)).with({ fastupdate: false }),
     check(
       'contractors_counts_are_sound',

@@ -14,7 +14,7 @@ export const adminActions = pgTable(
       .references(() => users.id),
     /** The name of the operation. */
     action: text().notNull(),
-    /** To whom; what is done to a job is done to its owner. */
+    /** The affected user. An action on a job affects its owner. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),

@@ -30,7 +30,7 @@ export const bids = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     submittedAt: moment().notNull().defaultNow(),
-    /** The creation time of the job: a contractor's own jobs are listed by it, together with open ones. */
+    /** The job's creation time. It orders a contractor's own jobs together with open ones. */
     jobCreatedAt: moment().notNull(),
   },
   (t) => [

@@ -1,4 +1,4 @@
-/** The events of jobs and bids, in order, which are never deleted, not even those of a deleted draft. */
+/** The events of jobs and bids, in order. They are never deleted, not even those of a deleted draft. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -15,13 +15,13 @@ export const events = pgTable(
     sequence: integer().notNull(),
     type: text().$type<EventType>().notNull(),
     actorId: idColumn('user').references(() => users.id),
-    /** The contractor of the bid that an event is about; other contractors may not read it. */
+    /** The contractor whose bid the event is about. Other contractors may not read it. */
     bidderId: idColumn('contractor'),
     fromStatus: jobStatus(),
     toStatus: jobStatus(),
     occurredAt: moment().notNull().defaultNow(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
-    /** The owner of the job, which never changes; kept here for deleted drafts, too. */
+    /** The job's owner, who never changes. Stored here so that deleted drafts have it too. */
     homeownerId: idColumn('homeowner').notNull(),
     /** The position among all events. `number_events` sets it after the commit, and it never changes. */
     position: position(),

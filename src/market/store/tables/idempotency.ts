@@ -1,4 +1,4 @@
-/** The answers to calls with an idempotency key, kept for a day so that a retry gets the same answer. */
+/** The results of calls with an idempotency key, kept for a day so that a retry gets the same result. */
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
 import { createdAt } from '../../../platform/db/tables/columns.js';
@@ -12,7 +12,7 @@ export const idempotencyRecords = pgTable(
       .references(() => users.id),
     operation: text().notNull(),
     key: text().notNull(),
-    /** An HMAC of the input: inputs may contain passwords, which must not be guessable from this column. */
+    /** An HMAC of the input. Inputs may contain passwords, which must not be guessable from this column. */
     inputSeal: text().notNull(),
     answer: text().notNull(),
     createdAt: createdAt(),

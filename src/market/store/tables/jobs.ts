@@ -1,4 +1,4 @@
-/** Jobs: what their homeowners write, their state, and the figures that later calls are checked against. */
+/** Jobs: what their homeowners write, their state, and the counts that later calls are checked against. */
 import { sql, type SQL } from 'drizzle-orm';
 import {
   check,
@@ -26,8 +26,8 @@ export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
 
 /**
- * Compares texts: a migration that adds a state and changes such a check is one transaction, in which Postgres
- * refuses to use the new value of the enum.
+ * Compares strings. A migration that adds a state and changes a check like this is one transaction, in which Postgres
+ * rejects the enum's new value.
  */
 const isOneOf = (t: { readonly status: unknown }, states: readonly JobState[]): SQL =>
   sql`${t.status}::text in (${sql.raw(states.map((state) => `'${state}'`).join(', '))})`;
@@ -61,17 +61,17 @@ export const jobs = pgTable(
     desiredCompletionDate: date({ mode: 'string' }),
     requirements: text(),
     awardedBidId: idColumn('bid'),
-    /** Copied from the bid, so that one row shows who may work on the job and read its address. */
+    /** Copied from the bid, so one row shows who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
-    /** As the approval says; `reviews` has the same for the contractor. */
+    /** From the approval. `reviews` has the same for the contractor. */
     rating: integer(),
     review: text(),
     version: integer().notNull().default(1),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** When it came to the state that it is in; no edit changes that. */
+    /** When it entered its current state. No edit changes that. */
     statusChangedAt: moment().notNull().defaultNow(),
-    /** Lists are ordered by it: the highest budget, and less than any where there is none. */
+    /** Lists are ordered by it: the highest budget, or less than any if there is none. */
     budgetRank: money()
       .notNull()
       .generatedAlwaysAs(sql`coalesce(budget_max, -1)`),
@@ -81,12 +81,12 @@ export const jobs = pgTable(
     mostTokensPaid: integer().notNull().default(0),
     completionDateAtCheckIn: date({ mode: 'string' }),
 
-    /** Every change of the job or its bids is an event, numbered under the job's lock. */
+    /** Every change to the job or its bids is an event, numbered under the job's lock. */
     eventCount: integer().notNull().default(0),
-    /** Live, accepted and rejected bids. */
+    /** Live, accepted, and rejected bids. */
     bidCount: integer().notNull().default(0),
     liveBidCount: integer().notNull().default(0),
-    /** Withdrawn bids too. */
+    /** Includes withdrawn bids. */
     bidsEver: integer().notNull().default(0),
   },
   (t) => [
@@ -100,12 +100,12 @@ export const jobs = pgTable(
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
-    // The same for those who ask for what changed last.
+    // The same for readers who sort by the latest change.
     index('jobs_recently_updated').on(t.updatedAt, t.id),
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
-    // By state alone: lists of all jobs are gathered from the first of each state, which spares each write an entry.
+    // Only by state. Lists of all jobs are gathered from the first of each state, which saves each write an entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_of_awardee')
@@ -150,17 +150,16 @@ const searchedColumns = () => ({
   jobId: idColumn('job')
     .primaryKey()
     .references(() => jobs.id, { onDelete: 'cascade' }),
-  /** The job's own, so that what is found can be sorted without a look at the job. */
+  /** The job's own creation time, so results can be sorted without reading the job. */
   createdAt: moment().notNull(),
-  /** Title and description in small letters, with a separator between them. */
+  /** Title and description in lowercase, with a separator between them. */
   words: text().notNull(),
   town: point({ mode: 'xy' }),
 });
 
 /**
- * What searches look through, apart from the job: most changes of state then touch none of these indexes. A trigger
- * copies the texts; the town is the centre of the public city, so that nearness reveals nothing about the private
- * address.
+ * The columns that searches read, separate from the job, so most state changes touch none of these indexes. A trigger
+ * copies the text. The town is the center of the public city, so distances reveal nothing about the private address.
  */
 export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
   index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
@@ -168,8 +167,8 @@ export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
 ]);
 
 /**
- * The same of the jobs that are open to bids, kept by triggers: the indexes of all jobs would lead to any number of
- * jobs that were open once, each to be looked at.
+ * The same for jobs that are open to bids, maintained by triggers. The indexes of all jobs would lead to any number of
+ * jobs that used to be open, and each would have to be read.
  */
 export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) => [
   index('open_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),

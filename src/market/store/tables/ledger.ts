@@ -19,18 +19,18 @@ export const tokenTransfers = pgTable(
     toAccount: text().$type<UserId | SystemAccount>().notNull(),
     amount: integer().notNull(),
     reason: transferReason().notNull(),
-    /** The person's side of the transfer, in either direction: their history is read by it. */
+    /** The person's side of the transfer, in either direction. Their history is read by it. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),
     jobId: idColumn('job'),
     bidId: idColumn('bid'),
-    /** The other party of a referral. */
+    /** The other party to a referral. */
     referralUserId: idColumn('user').references(() => users.id),
     /** The admin who made an adjustment, and why. */
     actorId: idColumn('user').references(() => users.id),
     note: text(),
-    /** What the adjustment is called elsewhere; it is made once under one reference. */
+    /** The adjustment's ID in another system. A reference is used only once. */
     externalReference: text(),
     createdAt: createdAt(),
   },

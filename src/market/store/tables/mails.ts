@@ -1,4 +1,4 @@
-/** Mails, to be sent and sent, and the links in them. What a mail says is made from this when it is sent. */
+/** Emails, sent and still to be sent, and the links in them. An email's text is generated from this when it is sent. */
 import { sql } from 'drizzle-orm';
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -11,14 +11,14 @@ export const mails = pgTable(
   {
     id: idColumn('mail').primaryKey(),
     kind: text().$type<MailKind>().notNull(),
-    /** Where it goes. */
+    /** The recipient's address. */
     email: text().notNull(),
-    /** Whose account it is about; null where somebody typed an address, which may have none. */
+    /** The account that the email is about. Null if somebody typed an address, which may have no account. */
     userId: idColumn('user').references(() => users.id),
     createdAt: createdAt(),
-    /** What became of it; null while it is still to be sent. */
+    /** The outcome. Null until the email is sent. */
     outcome: text().$type<MailOutcome>(),
-    /** Of the token in its link, only the SHA-256 is stored. */
+    /** Only the SHA-256 of the token in its link is stored. */
     tokenHash: text().unique('mails_by_token'),
     expiresAt: moment(),
     usedAt: moment(),

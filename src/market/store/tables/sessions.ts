@@ -1,5 +1,5 @@
 /**
- * Sessions and API keys. A session is active until it is revoked or too old; only the SHA-256 of its refresh tokens is
+ * Sessions and API keys. A session is active until it is revoked or expires. Only the SHA-256 of its refresh tokens is
  * stored.
  */
 import { sql } from 'drizzle-orm';
@@ -17,10 +17,10 @@ export const sessions = pgTable(
       .notNull()
       .references(() => users.id),
     createdAt: createdAt(),
-    /** No refresh extends a session beyond this; infinity for an API key that does not expire. */
+    /** No refresh extends a session past this. Infinity for an API key that doesn't expire. */
     endsAt: moment().notNull(),
     revokedAt: moment(),
-    /** The User-Agent of the log-in. */
+    /** The login's User-Agent. */
     program: text(),
   },
   (t) => [
@@ -41,7 +41,7 @@ export const refreshTokens = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
     expiresAt: moment().notNull(),
-    /** A used token is kept, so that its reuse is distinguished from an unknown token. */
+    /** A used token is kept, so its reuse can be told apart from an unknown token. */
     usedAt: moment(),
   },
   (t) => [
@@ -55,8 +55,8 @@ export const refreshTokens = pgTable(
 export const apiKeyAccess = pgEnum('api_key_access', API_KEY_ACCESSES);
 
 /**
- * A key for programs. It has its own session, which has no refresh tokens and ends with the key, so that the checks and
- * the end of sessions apply to keys too.
+ * A key for programs. It has its own session, which has no refresh tokens and ends with the key. So the checks and the
+ * ending of sessions apply to keys too.
  */
 export const apiKeys = pgTable(
   'api_keys',
@@ -70,11 +70,11 @@ export const apiKeys = pgTable(
       .unique('api_keys_one_a_session')
       .references(() => sessions.id, { onDelete: 'cascade' }),
     name: text().notNull(),
-    /** Only the SHA-256 of the secret is stored. */
+    /** Only the secret's SHA-256 is stored. */
     secretHash: text().notNull().unique('api_keys_by_secret'),
     access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
-    /** Exact to the minute, and written a little later than the use. */
+    /** Exact to the minute, and written a little after the use. */
     lastUsedAt: moment(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],

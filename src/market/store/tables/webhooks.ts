@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints, the deliveries to them, and their attempts; deliveries are kept for a month. One that waits has a
- * task of the same identifier.
+ * Webhook endpoints, the deliveries to them, and their attempts. Deliveries are kept for a month. A waiting delivery
+ * has a task with the same identifier.
  */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
@@ -10,10 +10,10 @@ import { users } from './accounts.js';
 import { createdAt, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
-/** A secret that signs requests, encrypted under a key of the server. */
+/** A secret that signs requests, encrypted with one of the server's keys. */
 export interface StoredSecret {
   readonly sealed: string;
-  /** When the secret expires, in milliseconds; null for the current one. */
+  /** When the secret expires, in milliseconds. Null for the current one. */
   readonly endsAt: number | null;
 }
 
@@ -30,13 +30,13 @@ export const webhookEndpoints = pgTable(
     status: text().$type<WebhookState>().notNull(),
     pausedReason: text().$type<WebhookPauseReason>(),
     failingSince: moment(),
-    /** The secrets, the newest first. */
+    /** The secrets, newest first. */
     secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
-    /** The name of the key under which all secrets are encrypted. */
+    /** The name of the key that encrypts all secrets. */
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** The endpoint does not exist for any user from then on; its deliveries are deleted in batches. */
+    /** From then on, the endpoint doesn't exist for any user. Its deliveries are deleted in batches. */
     deletedAt: moment(),
   },
   (t) => [
@@ -90,9 +90,7 @@ export const webhookAttempts = pgTable(
   (t) => [primaryKey({ columns: [t.deliveryId, t.number] })],
 );
 
-/**
- * One row with the position up to which deliveries of events exist. The instance that locks it inserts the next ones.
- */
+/** One row with the position up to which events have deliveries. The instance that locks it inserts the next ones. */
 export const webhookCursor = pgTable(
   'webhook_cursor',
   { only: boolean().primaryKey().default(true), position: position().notNull() },

@@ -1,4 +1,4 @@
-/** Attempts to send a delivery to its webhook: reads what to send, and records what came of it. */
+/** Attempts to send a delivery to its webhook: reads what to send, and records the outcome. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState, JobState } from '../../rules/states.js';
@@ -22,7 +22,7 @@ export interface PendingDelivery {
   readonly eventId: Id<'event'>;
   readonly eventType: DeliveredType;
   readonly createdAt: Date;
-  /** False for an endpoint that is paused or deleted. */
+  /** False for a paused or deleted endpoint. */
   readonly isActive: boolean;
   readonly url: string;
   readonly secrets: readonly StoredSecret[];
@@ -69,7 +69,7 @@ const selectPendingDelivery = statement(
       .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookDeliveries.status} = 'waiting'`)),
 );
 
-/** The present content of a delivery; undefined if it waits no longer. */
+/** A delivery's current content. Undefined if it is no longer waiting. */
 export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
   const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
@@ -94,7 +94,7 @@ interface Attempt {
   readonly responseStatus: number | null;
   readonly error: string | null;
   readonly response: string | null;
-  /** Whether the endpoint answered 410, and so wants no more events. */
+  /** True if the endpoint responded with 410, which means that it wants no more events. */
   readonly isGone: boolean;
 }
 
@@ -107,10 +107,7 @@ export interface PausedEndpoint {
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
-/**
- * Inserts an attempt and applies its consequences in one statement; the returned rows are endpoints whose state has
- * changed.
- */
+/** Inserts an attempt and applies its consequences in one statement. Returns the endpoints whose state has changed. */
 const insertAttempt = statement(
   'insertAttempt',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
@@ -155,13 +152,13 @@ const insertAttempt = statement(
   },
 );
 
-/** Records an attempt; returns the endpoint if the attempt has paused it. */
+/** Records an attempt. Returns the endpoint if the attempt has paused it. */
 export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEndpoint[]> {
   const rows = await insertAttempt(tx, attempt);
   return rows.filter(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
 }
 
-/** For a delivery that the owner of the endpoint may no longer read. */
+/** For a delivery that the endpoint's owner may no longer read. */
 export const skipDelivery = statement('skipDelivery', {}, ($: Placeholders<{ id: WebhookDeliveryId }>) =>
   builder
     .update(webhookDeliveries)

@@ -1,4 +1,4 @@
-/** The deliveries to a webhook endpoint with their attempts: lists them for its owner, and queues them again. */
+/** The deliveries to a webhook endpoint with their attempts: lists them for its owner, and enqueues them again. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import type { RowOf, ShownRow } from '../../../platform/fields/entity.js';
@@ -16,7 +16,7 @@ import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../tables/
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = ShownRow<typeof WEBHOOK_ATTEMPT>;
 
-/** As text, which is the same from the driver and in JSON. */
+/** As a string, which is the same from the driver and in JSON. */
 const attempts = new ConvertedColumn(
   sql`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
@@ -112,7 +112,7 @@ const insertTest = statement(
       .returning(fields),
 );
 
-/** Queues a test event, which has no job. */
+/** Enqueues a test event, which has no job. */
 export function insertTestDelivery(db: Db, key: WebhookEndpointId, type: DeliveredType): Promise<WebhookDelivery> {
   const id = newId('webhookDelivery');
   return db.inTransaction(async (tx) => {
@@ -156,8 +156,8 @@ const waitAgain = statement('waitAgain', shape, ($: Placeholders<{ id: WebhookDe
 );
 
 /**
- * Queues a delivery again, with a new series of attempts that begins now. One that waits for a retry keeps its count of
- * attempts and becomes due now; one that is being sent is not changed.
+ * Enqueues a delivery again, with a new series of attempts that starts now. One that waits for a retry keeps its
+ * attempt count and becomes due now. One that is being sent is left unchanged.
  */
 export function redeliver(
   db: Db,

@@ -16,7 +16,7 @@ import { jobs } from '../tables/jobs.js';
 import { isAwardedTo, visibleEventsOfBidder } from '../visibility.js';
 import { webhookCursor } from '../tables/webhooks.js';
 
-/** The owner of an endpoint: the properties of a viewer that the rules need. */
+/** An endpoint's owner, with the viewer's properties that the rules need. */
 export interface Receiver {
   readonly role: Role;
   readonly homeownerId: HomeownerId | null;
@@ -34,7 +34,7 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-/** What an idle server asks: without new events there is nothing to lock. */
+/** The query of an idle server. Without new events, there is nothing to lock. */
 export const selectFanOutState = statement(
   'selectFanOutState',
   {
