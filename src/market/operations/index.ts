@@ -1,4 +1,4 @@
-/** All operations. Both APIs, the contracts and the tests use this one list. */
+/** All operations. Both APIs, the contracts, and the tests use this list. */
 import type { BidOperationName } from '../rules/bids.js';
 import type { JobOperationName, JobTransitionName } from '../rules/lifecycle.js';
 import { endOtherSessions, endSession, listSessions, readSession } from './sessions/active-sessions.js';

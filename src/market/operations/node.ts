@@ -1,4 +1,4 @@
-/** Reads any object by its identifier alone, with the same checks as the query for that kind of object. */
+/** Reads any object by its identifier, with the same checks as the query for that kind of object. */
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId, kindOfId, siblingOf } from '../rules/ids.js';

@@ -1,4 +1,4 @@
-/** Whom each operation is for, and which codes it can be refused with: both APIs’ documents are printed from here. */
+/** Who each operation is for, and which codes it can be refused with. Both APIs' documents are generated from this. */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
@@ -38,7 +38,7 @@ function ofItsKind(operation: AnyOperation): ErrorCode[] {
   return codes;
 }
 
-/** What is somebody's own: others learn that it is there, and may not see it. */
+/** Kinds of objects that are private. Others learn that an object exists but may not see it. */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'job',
   'bid',
@@ -47,14 +47,14 @@ const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'webhookDelivery',
 ]);
 
-/** The codes for an action on a job or a bid in a state that does not allow it, or whose further conditions fail. */
+/** The codes for an action on a job or a bid in a state that doesn't allow it, or whose other conditions fail. */
 function ofState({ name }: AnyOperation): readonly ErrorCode[] {
   const key = JOB_ACTION_KEYS.find((one) => JOB_ACTIONS[one].operation === name);
   if (key) return codesOfDenials(key);
   return BID_TRANSITION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
 }
 
-/** Whom an operation is for, to be put behind `For`. */
+/** Who an operation is for, to follow `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
   if (row) return ALLOWED_ACTORS[row.actor].description;

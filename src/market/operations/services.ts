@@ -1,4 +1,4 @@
-/** The services that operations use: made once at start, and passed to every call. */
+/** The services that operations use, created once at startup and passed to every call. */
 import type { Live } from '../../platform/live/live.js';
 import type { MailMetrics } from '../mail/metrics.js';
 import type { MailSettings } from '../mail/send.js';
@@ -19,7 +19,7 @@ import type { KeyUses } from './sessions/key-uses.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 
 export interface Services extends FrameServices<Viewer> {
-  /** A separate connection, which shows whether the database can be reached even when all others are busy. */
+  /** A separate connection, which shows whether the database is reachable even if all others are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
   /** Events as they happen. */
@@ -28,13 +28,13 @@ export interface Services extends FrameServices<Viewer> {
   readonly accessTokens: AccessTokens<Bearer>;
   readonly refreshTokens: RefreshTokens<(typeof ID_PREFIXES)['refreshToken']>;
   readonly keyUses: KeyUses;
-  /** The rate limit of this name, as it is configured here. */
+  /** The rate limit with this name, as configured. */
   budget(this: void, name: BudgetName): RateBudget;
-  /** Encrypts secrets that must be read again. */
+  /** Encrypts secrets that must be readable again. */
   readonly encryptor: Encryptor;
-  /** Whether only people publish and bid who have confirmed their email. */
+  /** True if only people with a confirmed email publish and bid. */
   readonly requireVerifiedEmail: boolean;
-  /** How mail goes out. */
+  /** How email is sent. */
   readonly mail: MailSettings;
   readonly mailMetrics: MailMetrics;
   readonly webhookMetrics: WebhookMetrics;

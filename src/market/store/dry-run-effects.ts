@@ -1,4 +1,4 @@
-/** Reads the effects that a transaction has recorded and not committed, for the answer of a dry run. */
+/** Reads the effects that a transaction has recorded but not committed, for a dry run's response. */
 import { and, eq, gte, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { EventType } from '../rules/events.js';
@@ -23,16 +23,16 @@ interface EffectRows {
 }
 
 /**
- * The id of the transaction that wrote a row. `xmin` has only its lower 32 bits; the upper ones are computed from this
- * transaction's id, which has all 64 bits and cannot be more than half of the 32-bit range away.
+ * The ID of the transaction that wrote a row. `xmin` has only its lower 32 bits. The upper ones are computed from this
+ * transaction's ID, which has all 64 bits and is within half of the 32-bit range.
  */
 const WRITER = sql`(pg_current_xact_id()::text::bigint
   + (xmin::text::bigint - pg_current_xact_id()::text::bigint % 4294967296 + 6442450944) % 4294967296 - 2147483648)`;
 
-/** A visible row whose transaction has not ended was written by this transaction, or by a savepoint in it. */
+/** A visible row whose transaction hasn't ended was written by this transaction or by a savepoint in it. */
 const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
 
-/** The transaction's own rows among those with newer identifiers, which begin with a time and are indexed. */
+/** The transaction's own rows among those with newer identifiers, which start with a time and are indexed. */
 const ownSince = (column: PgColumn, since: unknown) => and(gte(column, since), IS_OWN);
 
 /** Transfers and events are never updated, and a hold only when it is released. */

@@ -1,6 +1,6 @@
 /**
- * Figures of the market and the database for the metrics, in addition to the counters of each instance. They are read
- * on a request for the metrics and kept for half a minute: counting a million jobs takes a tenth of a second.
+ * Metrics of the market and the database, in addition to each instance's counters. They are read when the metrics are
+ * requested and cached for half a minute, because counting a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
@@ -13,8 +13,8 @@ export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly reached: {
     /**
-     * Every job that is not a draft any more. So it also contains drafts that an admin has completed, which are few: to
-     * tell them from others would take a read of every completed job's row, where the counts by status read an index.
+     * Every job that is no longer a draft. That includes drafts that an admin has completed, which are few. To tell
+     * them apart, every completed job's row would have to be read, but the counts by status read an index.
      */
     readonly published: number;
     readonly awarded: number;
@@ -57,7 +57,7 @@ const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` 
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
 );
 
-/** How many waiting deliveries are counted at most. */
+/** The maximum number of waiting deliveries that are counted. */
 const WAITING_MAX = sql.raw('10000');
 
 const webhooksNow = statement(
@@ -106,13 +106,15 @@ export async function readFigures(db: Db): Promise<Figures> {
   };
 }
 
-/** How many sessions of this database wait for a lock that another holds. */
+/** The number of sessions in this database that wait for another session's lock. */
 export async function countLockWaits(db: Db): Promise<number> {
   const [waiting] = await lockWaits(db, {});
   return waiting?.count ?? 0;
 }
 
-/** Reads at most so often and waits at most so long; after a failure it returns the last figures, or the given ones. */
+/**
+ * Limits how often it reads and how long it waits. After a failure, it returns the last value, or the given default.
+ */
 export function createCachedRead<T>(
   read: () => Promise<T>,
   initially: T,
@@ -128,7 +130,7 @@ export function createCachedRead<T>(
       last = await read();
       readAtMs = performance.now();
     } catch {
-      // The metrics of the database show its failures.
+      // The database's own metrics show its failures.
     } finally {
       reading = undefined;
     }

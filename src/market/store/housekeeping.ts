@@ -1,4 +1,4 @@
-/** Deletes expired rows in small batches; any instance may do it. */
+/** Deletes expired rows in small batches. Any instance may do it. */
 import { sql, type SQL } from 'drizzle-orm';
 import { MAIL, WEBHOOKS } from '../rules/market-limits.js';
 import { HOUSEKEEPING } from '../../platform/service-limits.js';
@@ -24,8 +24,8 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
 );
 
 /**
- * Deletes tokens only after the end of their session. Otherwise the reuse of an old token, which shows a theft, would
- * look like an unknown token while its session is active. Sessions expire, so that their tokens have a bound.
+ * Deletes tokens only after their session has ended. While the session is active, an old token's reuse shows a theft,
+ * and without the row it would look like an unknown token. Sessions expire, so their tokens have a bound.
  */
 const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
   builder
@@ -39,7 +39,7 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Pla
     .returning(fields),
 );
 
-/** Leaves sessions that still have tokens: those are deleted in batches, and not by the cascade of the session. */
+/** Keeps sessions that still have tokens, so those are deleted in batches instead of by the session's cascade. */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(sessions)
@@ -69,7 +69,7 @@ const withTheirTasks = (ids: SQL) => sql`with dropped as (
   ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
   select id from dropped`;
 
-/** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
+/** An hour later, because another instance may still commit a delivery to an endpoint that was just deleted. */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(webhookEndpoints)
@@ -80,7 +80,7 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
-/** Sent or not: their links expire long before. */
+/** Sent or not. Their links expire long before. */
 const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(mails)
@@ -88,7 +88,7 @@ const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<obje
     .returning(fields),
 );
 
-/** In this order: referring rows before the rows that they refer to. */
+/** In this order: referring rows come before the rows that they refer to. */
 const DROPS = {
   records: dropRecords,
   tokens: dropTokens,
@@ -102,10 +102,10 @@ const DROPS = {
 type Kind = keyof typeof DROPS;
 type OnFailure = (kind: Kind, error: unknown) => void;
 
-/** How many rows of each kind were deleted. */
+/** The number of deleted rows of each kind. */
 type DropCounts = Readonly<Record<Kind, number>>;
 
-/** A failure for one kind of row does not stop the others. */
+/** A failure with one kind of row doesn't stop the others. */
 export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
   const counts: Record<Kind, number> = {
     records: 0,
@@ -131,7 +131,7 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   return counts;
 }
 
-/** Deletes soon, and then every hour, until it is closed. */
+/** Deletes soon after startup, and then every hour until it is closed. */
 export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;

@@ -1,4 +1,4 @@
-/** Records of answered calls. A record commits with the effect of its call, or not at all. */
+/** Records of completed calls. A record commits together with its call's effect, or not at all. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { builder, columns, statement, type Placeholders } from '../../platform/db/statement.js';
@@ -11,7 +11,7 @@ interface Claim {
   key: string;
 }
 
-/** False while another call with the same key runs: the lock is held until its transaction ends. */
+/** False while another call with the same key runs. The lock is held until its transaction ends. */
 export const lockKey = statement(
   'lockKey',
   ($: Placeholders<Claim>) => ({
@@ -21,7 +21,7 @@ export const lockKey = statement(
   (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
-/** Such a record no longer counts; housekeeping deletes it later. */
+/** An older record no longer counts. The cleanup deletes it later. */
 const KEPT = sql.raw(`interval '${IDEMPOTENCY_KEY.keptHours} hours'`);
 export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${KEPT}`;
 
@@ -42,7 +42,7 @@ export const selectRecord = statement(
       ),
 );
 
-/** Runs under the key's lock: replaces a record that is too old. Returns no row if there is a valid one. */
+/** Runs under the key's lock and replaces a record that is too old. Returns no row if there is a valid one. */
 export const insertRecord = statement(
   'insertRecord',
   { key: idempotencyRecords.key },

@@ -1,14 +1,14 @@
-/** New identifiers: the prefix of their kind, the time, and random characters. */
+/** New identifiers: their kind's prefix, the time, and random characters. */
 import { randomFillSync } from 'node:crypto';
 import { ID_RANDOM_BYTES } from '../../platform/ids.js';
 import { idFrom, type Id, type IdKind } from '../rules/ids.js';
 
-/** Made synchronously: the asynchronous form waits for Node's thread pool, which other work may fill. */
+/** Synchronous, because the asynchronous form waits for Node's thread pool, which other work may fill. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return idFrom(kind, Date.now(), randomPart());
 }
 
-/** Random bytes for many identifiers at once, since most of the cost is the call; no byte is used twice. */
+/** Random bytes for many identifiers, since most of the cost is the call. No byte is used twice. */
 const randomPool = Buffer.alloc(ID_RANDOM_BYTES * 256);
 let usedBytes = randomPool.length;
 

@@ -1,8 +1,8 @@
 /**
- * Who sees which jobs, bids and events, as SQL: the conditions that repeat the rules, since lists, single rows and
- * nested fields must all find their rows by them. `market/rules/parties.ts` and `market/rules/reading/timeline.ts` say
- * the same, and test/market/store/visibility.test.ts compares them on random rows. The columns are written out with
- * their tables, because Drizzle drops a table's name where it selects from one alone.
+ * Who sees which jobs, bids, and events, in SQL. These conditions repeat the rules, because lists, single rows, and
+ * nested fields must all find their rows with them. `market/rules/parties.ts` and `market/rules/reading/timeline.ts`
+ * say the same, and test/market/store/visibility.test.ts compares them on random rows. Columns are written with their
+ * tables, because Drizzle drops a table's name if it selects from only one.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';
@@ -13,14 +13,14 @@ import { EDIT_EVENT, eventVisibilityOf, type EventVisibility } from '../rules/re
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import type { Placeholders } from '../../platform/db/statement.js';
 
-/** The parameters of every statement with a condition of visibility. */
+/** The parameters of every statement with a visibility condition. */
 export type ViewerIds = Pick<Viewer, 'userId' | 'homeownerId' | 'contractorId'>;
 
 export function idsOf({ userId, homeownerId, contractorId }: Viewer): ViewerIds {
   return { userId, homeownerId, contractorId };
 }
 
-/** Makes a statement for each role, which has only the conditions of that role. */
+/** Creates one statement per role, with only that role's conditions. */
 export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
@@ -29,7 +29,10 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
 export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h join users u on u.id = h.user_id
   where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
 
-/** Read once in a statement, since few people are suspended: a condition on each job would keep lists from an index. */
+/**
+ * Read once per statement, since few people are suspended. A condition on each job would keep lists from using an
+ * index.
+ */
 const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
@@ -52,7 +55,7 @@ export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
 /** Open jobs, which every contractor sees. */
 export const isOpenToBids = sql`(${isInOpenState} and ${isNotHidden})`;
 
-/** Jobs in other states, of which a contractor sees those on which they have bid. */
+/** Jobs in other states. A contractor sees those that they have bid on. */
 export const isClosedToBids = sql`"jobs"."status" not ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
 /** The condition on the table `jobs`. */
@@ -69,8 +72,8 @@ export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
 }
 
 /**
- * What lists show of the visible jobs: for a contractor without the open jobs of suspended homeowners, which those who
- * have bid still read one by one. Two indexes serve the two halves.
+ * The visible jobs that lists show. For a contractor, they exclude the open jobs of suspended homeowners, which
+ * contractors who have bid can still read one by one. Two indexes serve the two halves.
  */
 export function listedJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
   if (role !== 'contractor') return visibleJobs(role, $);
@@ -90,20 +93,20 @@ export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   }
 }
 
-/** Of a row `own` of `bids`: whether it makes its contractor hear of the job. */
+/** For a row `own` of `bids`: true if its contractor receives the job's events because of it. */
 export function isCountedBidOf($: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   return sql`own.contractor_id = ${$('contractorId')} and own.status ${oneOf(COUNTED_BID_STATES)}`;
 }
 
-/** Of the row of `jobs`: whether it was awarded to this contractor. */
+/** For the row of `jobs`: true if it was awarded to this contractor. */
 export function isAwardedTo(contractor: Placeholder | SQL): SQL<boolean> {
   return sql`("jobs"."awarded_contractor_id" = ${contractor}::text) is true`;
 }
 
-/** A statement about many contractors has a column for the viewer's. */
+/** A statement about many contractors has a column for the viewer's ID. */
 type Contractor = Placeholder<'contractorId', ContractorId | null> | SQL;
 
-/** The condition on a row of `events`, for somebody who reads the events of its job with this visibility. */
+/** The condition on a row of `events` for somebody who reads its job's events with this visibility. */
 export function visibleEvents(visibility: EventVisibility, contractor: Contractor): SQL {
   switch (visibility) {
     case 'all':
@@ -122,12 +125,12 @@ const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_statu
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 
 /**
- * The same for a viewer who may see the job: what contractors read of it depends on whether it was awarded to them,
- * which the row of `jobs` says. A deleted draft has no row, and only its owner reads it.
+ * The same for a viewer who may see the job. What contractors read depends on whether it was awarded to them, which the
+ * row of `jobs` says. A deleted draft has no row, and only its owner reads it.
  */
 export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   if (role !== 'contractor') return visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
-  // Who has not bid reads what an onlooker reads.
+  // Contractors who haven't bid read the same as an onlooker.
   const ofOnlooker = visibleEvents(eventVisibilityOf('onlooker'), contractor);
   const isForOnlookerOrHasBid = sql`(${ofOnlooker} or exists (select from bids own
     where own.job_id = "events"."job_id" and own.contractor_id = ${contractor}::text))`;
@@ -135,8 +138,8 @@ export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
 }
 
 /**
- * The same for a contractor who has bid on the job, by any way to know of the award: the bid of the awarded contractor
- * is the accepted one.
+ * The same for a contractor who has bid on the job, however the award is known: the awarded contractor's bid is the
+ * accepted one.
  */
 export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): SQL {
   const as = (isAwarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', isAwarded)), contractor);

@@ -129,7 +129,7 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 
-/** The hash of a password that nobody knows, so that a login takes as long as for any other account. */
+/** The hash of a password that nobody knows, so a login takes as long as for any other account. */
 function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
   return services.passwords.hash(randomBytes(48).toString('base64'), caller.client);
 }

@@ -1,4 +1,4 @@
-/** The address of an account: its confirmation and its change. */
+/** An account's address: its confirmation and its change. */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -96,11 +96,11 @@ export const verifyEmail = operation({
         if (holder && holder.id !== userId) throw emailTaken();
         await setConfirmedEmail(tx, { userId, email });
         if (formerEmail === email) return;
-        // Who goes back to an address that may undo a change takes the account back: nobody undoes that.
+        // Somebody who returns to an address that can undo a change takes the account back. Nobody can undo that.
         const [undo] = await selectUndo(tx, { userId, email });
         const undosSince = undo?.createdAt.toISOString() ?? null;
         await expireLinks(tx, { userId, email: formerEmail, undosSince });
-        // An unconfirmed address may belong to a stranger: nobody has proven that it's theirs.
+        // An unconfirmed address may belong to a stranger, because nobody has proven that it's theirs.
         if (!undo && formerIsVerified)
           await enqueueMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
       });
@@ -139,11 +139,11 @@ export const changeEmail = operation({
     const { userId } = viewer;
     await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      // A new password ends what was asked for under the old one, so that nothing of it begins after that.
+      // A new password ends what was requested under the old one, so none of it may start after that.
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
-      // Whether the address is taken is looked up when the mail is sent: then its owner gets another mail.
+      // Whether the address is taken is checked when the email is sent. Its owner then gets a different email.
       await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };
@@ -154,7 +154,7 @@ function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>)
   assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
 }
 
-/** Somebody else took the address at this very moment. */
+/** Somebody else took the address at the same moment. */
 export function asEmailTaken(error: unknown): never {
   throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
 }

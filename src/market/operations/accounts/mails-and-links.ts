@@ -1,4 +1,4 @@
-/** Writes mails with their cause, and takes the links in them. */
+/** Writes emails with their cause, and uses the links in them. */
 import { z } from 'zod';
 import { refuse, type LinkProblem } from '../../rules/errors.js';
 import type { Refusal } from '../../../platform/errors.js';
@@ -42,7 +42,7 @@ interface Asking {
   readonly userId?: UserId;
   /** Also counts the email toward the limit of the IP address: an unconfirmed account costs nothing to create. */
   readonly isUnconfirmed?: boolean;
-  /** Where the mail goes, unless support sends it. */
+  /** Where the email goes, unless support sends it. */
   readonly to?: Recipient;
 }
 
@@ -93,7 +93,7 @@ export const linkToken = z
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 
-/** Finds a link that works now and does not use it up; refuses any other. */
+/** Finds a link that currently works, without using it up. Refuses any other. */
 export async function findLink(call: Call<unknown>, token: string, kinds: readonly LinkKind[]): Promise<Link> {
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
   const problem = problemOf(link, kinds);
@@ -108,7 +108,7 @@ function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProb
   return link.hasExpired ? 'expired' : undefined;
 }
 
-/** Uses a link up, in the transaction of the change that it allows. The account is to be locked before. */
+/** Uses a link up, in the transaction of the change that it allows. Lock the account first. */
 export async function consumeLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
   if ((await markLinkUsed(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });

@@ -1,4 +1,4 @@
-/** The caller's own account: all of it can be read, and edited except for the fields that the service sets. */
+/** The caller's own account. All of it can be read, and edited except for the fields that the service sets. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -93,7 +93,7 @@ export const updateProfile = operation({
 
 type Part = 'user' | 'homeowner' | 'contractor';
 
-/** Refuses fields that the service sets, and the profile of another role, all in one refusal and by name. */
+/** Refuses fields that the service sets, and another role's profile, by name and in one refusal. */
 function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
   for (const name of changedReadOnly(READ_ONLY.me, input, account)) fields[name] = SET_BY_THE_SERVICE;
@@ -111,7 +111,7 @@ function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pic
 
 const SET_BY_THE_SERVICE = 'is set by the service and cannot be changed';
 
-/** The changed row, or undefined if nothing changes. A field that was not sent keeps its value. */
+/** The changed row, or undefined if nothing changes. A field that wasn't sent keeps its value. */
 function changedRow<Row extends { id: string }, K extends keyof Row>(
   row: Row | null,
   input: Partial<Pick<Row, K>> | null | undefined,

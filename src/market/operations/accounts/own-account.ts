@@ -5,8 +5,8 @@ import type { Db } from '../../../platform/db/database.js';
 import { findActiveSession, type NamedSession } from '../../store/sessions/sessions.js';
 
 /**
- * Serializes calls for one account, also with a change of its password. A session that was ended while the call waited
- * for the lock creates nothing.
+ * Serializes an account's calls, including with a password change. If the session was ended while the call waited for
+ * the lock, the call creates nothing.
  */
 export async function lockOwnAccount(tx: Db, { userId, sessionId }: NamedSession): Promise<void> {
   await lockAccount(tx, { userId });

@@ -1,4 +1,4 @@
-/** A new password by a link in a mail, for who has forgotten the old one. */
+/** Resets a forgotten password through an emailed link. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { kindsWithPage } from '../../rules/people/mail-kinds.js';
@@ -36,7 +36,7 @@ export const requestPasswordReset = operation({
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
     await assertMailAllowed(call, {});
-    // Who has the address is looked up when the mail is sent, so that the time of the answer tells nothing.
+    // The address is looked up when the email is sent, so the response time reveals nothing about it.
     if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
       await enqueueMail(call.services.mail, call.db, mail);
     return { requested: true };
@@ -95,7 +95,7 @@ export const resetPassword = operation({
       if (account?.email !== email) throw invalidLink('expired');
       await consumeLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
-      // Whoever has the link reads mail at this address.
+      // Somebody who has the link reads email at this address.
       await setConfirmedEmail(tx, { userId, email });
       await endSessionsAndKeys({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });

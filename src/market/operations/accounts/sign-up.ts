@@ -1,5 +1,5 @@
 /**
- * Sign-up of homeowners and contractors: one transaction commits the account, its profile, its tokens and its first
+ * Signs up homeowners and contractors. One transaction commits the account, its profile, its tokens, and its first
  * session.
  */
 import { randomInt } from 'node:crypto';
@@ -142,7 +142,7 @@ async function creditReferral(tx: Db, newUser: UserId, referrer: UserId): Promis
   await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newUser });
 }
 
-/** Referral codes are random; one that is taken already is drawn again. An email that is taken is refused as such. */
+/** Referral codes are random, and a code that is already taken is generated again. A taken email is refused. */
 async function withFreeReferralCode<T>(join: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,4 +1,6 @@
-/** The operator of the server creates admins: by its environment or by a command, never through an API. */
+/**
+ * Creates admins, which only the server's operator can do: through the environment or a command, never through an API.
+ */
 import { email as emailShape } from '../../../platform/fields/values.js';
 import { findCredentials, insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
@@ -13,8 +15,8 @@ import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/p
 import { newReferralCode } from '../accounts/sign-up.js';
 
 /**
- * Creates the admin if there is none with this email. Fails if another kind of account has it, since an existing
- * account is never promoted.
+ * Creates the admin if none has this email. Fails if another kind of account has it, because an existing account is
+ * never promoted.
  */
 export async function ensureAdmin(services: Services, email: string, password: string): Promise<'created' | 'existed'> {
   const address = read(emailShape, 'The email', email);
@@ -24,7 +26,7 @@ export async function ensureAdmin(services: Services, email: string, password: s
     await insertAdmin(services, address, passwordHash);
     return 'created';
   } catch (error) {
-    // Of several instances that start at once, one creates the admin; the others find it.
+    // If several instances start at the same time, one creates the admin, and the others find it.
     if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'existed';
     throw error;
   }
@@ -63,8 +65,8 @@ export async function createAdmin(services: Services, email: string, password: s
 }
 
 /**
- * Sets an admin's password, ends their sessions, pauses their webhooks, and restores whom another admin has suspended.
- * Other users change their own passwords.
+ * Sets an admin's password, ends their sessions, pauses their webhooks, and restores them if another admin has
+ * suspended them. Other users change their own passwords.
  */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);

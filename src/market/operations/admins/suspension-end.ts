@@ -1,4 +1,4 @@
-/** The task that ends a suspension at the moment that was set for it. */
+/** The task that ends a suspension at its set time. */
 import type { UserId } from '../../rules/ids.js';
 import { TASKS } from '../../rules/market-limits.js';
 import { restoreAtEnd } from '../../store/accounts/suspensions.js';
@@ -8,7 +8,7 @@ export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
   // It never fails without throwing.
   retryAfterSeconds: [],
-  // Not with the end of the task: a suspension locks the person first, and the task after that.
+  // Not in the transaction that ends the task, because a suspension locks the person first and the task afterward.
   async run(db, { id }) {
     await restoreAtEnd(db, { id: id as UserId });
     return { outcome: 'done' };

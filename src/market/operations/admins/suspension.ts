@@ -82,7 +82,7 @@ export const endUserSessions = operation({
   input: personInput.extend({ reason: requiredReason }),
   async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
     const [ended] = await db.inTransaction(async (tx) => {
-      // No new session can begin until all of them have ended.
+      // No new session can start until all of them have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
         endOtherLogIns({ db: tx, services, caller }, { userId: id, sessionId: null }),

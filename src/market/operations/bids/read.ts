@@ -105,13 +105,13 @@ export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold
   return hold;
 }
 
-/** Of bids nested in other objects those that the viewer may see. */
+/** Keeps only the bids nested in other objects that the viewer may see. */
 export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, Bid>> {
   const rows = await selectBids(db, { ids: asArray(ids) });
   return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map(({ bid }) => [bid.id, bid]));
 }
 
-/** A bid that exists and that the viewer may see, with the parties of its job. */
+/** A bid that the viewer may see, with its job's parties. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
   const [row] = await selectBids(db, { ids: asArray([id]) });
   if (!row) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });

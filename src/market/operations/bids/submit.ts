@@ -20,7 +20,7 @@ const input = entityInput(BID, {
   jobId: idInPath('job').describe('The job.'),
   ...fields,
   amount: fields.amount.unwrap(),
-  // A missing stake and a stake of none are the same input, so that an idempotency key treats them alike.
+  // A missing stake and a stake of none are the same input, so an idempotency key treats them alike.
   guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
 

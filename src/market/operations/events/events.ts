@@ -1,4 +1,4 @@
-/** The events of all of a viewer's jobs: as a list that can be read on from a position, and as subscriptions. */
+/** The events of all of a viewer's jobs: as a list that can be continued from a position, and as subscriptions. */
 import { z } from 'zod';
 import type { EventStream } from '../../../platform/live/live.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -23,13 +23,13 @@ import { findJob } from '../jobs/visible-job.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
-  /** The `after` of the next call: the last position of the page, or the given one where the page is empty. */
+  /** The `after` of the next call: the page's last position, or the given one if the page is empty. */
   readonly nextAfter: string;
 }
 
 const BEGINNING = '0';
 
-/** Describes which events are not in this list, and where to read them. */
+/** Describes which events aren't in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
   'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
   'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`).';
@@ -63,7 +63,7 @@ export const listOwnEvents = operation({
   },
 });
 
-/** One event, as the timeline of its job shows it. */
+/** One event, as its job's timeline shows it. */
 export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
   const stored = await findStoredEvent(db, viewer, id);
   if (!stored) throw refuse('NOT_FOUND', { message: 'There is no such event.' });
@@ -79,9 +79,9 @@ export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Prom
   return proposalFrom(event);
 }
 
-/** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */
+/** A stream that may be opened. It is opened later, because the session check may still fail after the operation. */
 export interface EventsToCome {
-  /** Opens the stream; it reads past events through `db`. */
+  /** Opens the stream. It reads past events through `db`. */
   readonly open: (db: Db) => EventStream<JobEvent>;
 }
 

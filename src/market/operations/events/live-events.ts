@@ -32,13 +32,13 @@ const ADMINS = 'admin';
 
 interface Wanted {
   readonly jobId?: JobId;
-  /** Events behind this position come first. By default, only new events come. */
+  /** Events after this position come first. By default, only new events come. */
   readonly after?: string | null | undefined;
 }
 
 /**
- * The events that this viewer reads, of one job or of all that are theirs. The caller of this function checks that the
- * viewer can see the job.
+ * The events that this viewer reads, of one job or of all of theirs. The caller of this function checks that the viewer
+ * can see the job.
  */
 export function openEvents(
   live: Pick<Live<EventWithParties>, 'open'>,

@@ -1,4 +1,4 @@
-/** The actions that are available to the caller on a job or a bid, and counts of the jobs for them to look at. */
+/** The caller's available actions on a job or a bid, and counts of the jobs that need their attention. */
 import { z } from 'zod';
 import { availableActions, availableBidActions } from '../../rules/jobs/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/jobs/available-actions.js';

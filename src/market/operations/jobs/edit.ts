@@ -1,4 +1,4 @@
-/** Creates, edits and deletes jobs; `run-transition.ts` moves them from state to state. */
+/** Creates, edits, and deletes jobs. `run-transition.ts` moves them from state to state. */
 import { z } from 'zod';
 import { JOB } from '../../rules/entities/job.js';
 import { entityInput } from '../../../platform/fields/entity-inputs.js';
@@ -63,7 +63,7 @@ export const createJob = operation({
   },
 });
 
-/** Every field, with null for those that were not sent. */
+/** Every field, with null for those that weren't sent. */
 function wholeJob(input: z.infer<typeof newJob>): JobFields {
   return {
     ...EMPTY,

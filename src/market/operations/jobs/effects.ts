@@ -1,7 +1,7 @@
 /**
- * The effects of transitions, each under its name. An effect sends its statements at once, so that they are pipelined
- * with those of the other effects; what it changes in the job's own row is changed with the state. Whom it pays or
- * credits stands in the job: the caller may be an admin.
+ * The effects of transitions, by name. An effect sends its statements immediately, so they are pipelined with those of
+ * the other effects. Its changes to the job's own row are made together with the state change. The job says who is paid
+ * or credited, because the caller may be an admin.
  */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -18,13 +18,13 @@ import { moveTokens } from '../../store/ledger/ledger.js';
 import type { LockedJob } from './visible-job.js';
 
 export interface EffectResult {
-  /** What changes in the row of the job besides its state. */
+  /** The changes to the job's row in addition to its state. */
   readonly job?: JobChanges;
   /** The events of bids, which follow the transition's own. */
   readonly events?: readonly NewEvent[];
-  /** What the transition's own event holds besides the texts that came with the call. */
+  /** The data of the transition's own event, in addition to the call's input. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** The statements that are on their way. */
+  /** The statements that have been sent. */
   readonly sent?: readonly Promise<unknown>[];
 }
 
@@ -45,7 +45,7 @@ interface Effect {
   apply(this: void, lockedJob: LockedJob, input: EffectInput): EffectResult;
 }
 
-/** It can use no other facts than those it names. */
+/** It can use no facts except those it names. */
 function effect<Fact extends FactName = never>(
   facts: readonly Fact[],
   apply: (lockedJob: LockedJob<Viewer, Fact>, input: EffectInput) => EffectResult,
@@ -92,8 +92,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
   ),
 
   /**
-   * The hold of the accepted bid. Before the award all holds are those of live bids, and `rejectLiveBids`, which every
-   * end of such a job has as well, releases them with their bids.
+   * The accepted bid's hold. Before the award, all holds belong to live bids. `rejectLiveBids`, which every end of such
+   * a job also has, releases them with their bids.
    */
   releaseHolds: effect([], ({ tx, job }) =>
     job.awardedBidId === null ? {} : { sent: [releaseHolds(tx, [job.awardedBidId])] },
@@ -122,12 +122,12 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   }),
 
-  // A dispute has no row: it is read from the events (`market/rules/jobs/disputes.ts`).
+  // A dispute has no row. It is read from the events (`market/rules/jobs/disputes.ts`).
   beginDispute: effect([], () => ({})),
   lapseProposal: effect([], () => ({})),
 };
 
-/** No bid is live after it. */
+/** Afterward, no bid is live. */
 function rejectBids(
   tx: LockedJob['tx'],
   actorId: NewEvent['actorId'],

@@ -8,7 +8,7 @@ import { withRule } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
 
-/** The parameters of an operation on one job: in REST the path and a header, in GraphQL arguments of their own. */
+/** The parameters of an operation on one job: the path and a header in REST, separate arguments in GraphQL. */
 export const ofJob = {
   id: idInPath('job').describe('The job.'),
   expectedVersion: z
@@ -23,7 +23,7 @@ export interface JobAddress {
   expectedVersion?: number | null | undefined;
 }
 
-/** The descriptions of what creation requires already do not mention publishing. */
+/** The descriptions of fields that creation already requires don't mention publishing. */
 const neededToPublish = (name: string) =>
   REQUIRED_TO_PUBLISH.some((requiredField) => requiredField === name) &&
   !REQUIRED_FIELDS.some((requiredField) => requiredField === name);
@@ -39,7 +39,7 @@ const requiredShapes = {
 
 export const fieldsOfNewJob = { ...fields, ...requiredShapes };
 
-/** Every field accepts null, so that a title of null is refused by its own rule. */
+/** Every field accepts null, so a null title is refused by its own rule. */
 const clearable = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),

@@ -32,7 +32,10 @@ const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
-/** What a cursor holds in each order. The newest job and the oldest have the same place, from either end. */
+/**
+ * The contents of a cursor in each order. The newest and the oldest job have the same kind of position, from either
+ * end.
+ */
 const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   newest: TIME_AND_ID,
   oldest: TIME_AND_ID,
@@ -144,7 +147,7 @@ export const readJob = operation({
   run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
-/** Jobs nested in other objects, for many of those at once. */
+/** Jobs nested in other objects, for many objects together. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
   const rows = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
   return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));

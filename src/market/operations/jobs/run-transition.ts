@@ -1,6 +1,6 @@
 /**
- * Runs a transition of a job: locks the job and reads the facts, asks the policy, and then moves the job, does the
- * effects of the row and writes the events. Both halves are one flush each, COMMIT included.
+ * Runs a job's transition. It locks the job, reads the facts, and asks the policy. Then it moves the job, applies the
+ * row's effects, and writes the events. Each half is one flush, COMMIT included.
  */
 import { z } from 'zod';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -23,17 +23,17 @@ export type TransitionOutcome = 'move' | 'keep' | 'nothing';
 
 /** What a transition may add to its row. */
 interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
-  /** The input besides the job; the event keeps it. */
+  /** The input in addition to the job. The event keeps it. */
   readonly body?: Body;
-  /** The facts that `outcomeOf` and `answer` use; those of the policies and the effects are added. */
+  /** The facts that `outcomeOf` and `answer` use, in addition to those of the policies and the effects. */
   readonly facts?: readonly Fact[];
-  /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
+  /** Only for rows with `mayKeepState`: decides whether this call keeps the job's state. */
   outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
-  /** Makes the answer, from the job as it is now and as it was locked; without it the answer is the job. */
+  /** Creates the result from the current job and from the job when it was locked. Without it, the result is the job. */
   answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;
 }
 
-/** The operation of a row of the lifecycle. */
+/** The operation of a lifecycle row. */
 export function transition<
   Body extends z.ZodRawShape = Record<never, never>,
   Fact extends FactName = never,
@@ -49,7 +49,7 @@ export function transition<
     description: row.description,
     allows: allowedRoles(row.actor),
     budget: 'write',
-    // TypeScript does not add up the fields of a shape that it does not know.
+    // TypeScript doesn't add up the fields of a shape that it doesn't know.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
     run: ({ db, viewer }, input): Promise<Answer> =>
       db.inTransaction(async (tx) => {
@@ -63,7 +63,10 @@ export function transition<
   });
 }
 
-/** What a call's policies, effects, and options use. Where the live bids are read, those to award are among them. */
+/**
+ * The facts that a call's policies, effects, and options use. If the live bids are read, they include the ones to
+ * award.
+ */
 function factsForCall(key: JobTransitionKey, role: Role, options: readonly FactName[]): FactName[] {
   const effects: readonly TransitionEffect[] = JOB_TRANSITIONS[key].effects;
   const names = new Set([
@@ -127,7 +130,7 @@ async function keep(
   return newJob;
 }
 
-/** What came with the call, for its event to keep; what was left out is not in it. */
+/** The call's input, for its event to keep. Omitted fields aren't in it. */
 function eventDataOf({ id: _id, expectedVersion: _version, ...data }: TransitionInput): Record<string, unknown> {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -1,4 +1,4 @@
-/** The transitions of a job, one for each row of the lifecycle: the input of each, and what it adds to its row. */
+/** A job's transitions, one for each lifecycle row: the input of each, and what it adds to its row. */
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
 import type { JobTransitionName } from '../../rules/lifecycle.js';
@@ -66,7 +66,7 @@ export const resolveDispute = transition('resolveDispute', {
   },
 });
 
-/** A proposal keeps the job disputed; a party that repeats its own proposal changes nothing. */
+/** A proposal keeps the job disputed. If a party repeats its own proposal, nothing changes. */
 const OUTCOMES: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
   propose: 'keep',
   counter: 'keep',

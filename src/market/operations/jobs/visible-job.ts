@@ -1,4 +1,4 @@
-/** Finds a job for an operation, or locks it with the facts of the call; refuses those that the viewer may not see. */
+/** Finds a job for an operation, or locks it with the call's facts. Refuses jobs that the viewer may not see. */
 import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
 import { allowedOperations } from '../../rules/jobs/available-actions.js';
@@ -12,24 +12,24 @@ import { lockJob, readJob, type JobRow, type JobWithVisibility, type ReadFacts }
 import type { JobAddress } from './inputs.js';
 import { redact, type RedactedRow } from '../../rules/reading/redaction.js';
 
-/** A job that exists and that the viewer may see. */
+/** An existing job that the viewer may see. */
 export interface VisibleJob {
   readonly job: JobRow;
   readonly party: Party;
 }
 
-/** The job, together with the included parts. */
+/** The job with the included parts. */
 export async function findJob(db: Db, viewer: Viewer, id: JobId, include?: JobInclude): Promise<VisibleJob> {
   const { job, ownBids = [], isOwnerSuspended = false } = visibleTo(viewer, await readJob(db, viewer, id, include));
   return { job, party: partyOf(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0) };
 }
 
-/** A job as this viewer may read it, together with the included parts. */
+/** A job as this viewer may see it, with the included parts. */
 export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
-/** A job under its lock, in the transaction of an operation that changes it, and the facts of the call. */
+/** A job under its lock, in the transaction of an operation that changes it, and the call's facts. */
 export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> {
   readonly tx: Transaction;
   readonly viewer: V;
@@ -38,7 +38,7 @@ export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = ne
   readonly policyInput: PolicyInput;
 }
 
-/** What a call refers to besides the job. */
+/** The other objects that a call refers to. */
 interface Named {
   readonly bidId?: BidId | undefined;
   readonly proposalId?: ProposalId | undefined;
@@ -46,7 +46,7 @@ interface Named {
 }
 
 /**
- * Locks the job, and reads the facts behind the lock: no other transaction changes the job, its bids or its holds until
+ * Locks the job and reads the facts after the lock. No other transaction changes the job, its bids, or its holds until
  * this one ends.
  */
 export async function lockVisibleJob<V extends Viewer>(
@@ -71,7 +71,7 @@ export async function lockVisibleJob<V extends Viewer>(
   return { tx, viewer, job, facts, policyInput };
 }
 
-/** Refuses the call if there is a denial, and then reads what the caller can do instead if the refusal names that. */
+/** Refuses the call if there is a denial. First reads the caller's available actions, if the refusal names them. */
 export async function assertJobAllowed({ tx, viewer, job }: LockedJob, denial: Denial | undefined): Promise<void> {
   if (!denial?.namesAlternatives) return assertAllowed(denial);
   const parts = await readPartsOfMany(tx, viewer, [job], { facts: true });

@@ -87,8 +87,7 @@ export const contractorFilter = z.strictObject({
 });
 
 /**
- * The contents of a cursor for each order. Each has another length, so that a cursor of one order is invalid for
- * another.
+ * The contents of a cursor for each order. Each has a different length, so one order's cursor is invalid for another.
  */
 const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],

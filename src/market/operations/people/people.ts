@@ -1,4 +1,4 @@
-/** The schemas of a person's own fields for sign-up and profile editing, and people as readers see them. */
+/** The schemas of a person's own fields for signup and profile editing, and people as readers see them. */
 import { z } from 'zod';
 import { redact } from '../../rules/reading/redaction.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -12,7 +12,7 @@ import type { ReadableContractor } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
 
-/** A password that is tried. */
+/** A password entered at login. */
 export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
 
 export const password = z
@@ -24,13 +24,13 @@ export const password = z
   }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
-/** Of an email as it is stored: in lower case. */
+/** The email is lowercase, as it is stored. */
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
   return email !== undefined && passwordText?.trim().toLowerCase() === email;
 }
 export const IS_THE_EMAIL = 'must not be the email itself';
 
-/** bcrypt ignores all bytes after the 72nd: a longer password would match the hash of its first 72 bytes. */
+/** bcrypt ignores all bytes after the 72nd, so a longer password would match the hash of its first 72 bytes. */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
   password: string,
@@ -42,8 +42,8 @@ export async function passwordMatches(
 
 /**
  * Runs an attempt with a password, which returns a truthy value on success. The attempt is counted as a failure before
- * the password is checked, since otherwise a thousand parallel guesses would all pass as the first one. The count is
- * taken back after a success, and where the attempt was refused before the check.
+ * the password is checked. Otherwise, a thousand parallel guesses would all pass as the first one. The count is
+ * refunded after a success, or if the attempt was refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
   const failure = await caller.consume('logInFailuresPerAccount', email);
@@ -81,7 +81,7 @@ function listOrNone(list: typeof contractorFields.serviceAreas) {
   return list.nullable().transform((values) => (values === null ? [] : values));
 }
 
-/** `isClient` where the contractor has bid on a job of the viewer’s. */
+/** `isClient` is true if the contractor has bid on a job of the viewer's. */
 export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
   return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
 }

@@ -1,5 +1,5 @@
 /**
- * People by their identifiers, of whom any signed-in user reads the fields that they may read; and all accounts, for
+ * Reads people by their identifiers, with the fields that each signed-in user may see. Also lists all accounts, for
  * admins, who adjust tokens by user and verify contractors.
  */
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
- * The input `near` of a list: a postal code, or a city with its state, and how many miles around it. GraphQL sends one
- * object, and REST, whose queries are flat, four fields.
+ * The `near` input of a list: a ZIP code, or a city with its state, and the number of miles around it. GraphQL sends
+ * one object. REST, whose queries are flat, sends four fields.
  */
 import { z } from 'zod';
 import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
@@ -13,7 +13,7 @@ import { invalidField } from '../../../platform/call/validation.js';
 const zipCode = optionalText(TEXT.line);
 const cityOrState = optionalText(TEXT.line);
 
-/** The inputs of a list, in both forms. `listed` begins their descriptions: what lies near the place. */
+/** A list's inputs, in both forms. `listed` starts their descriptions: what is near the place. */
 export function nearInputs(listed: string, milesMax: number) {
   const miles = z.number().min(1).max(milesMax);
   const nearest = milesMax > NEAREST_MILES_MAX ? `, and to ${NEAREST_MILES_MAX} where the nearest come first` : '';
@@ -65,7 +65,7 @@ export function contradictionsInPlace(near: Near | null | undefined, flat: Flat)
   return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
 }
 
-/** Throws where a list cannot begin with the nearest: without a place, or so far around it that too many are near. */
+/** Throws if a list can't start with the nearest: without a place, or with a radius so large that too many are near. */
 export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'miles'> | null | undefined): void {
   if (!around) throw invalidField('orderBy', 'needs a place, and within how many miles');
   if (around.miles <= NEAREST_MILES_MAX) return;
@@ -84,14 +84,14 @@ function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typ
   return problems;
 }
 
-/** Where something may lie near by. */
+/** The area that is searched. */
 interface Around {
   readonly latitude: number;
   readonly longitude: number;
   readonly miles: number;
 }
 
-/** Null where no place is given; one that we do not know is refused. */
+/** Null if no place is given. An unknown place is refused. */
 export async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;
@@ -101,7 +101,7 @@ export async function placeAround({ near, ...flat }: NearInput): Promise<Around 
 
 const MILES_PER_DEGREE = 69;
 
-/** The bounding box for the index; the distance is then computed within it. Null where no place is given. */
+/** The bounding box for the index. The distance is then computed within it. Null if no place is given. */
 export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   const around = await placeAround(input);
   if (!around) return null;
@@ -111,13 +111,13 @@ export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   return { ...around, box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})` };
 }
 
-/** The service areas whose centre lies near enough. */
+/** The service areas whose center is near enough. */
 export async function areasAround({ latitude, longitude, miles }: Around): Promise<ContractorFilter['near']> {
   const names: string[] = [];
   const tenths: number[] = [];
   const high = (miles + 1) / MILES_PER_DEGREE;
   for (const area of await knownAreas()) {
-    // Most are left out by this alone.
+    // This check alone excludes most areas.
     if (Math.abs(area.latitude - latitude) > high) continue;
     const distance = milesBetween(area, { latitude, longitude });
     if (distance > miles) continue;

@@ -1,6 +1,6 @@
 /**
- * The coordinates of postal codes, cities and addresses, from an offline set of US postal codes. The set is large: it
- * is loaded when the server starts, or on first use where no server does.
+ * The coordinates of ZIP codes, cities, and addresses, from an offline data set of US ZIP codes. The set is large, so
+ * it is loaded at server startup, or on first use in a command.
  */
 import type { ZipCode } from 'zipcodes';
 import type { JobFields } from '../../rules/jobs/editing.js';
@@ -18,7 +18,7 @@ async function places() {
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
 
-/** Loads the set, which takes some 0.7 s of the processor: a request would wait for it, and so would all others. */
+/** Loads the set, which takes about 0.7 s of CPU. During a request, everything else would wait for it. */
 export async function loadPlaces(): Promise<void> {
   await places();
 }
@@ -60,7 +60,7 @@ export async function postalPlace(zipCode: string): Promise<ZipCode | undefined>
   return digits === undefined ? undefined : real((await places()).lookup(digits));
 }
 
-/** The centre of a city is the mean of its postal codes. */
+/** The center of a city is the mean of its ZIP codes. */
 export async function cityPlace(city: string, state: string): Promise<Point | undefined> {
   const codes = await codesOfCity(city, state);
   return codes.length > 0 ? middleOf(codes) : undefined;
@@ -85,7 +85,7 @@ async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
   return cities;
 }
 
-/** A service area whose place is known: a postal code, or a town with its state; in small letters. */
+/** A service area with a known place: a ZIP code, or a town with its state, in lowercase. */
 interface KnownArea {
   readonly name: string;
   readonly latitude: number;
@@ -94,7 +94,7 @@ interface KnownArea {
 
 let areas: readonly KnownArea[] | undefined;
 
-/** All of them, in the order of the set. They are made at the first use, which takes a quarter of a second. */
+/** All of them, in the data set's order. They are created on first use, which takes a quarter of a second. */
 export async function knownAreas(): Promise<readonly KnownArea[]> {
   const { codes } = await places();
   return (areas ??= areasOf(Object.values(codes)));
@@ -124,7 +124,7 @@ function spellingsOf(town: string): string[] {
   return [town, ...(town.startsWith('saint ') ? ['st. ', 'st '].map((saint) => town.replace('saint ', saint)) : [])];
 }
 
-/** Postal codes of the military and of single firms have the coordinates 0, 0. */
+/** Military ZIP codes and those of single companies have the coordinates 0, 0. */
 function real(place: ZipCode | undefined): ZipCode | undefined {
   return place && Number.isFinite(place.latitude) && place.latitude !== 0 && place.longitude !== 0 ? place : undefined;
 }

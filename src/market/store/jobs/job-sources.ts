@@ -123,15 +123,15 @@ function conditionOfPerson({ role, names, order }: ListKind): Condition | undefi
 }
 
 /**
- * The first of the jobs of one person, which are few enough to sort. In a sub-select, so that the planner finds them by
- * their index and does not look for them in the list of all jobs.
+ * The first of one person's jobs, which are few enough to sort. The subquery makes the planner use their index instead
+ * of looking for them in the list of all jobs.
  */
 function jobsOfPerson(kind: ListKind, ofPerson: Condition): GatherRows {
   return ($, scan) =>
     inFewJobs(kind, conditions(kind, $), $, sql`(select * from jobs where ${ofPerson($)} offset 0) jobs`)(scan);
 }
 
-/** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */
+/** Jobs that the contractor has bid on and that are no longer open. Open ones are found in the market. */
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   const closedJobs = ($: Placeholders<FilterValues>) => [isClosedToBids, ...conditions(kind, $)];
@@ -143,7 +143,7 @@ function ownJobs(kind: ListKind): GatherRows {
       : inFewJobs(kind, [isOwn($), ...closedJobs($)], $, sql`jobs`)(scan);
 }
 
-/** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */
+/** The jobs that the contractor has bid on, newest first. An index has them in job order. */
 function jobsBidOn($: Placeholders<FilterValues>, { positionCondition }: ScanLimit): SQL {
   const position = positionCondition([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own

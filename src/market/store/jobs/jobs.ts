@@ -1,5 +1,5 @@
 /**
- * Jobs: reading them, locking one, and changing its row. Whoever changes a job holds its lock and adds the events of
+ * Jobs: reads them, locks one, and changes its row. A caller that changes a job holds its lock and adds the events of
  * the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
@@ -19,24 +19,24 @@ import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.j
 
 export type { JobRow };
 
-/** Coordinates; `town` is the centre of the public city. */
+/** Coordinates. `town` is the center of the public city. */
 export interface Places {
   latitude: number | null;
   longitude: number | null;
   town: string | null;
 }
 
-/** A job, and what decides whether the viewer sees it, if the job's row alone does not. */
+/** A job, and the facts that decide whether the viewer sees it, if the job's row isn't enough. */
 export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 'ownBids' | 'isOwnerSuspended'>> {
   job: Job;
 }
 
 export const jobColumns = getTableColumns(jobs);
 
-/** The columns for finding the other parts of a job, and for checking its rules. */
+/** The columns for finding the other parts of a job and for checking its rules. */
 const REQUIRED_COLUMNS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
-/** The included columns, and those that the statement needs itself; the rows have no others. */
+/** The included columns, and those that the statement itself needs. The rows have no others. */
 export function jobFields({ job }: JobInclude, ...neededFields: readonly (keyof JobRow)[]): typeof jobColumns {
   return job ? narrow(jobColumns, job, [...REQUIRED_COLUMNS, ...neededFields]) : jobColumns;
 }
@@ -58,7 +58,7 @@ const selectJob = forEachRole((role) =>
   ),
 );
 
-/** One job, with the included parts, in the same statement. */
+/** One job with the included parts, in the same statement. */
 export async function readJob(
   db: Db,
   viewer: Viewer,
@@ -71,9 +71,9 @@ export async function readJob(
 }
 
 /**
- * The first lock of every operation that changes more than the job; the order of locks is job, bids, holds, accounts.
- * Later statements each see everything that was committed before they began, and so before the lock. A sub-select in
- * the locking statement itself would see the state before its wait.
+ * The first lock of every operation that changes more than the job. The order of locks is job, bids, holds, accounts. A
+ * later statement sees everything that was committed before it began, and so before the lock. A subquery in the locking
+ * statement itself would see the state before its wait.
  */
 export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: JobId }>, fields) =>
   builder
@@ -83,7 +83,7 @@ export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: J
     .for('update'),
 );
 
-/** The same lock, by way of a bid on the job. */
+/** The same lock, through a bid on the job. */
 export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholders<{ id: BidId }>, fields) =>
   builder
     .select(fields)
@@ -92,12 +92,12 @@ export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholde
     .for('update'),
 );
 
-/** Reads facts of a job; undefined if there is no such job. */
+/** Reads a job's facts. Undefined if there is no such job. */
 export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
 
 /**
- * Makes a function that reads the facts for a call, under the job's lock. Which they are is part of the text: if a
- * parameter decided, Postgres would plan each call anew.
+ * Creates a function that reads a call's facts, under the job's lock. The facts are part of the SQL. If a parameter
+ * selected them, Postgres would plan each call again.
  */
 export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
   const select = forEachRole((role) => {
@@ -144,7 +144,7 @@ export const insertJob = statement('insertJob', jobColumns, ($: Placeholders<New
     .returning(fields),
 );
 
-/** A trigger has inserted the row for the search already, in the same transaction. */
+/** A trigger has already inserted the row for the search, in the same transaction. */
 export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; town: string | null }>) =>
   builder
     .update(jobSearch)
@@ -152,7 +152,7 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
     .where(eq(jobSearch.jobId, $('id'))),
 );
 
-/** What changes in the row of a job. A change that has a new version has a new time, too, and so has a new state. */
+/** The changes to a job's row. A change with a new version also has a new time, and so does a new state. */
 export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
 
 const SET_BY_CHANGES = {
@@ -166,7 +166,7 @@ type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<Pick<Jo
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
-/** Changes a job that is locked; the statement has only the columns that change. */
+/** Changes a locked job. The statement has only the columns that change. */
 export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
   const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
   const update = updates(
@@ -189,7 +189,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   return { ...job, ...changes, ...row };
 }
 
-/** Deletes the draft; its events remain. */
+/** Deletes the draft. Its events remain. */
 export const deleteJob = statement('deleteJob', {}, ($: Placeholders<{ id: JobId }>) =>
   builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

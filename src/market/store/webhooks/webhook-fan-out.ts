@@ -50,12 +50,12 @@ const lockCursor = statement('lockCursor', { position: webhookCursor.position },
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
-/** The bidders of all events of a step together; an event of a job with more bidders is a step by itself. */
+/** The bidders on all events of one step. An event whose job has more bidders is a step of its own. */
 const BIDDERS_AT_ONCE = sql.raw('500');
 
 /**
- * The last position of a step, which is bounded by a number of events and of the people who may read them. Without any
- * endpoint it is the last position of all. Null if there are no new events.
+ * The last position of a step, which is limited by its number of events and of people who may read them. Without any
+ * endpoint, it is the last position of all. Null if there are no new events.
  */
 const selectStep = statement(
   'selectStep',
@@ -77,11 +77,12 @@ interface Candidate extends Receiver {
   readonly ownBids: readonly BidState[];
 }
 
-/** The awarded contractor has bid, too. */
+/** The awarded contractor has also bid. */
 const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwardedTo(sql`bid.contractor_id`));
 
 /**
- * Endpoints whose owners may read the event in `events` with its job in `jobs`, and that are subscribed to its type.
+ * Endpoints that are subscribed to the event's type and whose owners may read the event in `events` with its job in
+ * `jobs`.
  */
 const candidates = sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
@@ -139,13 +140,13 @@ const moveCursor = statement('moveCursor', {}, ($: Placeholders<{ upTo: string }
   builder.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 
-/** How many candidates are checked before the next statement, between which the event loop serves other work. */
+/** How many candidates are checked before the next statement, which lets the event loop do other work. */
 const CANDIDATES_A_TURN = 200;
 
 /**
  * Inserts deliveries of the next events to the endpoints whose owners may read them, and moves the cursor. Both are
- * committed together, so that no delivery is lost or made twice. False if there was nothing to do, or another instance
- * is doing it.
+ * committed together, so no delivery is lost or created twice. False if there was nothing to do, or another instance is
+ * doing it.
  */
 export function stepCursor(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {

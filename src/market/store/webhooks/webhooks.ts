@@ -1,4 +1,4 @@
-/** Webhook endpoints: inserts, changes, pauses and lists them. */
+/** Webhook endpoints: inserts, changes, pauses, and lists them. */
 import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -44,7 +44,7 @@ export const listWebhookEndpoints = pagedList({
       .$dynamic(),
 });
 
-/** The endpoint, and its owner. */
+/** The endpoint and its owner. */
 export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
@@ -55,7 +55,7 @@ export const selectWebhookEndpoint = statement(
       .where(and(eq(webhookEndpoints.id, $('id')), isThere)),
 );
 
-/** Locks the endpoint for a change, and returns its secrets too. */
+/** Locks the endpoint for a change, and also returns its secrets. */
 export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
@@ -67,7 +67,7 @@ export const lockWebhookEndpoint = statement(
       .for('no key update'),
 );
 
-/** Under the account's lock. */
+/** Runs under the account's lock. */
 export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
@@ -131,7 +131,7 @@ export const deleteWebhookEndpoint = statement(
       .returning(fields),
 );
 
-/** Pauses an endpoint by the service; one that is paused already keeps its reason. */
+/** Pauses an endpoint on behalf of the service. An endpoint that is already paused keeps its reason. */
 export const pauseWebhookEndpoint = statement(
   'pauseWebhookEndpoint',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
@@ -159,8 +159,8 @@ const selectSealedByOthers = statement(
 );
 
 /**
- * Encrypts secrets again that are not encrypted under the server's present key. `reseal` returns undefined for secrets
- * that it cannot decrypt, which stay unchanged.
+ * Encrypts secrets again that aren't encrypted with the server's current key. `reseal` returns undefined for secrets
+ * that it can't decrypt, which stay unchanged.
  */
 export async function resealWebhookSecrets(
   db: Db,
@@ -184,7 +184,7 @@ export async function resealWebhookSecrets(
   return resealCount;
 }
 
-/** All of a person's; their owner resumes them. */
+/** Pauses all of a person's endpoints. Their owner resumes them. */
 export const pauseEndpoints = statement(
   'pauseEndpoints',
   {},
