@@ -1,4 +1,4 @@
-/** The only reader of the environment. Everything is checked at once, and every wrong variable is named. */
+/** The only reader of the environment. Everything is checked together, and every wrong variable is named. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
@@ -45,7 +45,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
 
-/** Each variable, what it may hold, and what it is for; `.env.example` and the README are checked against this. */
+/** Each variable, its values, and its purpose. `.env.example` and the docs are checked against this. */
 export const VARIABLES = {
   NODE_ENV: z
     .enum(['production', 'development', 'test'], 'must be production, development or test')
@@ -192,21 +192,21 @@ export type Environment = z.infer<typeof schema>;
 export interface Config extends Environment {
   readonly budgets: Readonly<Record<BudgetName, number>>;
   readonly quotas: QuotaTable;
-  /** Variables of quotas that are set and that no release reads any more. */
+  /** Quota variables that are set but that no release reads anymore. */
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
-  /** Who can log in, where this is the demonstration. */
+  /** Who can log in, if this is the demo. */
   readonly demo?: DemoPeople;
 }
 
-/** `defaults` are used for variables that are not set; `options` of a command stand above variables. */
+/** `defaults` are used for unset variables. A command's `options` override variables. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = environment(),
   defaults: Readonly<Record<string, string>> = {},
   options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
-  // An empty variable counts as unset: compose files and shells write unset ones so.
+  // An empty variable counts as unset, because compose files and shells write unset ones that way.
   const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
   const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
   const result = schema.safeParse({ ...defaults, ...values });
@@ -224,12 +224,12 @@ export function readConfig(
   };
 }
 
-/** Each number of the quotas had a variable; three are left. */
+/** Each number in the quotas used to have a variable. Three are left. */
 function isWithoutEffect(name: string): boolean {
   return name.startsWith('SHARE_') && !(name in VARIABLES);
 }
 
-/** Includes the variables of a file `.env` in the working folder, which overrides nothing. */
+/** Includes the variables in a `.env` file in the working folder, which overrides nothing. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;

@@ -1,4 +1,4 @@
-/** The addresses for operators: liveness, readiness and metrics. */
+/** The addresses for operators: liveness, readiness, and metrics. */
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from '../platform/http/exchange.js';
 import { isLocal } from '../platform/http/local.js';
@@ -12,13 +12,13 @@ import { VERSION } from '../platform/version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
-  /** Whether an answer is to a probe, and says that all is well: otherwise probes would fill the log. */
+  /** True if a response to a probe says that all is well. Otherwise, probes would fill the log. */
   isRoutine(path: string, status: number): boolean;
 }
 
 const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** The pages to look at first, without a playground that is off. */
+/** The pages to look at first. Without the playground if it is off. */
 function guide({ playground }: Config) {
   return {
     graphql: '/graphql',
@@ -56,7 +56,7 @@ export function openOperatorAddresses(
     return status;
   }
 
-  /** Requests at the same time share one check, since anybody may ask. */
+  /** Concurrent requests share one check, because anybody may ask. */
   function checkReadiness(): Promise<string> {
     return (checking ??= readiness()
       .then(note)
@@ -91,7 +91,7 @@ export function openOperatorAddresses(
 }
 
 /**
- * In production, or if METRICS_TOKEN is set, local requests need the token too: a proxy on the same machine may forward
+ * In production, or if METRICS_TOKEN is set, local requests need the token too. A proxy on the same machine may forward
  * any client's requests without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {

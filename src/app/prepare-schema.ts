@@ -1,4 +1,7 @@
-/** What stands before the services at a start: the schema is migrated, or was, or whoever does that is waited for. */
+/**
+ * Runs before the services at startup: migrates the schema, checks that it is migrated, or waits for whoever migrates
+ * it.
+ */
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -39,7 +42,7 @@ export async function prepareSchema(
 
 const WAITED_FOR = new Set([OLDER_SCHEMA, UNREACHABLE, FULL]);
 
-/** Services that read a table which is not there yet could not even open. */
+/** Services that read a missing table couldn't even open. */
 async function untilMigrated(
   connection: Connection,
   say: (reason: string) => void,
@@ -58,7 +61,7 @@ async function untilMigrated(
   }
 }
 
-/** Listens once there is something to wait for, and answers probes alone: the server lives and is not ready. */
+/** Listens once there is something to wait for, and only responds to probes: the server is alive but not ready. */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';
   const server = createServer(({ url }, response) => {

@@ -1,5 +1,6 @@
 /**
- * Runs the server: configuration, database, services, APIs. Ends all of it on SIGTERM or SIGINT, in the opposite order.
+ * Runs the server: configuration, database, services, APIs. On SIGTERM or SIGINT, ends all of them in the opposite
+ * order.
  */
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
@@ -35,10 +36,10 @@ async function runUntilStopped(what: Run): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set and has no effect');
-  // graphql-js drops promises where a list fails synchronously. When one of them rejects later, that must not end the
-  // process, and all calls in it.
+  // graphql-js drops promises if a list fails synchronously. If one of them rejects later, that must not end the
+  // process and all of its calls.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
-  // Node ends the process even so, and prints its own text.
+  // Node still ends the process and prints its own message.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
   const stopping = new AbortController();
   const starting = start(what, config, log, closers, stopping.signal).catch(async (error: unknown) => {
@@ -61,14 +62,14 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info('stopped');
     endSoon();
   });
-  // Listens from the beginning: the first process of a container never gets a signal that it does not listen for.
+  // Listens from the start, because a container's first process never gets a signal that it doesn't listen for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closer = () => Promise<void>;
 
-/** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
+/** Each part is added to the list as soon as it is open, so a start that fails halfway closes all of them. */
 async function start(
   { command, whenOpen }: Run,
   config: Config,
@@ -77,7 +78,7 @@ async function start(
   stopping: AbortSignal,
 ): Promise<void> {
   const opening = openDatabase(config, log);
-  // Otherwise the first request with an address would load them. Meanwhile Postgres starts, in processes of its own.
+  // Otherwise, the first request with an address would load them. Meanwhile, Postgres starts in its own processes.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
@@ -94,7 +95,7 @@ async function start(
     log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)
     log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
-  // Not awaited: only emails depend on the mail server.
+  // Not awaited, because only emails depend on the mail server.
   void tellWhetherMailGoesOut(services, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
@@ -125,7 +126,7 @@ interface OpenDatabase {
   stop(): Promise<void>;
 }
 
-/** With a DATABASE_URL the module of the embedded database is not even loaded. */
+/** With a DATABASE_URL, the embedded database's module isn't even loaded. */
 async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATA_DIR } = config;
   if (url) {
@@ -157,7 +158,7 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
   };
 }
 
-/** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */
+/** An unusable DATABASE_URL is reported without a stack, because the place in our code doesn't help the operator. */
 function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
   const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
@@ -168,13 +169,13 @@ function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error:
   };
 }
 
-/** The error of Postgres or the network. Drizzle wraps it in one that holds the statement alone. */
+/** The error from Postgres or the network. Drizzle wraps it in one that has only the statement. */
 function reasonOfDatabase(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error ? error : reasonOfDatabase(error.cause);
 }
 
-/** Of a start that was asked to stop while it waited. */
+/** The error of a start that was told to stop while it waited. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
@@ -184,7 +185,7 @@ function once(work: (signal: string) => Promise<void>): (signal: string) => Prom
   return (signal) => (promise ??= work(signal));
 }
 
-/** Errors that were written for the operator are printed without a stack; all others with it. */
+/** Errors that were written for the operator are printed without a stack, all others with it. */
 function fail(error: unknown): void {
   const plain =
     error instanceof ConfigError ||
@@ -194,7 +195,7 @@ function fail(error: unknown): void {
   endSoon();
 }
 
-/** Open handles must not keep the process alive: a connection to a frozen database never closes. */
+/** Open handles must not keep the process alive. A connection to a frozen database never closes. */
 function endSoon(): void {
   setTimeout(() => process.exit(), 2_000).unref();
 }

@@ -1,6 +1,6 @@
 /**
- * The one HTTP server: it determines the caller's address, counts the request in their quotas, and passes it to the API
- * that it is for.
+ * The single HTTP server. It determines the caller's address, counts the request in their quotas, and passes it to the
+ * right API.
  */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
@@ -45,13 +45,13 @@ import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Finishes what was begun and stops. */
+  /** Finishes what has begun and stops. */
   close(): Promise<void>;
 }
 
-/** The status that proxies log for a client that left before the answer (nginx). */
+/** The status that proxies log for a client that left before the response (nginx). */
 const CALLER_LEFT = 499;
-/** The status that proxies answer when the server closes the connection without one. */
+/** The status that proxies return if the server closes the connection without a response. */
 const SERVER_LEFT = 503;
 
 const CUT_IN_STOPPING = 'this server stops: connection cut before the response';
@@ -70,7 +70,7 @@ export async function startServer(
   timeouts: Timeouts = TIMEOUTS,
 ): Promise<RunningServer> {
   const { quotas, metrics } = services;
-  // Node would refuse a missing Host itself, and not in the documented form.
+  // Node itself would reject a missing Host, but not in the documented form.
   const server = createServer({
     headersTimeout: timeouts.headMs,
     requestTimeout: timeouts.requestMs,
@@ -111,12 +111,12 @@ export async function startServer(
     const isGraphql = GRAPHQL_PATHS.includes(path);
     const address = isGraphql ? undefined : rest.find(path);
     const isApi = isGraphql || (address !== undefined && path.startsWith('/v1/'));
-    // Programs get an index at /, which is the operator's.
+    // Programs get an index at /, which is one of the operator's addresses.
     const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
     const page = isApi ? undefined : pageOf(exchange);
     if (!isForOperator && !page) record.api = isGraphql ? 'graphql' : 'rest';
     const preflight = isPreflight(exchange);
-    // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.
+    // A preflight isn't counted. No page could read its refusal, and the request that follows is counted.
     const caller = isForOperator || preflight ? undefined : admit(exchange);
     const problem = problemWithHead(exchange.request);
     if (problem) {
@@ -136,7 +136,7 @@ export async function startServer(
     return mailbox.handles(exchange) ? mailbox : pages.find((one) => one.handles(exchange.path));
   }
 
-  /** Counts the request in its caller's quota; throws a refusal if they have as many under way as they may. */
+  /** Counts the request in its caller's quota. Throws a refusal if they have too many in progress. */
   function admit(exchange: Exchange): Caller<Viewer, Services> {
     const caller = new Caller<Viewer, Services>(services, {
       record: exchange.record,
@@ -174,7 +174,7 @@ export async function startServer(
     });
   }
 
-  /** Of a request whose answer is complete or whose connection is closed: its metrics, and its line of the log. */
+  /** Records the metrics and the log line of a request whose response is complete or whose connection is closed. */
   function logClosed(exchange: Exchange, began: number): void {
     const { record, response } = exchange;
     const ms = (exchange.streamBeganMs ?? performance.now()) - began;
@@ -198,11 +198,11 @@ export async function startServer(
     else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
   }
 
-  /** Refuses a WebSocket by an ordinary HTTP answer, or passes it to GraphQL's streams. */
+  /** Rejects a WebSocket with an ordinary HTTP response, or passes it to GraphQL's streams. */
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Node has removed its own listener, and an 'error' event without a listener ends the process.
     socket.on('error', () => socket.destroy());
-    // Too many requests were sent ahead, or a client could not tell their answers from what follows them.
+    // Too many requests were sent ahead, or a client couldn't tell their responses from what follows them.
     if (answersUnderWay(socket).size > 0) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
@@ -230,7 +230,7 @@ export async function startServer(
   }
 
   server.maxRequestsPerSocket = 0;
-  // Node keeps one header more than are allowed, which shows that there are too many; it drops the others.
+  // Node keeps one header more than allowed, which shows that there are too many. It drops the others.
   server.maxHeadersCount = HEAD.headersMax + 1;
   server.on('request', handleRequest);
   server.on('checkExpectation', handleRequest);
@@ -257,13 +257,13 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Where people log in: in the app whose pages the email links open, if there is one. */
+/** Where people log in: the app whose pages the email links open, if there is one. */
 function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
   const page = APP_RESET_URL ?? APP_VERIFY_URL;
   return page === undefined ? undefined : new URL(page).origin;
 }
 
-/** Once it listens. */
+/** Available once it listens. */
 function urlOf(server: Server, host: string): string {
   return `http://${hostInUrl(host)}:${portOf(server)}`;
 }
@@ -273,7 +273,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** What a program calls itself is shown to people. */
+/** The name that a program gives itself, which is shown to people. */
 function programOf(header: string | undefined): string | null {
   return (
     header

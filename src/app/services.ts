@@ -1,6 +1,6 @@
 /**
- * Opens the services by the configuration, and closes them again. The server, the admin's commands and the tests share
- * this.
+ * Opens the services according to the configuration, and closes them. The server, the admin's commands, and the tests
+ * share this.
  */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -115,7 +115,7 @@ export async function openServices(
       log.warn({ err: error }, 'Redis unreachable: rates are counted in the memory of each instance'),
     onRedisBack: () => log.info('Redis reachable again: rates are counted there'),
   });
-  // Calls before this settles would be counted in memory, apart from those that other instances count in Redis.
+  // Calls before this settles would be counted in memory, separately from those that other instances count in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
   const keyUses = createKeyUses(db);
@@ -126,7 +126,7 @@ export async function openServices(
     connection: directly(connection),
     metrics,
     log,
-    // What is answered past a pooler does not mean that calls are.
+    // Responses that bypass the pooler don't mean that calls get responses.
     hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
   const services: Services = {

@@ -1,4 +1,4 @@
-/** What the metrics show of the services, besides what they count call by call. */
+/** What the metrics show about the services, in addition to what they count call by call. */
 import type { Services } from '../market/operations/services.js';
 import {
   countLockWaits,
@@ -68,7 +68,7 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
 
 const NO_FIGURES: Partial<Figures> = {};
 
-/** Every instance reports the same figures of the one market: a dashboard takes the greatest, not the sum. */
+/** Every instance reports the same figures for the one market. A dashboard takes the maximum, not the sum. */
 function watchMarket({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
@@ -94,7 +94,7 @@ function watchMarket({ metrics, db, databaseWatch }: Services): void {
 
 const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Number.NaN };
 
-/** Of all instances together; every instance reports the same value. */
+/** For all instances together. Every instance reports the same value. */
 function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway(databaseWatch, () => readWebhookFigures(db.forLong()));
   const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES.everyMs, FIGURES.databaseWaitMs);
@@ -111,7 +111,7 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
   metrics.gauge('webhook_endpoints_paused', 'Webhook endpoints that are paused.', async () => (await figures()).paused);
 }
 
-/** Does not wait for a database that is known to be away. */
+/** Doesn't wait for a database that is known to be down. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
     if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is away.');

@@ -1,16 +1,16 @@
-/** The lines at start: what it is doing and a welcome at a terminal, and log lines in production. */
+/** The lines at startup: the current step and a welcome in a terminal, log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { mailboxLink } from './mail-settings.js';
 
-/** What a start is doing, so that nobody looks at an empty terminal meanwhile. */
+/** Says what startup is doing, so nobody stares at an empty terminal. */
 export function tellStep(step: string, config: Config, log: Logger): void {
   if (config.NODE_ENV === 'production') log.info(step);
   else process.stdout.write(`  ${step} …\n`);
 }
 
 export function welcome(url: string, config: Config, log: Logger): void {
-  // Logged at any log level: an operator who starts a server waits for this line.
+  // Logged at any log level, because an operator who starts a server waits for this line.
   if (config.NODE_ENV === 'production')
     return log
       .child({}, { level: 'info' })

@@ -1,4 +1,4 @@
-/** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
+/** The domain's closed lists as GraphQL enums: uppercase on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
 import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
@@ -197,7 +197,7 @@ export const WebhookDeliveryStatus = choice(
   DELIVERY_STATES,
 );
 
-/** The enum that a choice names in its `enumName`. */
+/** The enum named in a value's `enumName`. */
 export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   UserType,
   EmailUndo,

@@ -1,4 +1,4 @@
-/** What GraphQL is told of this market. */
+/** The parts of this market that the GraphQL platform uses. */
 import type { GraphQLSchema } from 'graphql';
 import { OPERATIONS } from '../market/operations/index.js';
 import type { Graph } from '../platform/graphql/api.js';

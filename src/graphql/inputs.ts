@@ -1,6 +1,6 @@
 /**
- * Makes the input types from the schemas of the operations, so that REST and GraphQL accept the same input. The
- * operation checks the values; GraphQL only checks names, types and required fields.
+ * Creates the input types from the operations' schemas, so REST and GraphQL accept the same input. The operation checks
+ * the values. GraphQL only checks names, types, and required fields.
  */
 import { Arg, Field, ID, InputType } from 'type-graphql';
 import type { z } from 'zod';
@@ -12,7 +12,7 @@ interface InputClass {
   readonly description: string;
 }
 
-/** The input type of an operation, without the parameters that are separate arguments: an identifier, a version. */
+/** An operation's input type, without the parameters that are separate arguments: an identifier, a version. */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const kind = kindOf(schema);
   if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
@@ -27,7 +27,7 @@ export function inputOf(name: string, schema: z.core.$ZodType, description: stri
   return OperationInput;
 }
 
-/** A mutation's argument `input`, with the description of its type. */
+/** A mutation's `input` argument, with its type's description. */
 export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
   return Arg('input', () => type, { nullable: nullable === 'nullable', description: type.description });
 }

@@ -1,6 +1,6 @@
 /**
- * Reads nested objects for all their parents at once: a page of jobs takes as many statements as one job. Nothing is
- * cached between two reads, since a mutation may have run between them.
+ * Reads nested objects for all their parents together, so a page of jobs takes as many statements as one job. Nothing
+ * is cached between two reads, because a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
 import type { Caller } from '../market/operations/operation.js';
@@ -43,17 +43,16 @@ import { webhookDeliveriesOfMany, type WebhookDelivery } from '../market/store/w
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
-/** The value itself where it was read with its parent. */
+/** The value itself if it was read with its parent. */
 type MaybePromise<Value> = Value | Promise<Value | undefined>;
 
 /**
- * Every parent costs an operation at least 1, so that one statement can read for all parents, and never for more than
- * this.
+ * Every parent costs an operation at least 1, so one statement can read for all parents, and never for more than this.
  */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
 /**
- * Each loader is made on its first use: most nested objects were read in the same statement as their parents, and need
+ * Each loader is created on first use. Most nested objects were read in the same statement as their parents and need
  * none.
  */
 export class Loaders {
@@ -65,7 +64,7 @@ export class Loaders {
     return this.#loader('people', readPeople);
   }
 
-  /** The account of a profile. */
+  /** A profile's account. */
   userBehind(profile: ReadableHomeowner | ReadableContractor): MaybePromise<ReadableUser> {
     return profile.user ?? this.people.load(profile.userId).then((person) => person?.user);
   }
@@ -79,7 +78,7 @@ export class Loaders {
     return bid.bidder ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
-  /** A page of the reviews of a contractor. */
+  /** A page of a contractor's reviews. */
   reviewsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Review> | undefined> {
     const loader = this.#loader<ContractorId, Page<Review>>(`reviews ${JSON.stringify(page)}`, (db, _viewer, ids) =>
       reviewsOfMany(db, ids, page),
@@ -87,7 +86,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** A page of the jobs that a contractor was awarded, if the viewer may see it. */
+  /** A page of a contractor's awarded jobs, if the viewer may see it. */
   jobsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<ReadableJob> | undefined> {
     const loader = this.#loader<ContractorId, Page<ReadableJob>>(`jobs ${JSON.stringify(page)}`, (db, viewer, ids) =>
       jobsOfContractors(db, viewer, ids, page),
@@ -95,7 +94,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** A page of the bids of a contractor, if the viewer may see it. */
+  /** A page of a contractor's bids, if the viewer may see it. */
   bidsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Bid> | undefined> {
     const loader = this.#loader<ContractorId, Page<Bid>>(`bids ${JSON.stringify(page)}`, (db, viewer, ids) =>
       bidsOfContractors(db, viewer, ids, page),
@@ -124,7 +123,7 @@ export class Loaders {
     return this.#loader('bids', visibleBids);
   }
 
-  /** The account with this identifier, as the viewer may read it. */
+  /** The account with this identifier, as the viewer may see it. */
   userWith(id: UserId): Promise<ReadableUser | undefined> {
     return this.people.load(id).then((person) => person?.user);
   }
@@ -149,7 +148,7 @@ export class Loaders {
     });
   }
 
-  /** A page of the transfers of a user whose tokens the viewer may see. */
+  /** A page of a user's transfers, if the viewer may see their tokens. */
   transfersOf(user: UserId, page: SamePageRequest): Promise<Page<TokenTransfer> | undefined> {
     const loader = this.#loader<UserId, Page<TokenTransfer>>(
       `transfers ${JSON.stringify(page)}`,
@@ -161,7 +160,7 @@ export class Loaders {
     return loader.load(user);
   }
 
-  /** The viewer's own bids on a job, the newest first. */
+  /** The viewer's own bids on a job, newest first. */
   ownBidsOn(job: ReadableJob): MaybePromise<readonly Bid[]> {
     return partsOf(job).ownBids ?? this.#parts(job, { ownBids: {} }).then((parts) => parts?.ownBids);
   }
@@ -178,7 +177,7 @@ export class Loaders {
     return dispute === undefined ? this.#parts(job, { dispute: true }).then((parts) => parts?.dispute) : dispute;
   }
 
-  /** What the available actions of a job depend on, besides the job itself. */
+  /** The facts that a job's available actions depend on, in addition to the job itself. */
   factsOf(job: ReadableJob): MaybePromise<Partial<JobFacts>> {
     return partsOf(job).facts ?? this.#parts(job, { facts: true }).then((parts) => parts?.facts);
   }
@@ -191,7 +190,7 @@ export class Loaders {
     return this.#parts(job, include, { position: page.after ?? page.before, status }).then((parts) => parts?.bids);
   }
 
-  /** A page of the events of a job. */
+  /** A page of a job's events. */
   timelineOf(job: ReadableJob, page: NestedPage): MaybePromise<Page<JobEvent>> {
     const { timeline } = partsOf(job);
     if (isFirst(page, timeline)) return timeline;
@@ -200,7 +199,7 @@ export class Loaders {
     );
   }
 
-  /** A field has the same arguments for every job, so that one loader serves all of them. */
+  /** A field has the same arguments for every job, so one loader serves all of them. */
   #parts(job: ReadableJob, include: JobInclude, values: ListValues = {}): Promise<JobParts | undefined> {
     const name = JSON.stringify([include, values]);
     return this.#loader<ReadableJob, JobParts>(name, (db, viewer, jobs) =>
@@ -224,7 +223,7 @@ export class Loaders {
   }
 }
 
-/** The page of a list inside a job, and whether its total is selected. */
+/** A page of a list inside a job, and whether its total is selected. */
 interface NestedPage extends SamePageRequest {
   readonly total: boolean;
 }
@@ -234,7 +233,7 @@ function sizeOf(page: NestedPage) {
   return { size, total, start: startOf(page) };
 }
 
-/** Whether the page was read in the same statement as the job. */
+/** True if the page was read in the same statement as the job. */
 function isFirst<Row>(page: NestedPage, read: Page<Row> | undefined): read is Page<Row> {
   return startOf(page) === 'first' && page.size === read?.size;
 }

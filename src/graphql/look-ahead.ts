@@ -1,6 +1,6 @@
 /**
- * Says which parts of jobs a selection needs, so that they are read in the same statement as the jobs. It may miss a
- * part: the part's own resolver then reads it.
+ * Finds the parts of jobs that a selection needs, so they are read in the same statement as the jobs. If it misses a
+ * part, the part's own resolver reads it.
  */
 import {
   Kind,
@@ -15,12 +15,12 @@ import { PAGE } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import type { PersonFields } from '../market/store/people/people.js';
 
-/** For a field that answers one job. */
+/** For a field that returns one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
   return memoize(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
-/** For a field that answers a connection of jobs. */
+/** For a field that returns a connection of jobs. */
 export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   return memoize(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
@@ -29,12 +29,12 @@ export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   });
 }
 
-/** For a field that answers a connection: whether its total is selected. */
+/** For a field that returns a connection: true if its total is selected. */
 export function needsTotal(info: GraphQLResolveInfo): boolean {
   return selectsTotal(inside(info.fieldNodes, new Reading(info)));
 }
 
-/** The result for these fields; kept as long as the document where it does not depend on variables. */
+/** The result for these fields, kept as long as the document if it doesn't depend on variables. */
 const includes = new WeakMap<readonly FieldNode[], JobInclude>();
 
 function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
@@ -46,7 +46,7 @@ function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclud
   return include;
 }
 
-/** A document being read; it records whether a variable was used. */
+/** A document being read. It records whether a variable was used. */
 class Reading {
   usesVariables = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
@@ -80,12 +80,12 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   };
 }
 
-/** Sorted, so that the same fields make the same statement whatever their order in the document. */
+/** Sorted, so the same fields make the same statement whatever their order in the document. */
 function namesOf(fields: readonly FieldNode[]): readonly string[] {
   return [...new Set(fields.map(({ name }) => name.value))].toSorted();
 }
 
-/** A profile's own fields, and those of the account behind it. */
+/** A profile's own fields, and those of its account. */
 function personIn(fields: readonly FieldNode[], reading: Reading): PersonFields {
   return { user: namesOf(inside(withName(fields, 'user'), reading)), profile: namesOf(fields) };
 }
@@ -110,14 +110,14 @@ function selectsTotal(connection: readonly FieldNode[]): boolean {
   return TOTALS.some((name) => withName(connection, name).length > 0);
 }
 
-/** The fields that are selected of a connection's nodes. */
+/** The fields selected from a connection's nodes. */
 function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
   const edges = inside(withName(connection, 'edges'), reading);
   return inside([...withName(connection, 'nodes'), ...withName(edges, 'node')], reading);
 }
 
 /**
- * The size of the first page; undefined for any other page, for a filtered list, and for arguments that will be
+ * The size of the first page. Undefined for any other page, for a filtered list, and for arguments that will be
  * refused.
  */
 function firstPageSize({ arguments: args = [] }: FieldNode, reading: Reading): number | undefined {

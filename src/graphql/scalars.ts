@@ -6,11 +6,11 @@ export const DateTimeScalar = new GraphQLScalarType({
   description: 'A moment in UTC with milliseconds, as ISO 8601: `2026-05-04T12:30:00.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
   serialize: (value) => (value instanceof Date ? value.toISOString() : value),
-  // Internally a string: the operation's own schema checks that it is a time, as for REST.
+  // A string internally. As for REST, the operation's own schema checks that it is a time.
   parseValue: (value) => value,
 });
 
-/** Internally a string: the operation's own schema checks that it is a date, as for REST. */
+/** A string internally. As for REST, the operation's own schema checks that it is a date. */
 export const DateScalar = new GraphQLScalarType({
   name: 'Date',
   description: 'A calendar day, in no time zone: `2026-05-04`. An empty text that is sent counts as null.',
@@ -18,7 +18,7 @@ export const DateScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/** The payload of an event differs by type; fields that the viewer may not read are removed before this. */
+/** An event's payload differs by type. Fields that the viewer may not read have already been removed. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'An object whose fields depend on what it belongs to.',

@@ -71,9 +71,9 @@ export function createSchema(): GraphQLSchema {
         StreamResolver,
         WebhookResolver,
       ],
-      // type-graphql requires one where there are subscriptions; each subscription here opens its own stream.
+      // type-graphql requires one if there are subscriptions. Here, each subscription opens its own stream.
       pubSub: { publish: throwOnPubSub, subscribe: throwOnPubSub },
-      // The operations check their own input; a second check here could only differ.
+      // The operations check their own input. A second check here could only differ.
       validate: false,
     }),
   );

@@ -1,4 +1,4 @@
-/** How long the texts of an answer may be. A test checks every text of the schema. */
+/** The maximum lengths of the strings in a response. A test checks every string in the schema. */
 import { ADMIN_ACTION } from '../market/rules/entities/admin-action.js';
 import { API_KEY } from '../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../market/rules/entities/session.js';

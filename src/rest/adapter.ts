@@ -1,6 +1,6 @@
 /**
  * The REST API: finds the route, passes the request's input to the operation, and writes the result. It contains no
- * rule of the market.
+ * market rules.
  */
 import type { Exchange } from '../platform/http/exchange.js';
 import type { Caller } from '../market/operations/operation.js';
@@ -16,7 +16,7 @@ import { hasBody } from '../platform/openapi/route.js';
 import { ROUTES } from './routes.js';
 import { toWire } from '../platform/openapi/wire.js';
 
-/** Every page has the total of entries. */
+/** Every page has the total number of entries. */
 const WITH_TOTAL: JobInclude = { total: true };
 
 export interface RestApi {
@@ -46,7 +46,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   exchange.route = `${route.method} /v1${route.path}`;
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
-  // A function, so that the input is parsed after authentication and rate limit.
+  // A function, so the input is parsed after authentication and the rate limit.
   const read = async () => {
     if (body) await exchange.turnToParse(body);
     return (input = readInput(match, exchange, body));
@@ -70,7 +70,7 @@ async function dryRun(work: () => Promise<unknown>, { response }: Exchange, call
   return result;
 }
 
-/** Clients fail on an answer with long headers: then the header has only the numbers of effects. */
+/** Clients fail on a response with long headers. In that case, the header has only the numbers of effects. */
 function effectsHeader(effects: DryRunEffects): string {
   const whole = JSON.stringify(toWire(effects));
   return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));

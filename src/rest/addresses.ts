@@ -1,8 +1,8 @@
-/** Finds the route of a path and a method. Every path is served with the prefix `/v1` and without it. */
+/** Finds the route for a path and a method. Every path is served with the prefix `/v1` and without it. */
 import { refuse } from '../market/rules/errors.js';
 import { parametersOf, PATH_PARAMETER, type Route } from '../platform/openapi/route.js';
 
-/** The routes of one address, and the values of its path parameters. */
+/** The routes of one address, and its path parameters' values. */
 export interface AddressMatch {
   readonly routes: readonly Route[];
   readonly parameterValues: readonly string[];
@@ -15,7 +15,7 @@ export interface RouteMatch {
 
 export type Finder = (path: string) => AddressMatch | undefined;
 
-/** There are few paths: those without parameters are looked up, the others are tried one after another. */
+/** There are few paths. Those without parameters are looked up, and the others are tried one after another. */
 export function finderOf(routes: readonly Route[]): Finder {
   const exact = new Map<string, AddressMatch>();
   const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
@@ -37,7 +37,7 @@ export function finderOf(routes: readonly Route[]): Finder {
 
 const ANYTHING = '([^/]+)';
 
-/** Routes of one path may name its parameters differently. */
+/** Routes on the same path may name its parameters differently. */
 export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
   const byAddress = new Map<string, Route[]>();
   for (const route of routes) {

@@ -1,4 +1,4 @@
-/** Writes an answer: the result of an operation, or its refusal, as a status, headers and a body. */
+/** Writes a response: an operation's result, or its refusal, as a status, headers, and a body. */
 import { sendErrorPage } from '../platform/http/pages/error-page.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { setRefusalHeaders } from '../platform/http/refusal-headers.js';
@@ -30,7 +30,7 @@ export async function sendResult(
   exchange.sendJson(route.status, body);
 }
 
-/** Whether the client has the current version of the job, and asks only for a newer one (If-None-Match). */
+/** True if the client has the job's current version and asks only for a newer one (If-None-Match). */
 function isUnchanged(exchange: Exchange, { method }: Route): boolean {
   const tag = exchange.response.getHeader('ETag');
   return method === 'GET' && typeof tag === 'string' && exchange.clientHas(tag);
@@ -61,8 +61,8 @@ interface PageNumbers {
 }
 
 /**
- * Links the next page by its cursor, which is fast at any depth, and by its number, from which the answer to it can
- * link its previous page; links the other pages by their numbers. The last page is linked while the total is exact.
+ * Links the next page by its cursor, which is fast at any depth, and by its number, which lets the next response link
+ * its previous page. Links the other pages by number. The last page is linked if the total is exact.
  */
 function link(
   { path, response }: Exchange,
@@ -98,7 +98,7 @@ function link(
 }
 
 /**
- * The query from its parsed values: sixteen thousand spaces around a word, or zeros before a number, would make a
+ * The query from its parsed values. Sixteen thousand spaces around a word, or zeros before a number, would make a
  * header that clients fail on.
  */
 function parsedQuery(route: Route, input: Input): [name: string, value: string][] {
@@ -108,7 +108,7 @@ function parsedQuery(route: Route, input: Input): [name: string, value: string][
 
 const PAGE_FIELDS: readonly string[] = ['page', 'after'];
 
-/** The version of the answered job is its ETag, also where the job is a part of the answer. */
+/** The version of the returned job is its ETag, even if the job is only part of the response. */
 function setETag({ response }: Exchange, body: unknown): void {
   const job = isObject(body) && isObject(body.job) ? body.job : body;
   if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);

@@ -1,4 +1,4 @@
-/** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
+/** The bodies that aren't a single entity: sessions, the caller's own account, pages, plain success, and refusals. */
 import type { Variants } from '../platform/openapi/route.js';
 import { z } from 'zod';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
@@ -31,7 +31,7 @@ import { exampleOf } from '../platform/openapi/answer-schema.js';
 export const OWN_USER = unredactedEntity(USER);
 export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
 /**
- * The identifiers of a person's profiles: an admin needs them to verify a contractor, or to list a homeowner's jobs.
+ * The identifiers of a person's profiles. An admin needs them to verify a contractor, or to list a homeowner's jobs.
  */
 const PROFILES = {
   homeownerId: { type: idOf('homeowner').nullable(), description: 'The homeowner’s profile; null for everyone else.' },
@@ -70,7 +70,7 @@ export const CONTRACTOR_LIST_ITEM = entity(
   { ...CONTRACTOR.fields, distance: CONTRACTOR_DISTANCE },
 );
 
-/** A part, with the values of its example that differ, in REST's spelling. */
+/** A part, with the example values that differ, in REST's spelling. */
 function part<E extends Entity>(component: E, differences: object = {}) {
   const type: E['schema'] = component.schema;
   return { type, description: component.description, example: { ...exampleOf(component), ...differences } };

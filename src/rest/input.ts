@@ -1,5 +1,6 @@
 /**
- * Makes an operation's input from a request: body, query, path and precondition, with names in the domain's spelling.
+ * Creates an operation's input from a request's body, query, path, and precondition, with names in the domain's
+ * spelling.
  */
 import { parseJson } from '../platform/http/body.js';
 import type { Exchange } from '../platform/http/exchange.js';
@@ -26,7 +27,7 @@ export function readInput({ route, parameters }: RouteMatch, exchange: Exchange,
   return input;
 }
 
-/** A parameter of the path may be repeated in the body of a PUT, but not with another value. */
+/** A path parameter may be repeated in the body of a PUT, but not with another value. */
 function readBodyFields(
   route: Route,
   shape: Shape,
@@ -39,7 +40,7 @@ function readBodyFields(
   }
   const aliases = new Map(Object.entries(route.aliases ?? {}));
   const values = new Map<string, unknown>();
-  // Other names are read last, so that a contradiction is reported for them.
+  // Other names are read last, so a contradiction is reported for them.
   const entries = Object.entries(fields).toSorted(
     ([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)),
   );
@@ -57,7 +58,7 @@ function readBodyFields(
   return Object.fromEntries(values);
 }
 
-/** Reports unknown names as the client spelled them, along with the other invalid fields. */
+/** Reports unknown names as the client spelled them, together with the other invalid fields. */
 function readQuery(route: Route, shape: Shape, search: string, problems: Map<string, string>): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();
@@ -78,8 +79,8 @@ function queryParametersOf({ query = [] }: Route): string {
 }
 
 /**
- * A list is written with commas, or by repeating its name. Another field that is repeated becomes an array. Values are
- * appended without copying the array, since a query may name a field two thousand times.
+ * A list is written with commas or by repeating its name. Any other repeated field becomes an array. Values are
+ * appended without copying the array, because a query may name a field two thousand times.
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): void {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
@@ -97,10 +98,11 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
 }
 
 /**
- * A query contains only strings; one that looks like the expected type is converted, and the schema refuses the others.
+ * A query contains only strings. A string that looks like the expected type is converted, and the schema refuses the
+ * others.
  */
 function readText(value: string, kind: ShapeKind): unknown {
-  // In a query an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
+  // In a query, an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
   if (kind.is === 'timestamp') return value.replace(/ (?=\d\d:\d\d$)/, '+');
   if (kind.is === 'integer' && /^-?(0|[1-9]\d*)$/.test(value)) return Number(value);
   if (kind.is === 'number' && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value)) return Number(value);
@@ -109,8 +111,8 @@ function readText(value: string, kind: ShapeKind): unknown {
 }
 
 /**
- * The version that the caller has read. A proxy that compresses answers turns the ETag `"3"` into `W/"3"`, and clients
- * send that back: both mean the same version.
+ * The version that the caller has read. A proxy that compresses responses turns the ETag `"3"` into `W/"3"`, and
+ * clients send that back. Both mean the same version.
  */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;

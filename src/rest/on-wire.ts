@@ -1,4 +1,4 @@
-/** Converts the results that REST shows in another form than the operation returns, with names in REST's spelling. */
+/** Converts results that REST shows in a different form than the operation returns, with names in REST's spelling. */
 import type { Me } from '../market/operations/accounts/me.js';
 import type { readCatalog, readLifecycle } from '../market/operations/reference.js';
 import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';

@@ -1,4 +1,4 @@
-/** All REST routes, in the order of the documents. */
+/** All REST routes, in the order of the documentation. */
 import {
   endOtherSessions,
   endSession,
@@ -127,7 +127,7 @@ import {
 import { route, type Route } from '../platform/openapi/route.js';
 import { wireName } from '../platform/openapi/wire.js';
 
-/** Names from the first examples of the API, which still work. */
+/** Names from the API's first examples, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
@@ -160,7 +160,7 @@ interface Created {
   readonly id: string;
 }
 
-/** In the order of the documents. */
+/** In the order of the documentation. */
 const JOB_ROUTES = {
   updateJob: route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
   deleteJob: route('DELETE', '/jobs/{id}', deleteJob, {

@@ -1,4 +1,4 @@
-/** The description of a root field: that of its operation and, for an operation on a job, its effects. */
+/** A root field's description: its operation's, and its effects if it's an operation on a job. */
 import type { Operation } from '../../platform/call/operation.js';
 import { audienceOf, refusalCodesOf } from '../../market/operations/refusals.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
@@ -9,10 +9,7 @@ export function queryOptions({ name, description }: Pick<Operation<unknown, unkn
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }
 
-/**
- * Null where the mutation is refused: if it were non-null, a refusal would remove the answers of mutations that were
- * done before it.
- */
+/** Null if the mutation is refused. If it were non-null, a refusal would remove the results of earlier mutations. */
 export function mutationOptions(operation: Operation<unknown, unknown>) {
   const { name, description } = queryOptions(operation);
   const codes = refusalCodesOf(operation).map((code) => `\`${code}\``);

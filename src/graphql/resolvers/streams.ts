@@ -11,7 +11,7 @@ const AFTER = {
     'The position of the last event that was seen: what was missed since comes first. From now on by default.',
 };
 
-/** The methods only declare the arguments; each event is the value of the field. */
+/** The methods only declare the arguments. Each event is the field's value. */
 @Resolver()
 export class StreamResolver {
   @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: streamOf(streamJobEvents) })

@@ -1,4 +1,4 @@
-/** What admins did to others, as admins see it. */
+/** Admins' actions on others, as admins see them. */
 import { ObjectType } from 'type-graphql';
 import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 import { connectionType } from './connection.js';

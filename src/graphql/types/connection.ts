@@ -78,15 +78,15 @@ export class Connection<Node> {
     return this.#counted().then(({ isCapped }) => isCapped);
   }
 
-  /** Once for both fields. */
+  /** Counted once for both fields. */
   #counted(): Promise<Total> {
     return (this.#total ??= this.page.total());
   }
 }
 
 /**
- * A class, since an accessor in an object literal would give every page its own hidden class, kept until the next major
- * garbage collection.
+ * A class, because an accessor in an object literal would give every page its own hidden class, kept until the next
+ * major garbage collection.
  */
 class PageInfoOf<Node> implements PageInfo {
   constructor(

@@ -1,4 +1,4 @@
-/** A dispute, each stage with its texts, as its parties see it. */
+/** A dispute, with the statements of each stage, as its parties see it. */
 import { ObjectType } from 'type-graphql';
 import { DISPUTE, DISPUTE_PARTS } from '../../market/rules/entities/dispute.js';
 import { FieldsOf } from './field.js';

@@ -1,4 +1,4 @@
-/** Makes the fields of a GraphQL type from the fields of an entity. */
+/** Creates a GraphQL type's fields from an entity's fields. */
 import { Field, Float, ID, Int } from 'type-graphql';
 import type { ZodObject } from 'zod';
 import { isNullable, kindOf, type ShapeKind } from '../../platform/fields/shapes.js';
@@ -6,18 +6,18 @@ import { descriptionOf, entityOf, type Entity } from '../../platform/fields/enti
 import { ENUMS } from '../enums.js';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
 
-/** The options of a plain field. Its value is that of the row, which has null where the viewer may not read it. */
+/** The options of a plain field. Its value comes from the row, which has null if the viewer may not read it. */
 export function fieldOptions(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
 type ObjectClass = abstract new () => object;
 
-/** The class of each entity, for fields of other entities that contain it. */
+/** Each entity's class, for fields of other entities that contain it. */
 const classes = new Map<unknown, ObjectClass>();
 
 /**
- * Gives a class every field of an entity, but for those that a resolver gives another type; fields that only GraphQL
+ * Gives a class every field of an entity, except those that a resolver gives a different type. Fields that only GraphQL
  * has are written in the class itself.
  */
 export function FieldsOf({ fields, schema }: Entity, except: readonly string[] = []): (type: ObjectClass) => void {
@@ -38,7 +38,7 @@ function classOf(schema: ZodObject): ObjectClass {
   return assertExists(classes.get(schema), entityOf(schema).name);
 }
 
-/** The GraphQL type of a value, of an entity or of an input. */
+/** The GraphQL type of a value, an entity, or an input. */
 export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => ObjectClass): object {
   switch (kind.is) {
     case 'identifier':

@@ -1,4 +1,4 @@
-/** Jobs as clients see them, and what may be done with them. */
+/** Jobs as clients see them, and the actions available on them. */
 import { Field, Int, ObjectType } from 'type-graphql';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { JOB, JOB_WARNING } from '../../market/rules/entities/job.js';

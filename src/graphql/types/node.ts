@@ -1,4 +1,4 @@
-/** Objects that can be read by their identifier alone. */
+/** Objects that can be read by their identifier. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId, type IdKind } from '../../market/rules/ids.js';
 import { fieldOptions } from './field.js';

@@ -1,7 +1,7 @@
 /**
- * The payloads of mutations: each mutation has its own type, so that fields can be added, with the changed objects and,
- * for a signed-in caller, the `viewer`. Fields that are objects may be null: where one cannot be read, the mutation was
- * done even so, and its answer must not be lost.
+ * The payloads of mutations. Each mutation has its own type, so fields can be added. A payload has the changed objects
+ * and, for a signed-in caller, the `viewer`. Fields that are objects may be null: if one can't be read, the mutation
+ * has still been done, and its result must not be lost.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
 import { readMe } from '../../market/operations/accounts/me.js';
@@ -22,7 +22,7 @@ import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 @ObjectType()
 abstract class Payload {
-  /** type-graphql calls this unless the mutation has answered a `viewer` itself. */
+  /** type-graphql calls this unless the mutation itself has returned a `viewer`. */
   @Field(() => Viewer, { nullable: true, description: 'Oneself as one is now, tokens included.' })
   viewer(@Ctx() { caller }: Context): object {
     return performWithin(readMe, {}, caller);

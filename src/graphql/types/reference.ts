@@ -1,4 +1,4 @@
-/** The rules from which a client can build its forms and buttons. */
+/** The rules that a client can build its forms and buttons from. */
 import { ObjectType } from 'type-graphql';
 import {
   CATALOG,

@@ -1,4 +1,4 @@
-/** Log-ins that go on, as their owner sees them. */
+/** Active sessions, as their owner sees them. */
 import { ObjectType } from 'type-graphql';
 import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
 import { connectionType } from './connection.js';

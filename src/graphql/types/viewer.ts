@@ -1,4 +1,4 @@
-/** The caller’s own account, with which a client’s first query starts. */
+/** The caller's own account, which a client's first query starts with. */
 import { ObjectType } from 'type-graphql';
 import { VIEWER } from '../../market/rules/entities/session.js';
 import { FieldsOf } from './field.js';

@@ -1,4 +1,4 @@
-/** What a mail says: made from its row when it is sent, and again when it is shown, since no text of it is stored. */
+/** An email's text, generated from its row when it is sent, and again when it is shown, because no text is stored. */
 import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
@@ -26,7 +26,7 @@ const TEXTS: Readonly<Record<MailKind, MailText>> = {
   email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
-/** Where links lead: to pages of this server, or of an app of one's own, with `{token}` in its address. */
+/** Where links lead: to this server's pages, or to those of your own app, with `{token}` in the address. */
 export interface LinkAddresses {
   /** Where people reach this server, once it listens. */
   origin: string;
@@ -39,7 +39,9 @@ export interface ComposedMail {
   readonly html: string;
 }
 
-/** `nobody`: no account has the address, or the link has expired. `no token`: JWT_SECRET is another one here. */
+/**
+ * `nobody`: no account has the address, or the link has expired. `no token`: this server has a different JWT_SECRET.
+ */
 export function compose(
   mail: Mail,
   tokens: LinkTokens,
@@ -60,7 +62,7 @@ function textOf({ kind, hasExpired, userId, accountId }: Mail): MailText | undef
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];
 }
 
-/** Behind `#`, so that no server and no log gets the token. */
+/** After `#`, so the token reaches no server and no log. */
 function addressOf(page: LinkPage, token: string, { origin, pages }: LinkAddresses): string {
   return (pages[page] ?? `${origin}${page}#token={token}`).replaceAll('{token}', token);
 }

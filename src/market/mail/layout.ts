@@ -1,4 +1,4 @@
-/** The one layout of all mails, in plain text and in HTML that mail programs show on light and on dark screens. */
+/** The single layout of all emails: plain text, and HTML for light and dark screens. */
 import { escapeHtml } from '../../platform/http/pages/look.js';
 import type { MailText } from './text.js';
 

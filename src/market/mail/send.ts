@@ -1,4 +1,4 @@
-/** Hands a mail to the mail server, or keeps it for the page at /mailbox where there is none. */
+/** Passes an email to the mail server. Without one, keeps it for the page at /mailbox. */
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { MAIL } from '../rules/market-limits.js';
 import { isLoopback } from '../../platform/security/address.js';
@@ -8,12 +8,12 @@ import type { ComposedMail, LinkAddresses } from './compose.js';
 
 export type SendOutcome = 'sent' | 'stopped' | SendFailure;
 
-/** Why it was not sent. No address: what a server answers may hold one. */
+/** Why it wasn't sent. Without the address, which a server's response may contain. */
 export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
-  /** What is the end of it: its address is refused, or the mail itself. Undefined where it is to be sent again. */
+  /** Set if this is final: the address was refused, or the email itself. Undefined if the email will be sent again. */
   readonly end: 'refused' | 'given_up' | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Sender {
 }
 
 export interface MailSettings extends Sender {
-  /** Whether mails reach anybody: by a mail server, or on the page at /mailbox. */
+  /** True if emails reach anybody: through a mail server, or on the page at /mailbox. */
   readonly isOn: boolean;
   /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
   readonly mailboxSecret: string | undefined;
@@ -42,7 +42,7 @@ export interface MailSettings extends Sender {
 export function createSender({ url, from: { address, name } }: MailServer): Sender {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   const transport = createTransport({
-    // A server elsewhere gets neither password nor links in the clear, unless the URL itself allows it.
+    // A server elsewhere gets neither the password nor links unencrypted, unless the URL itself allows it.
     requireTLS: !isLoopback(new URL(url).hostname),
     connectionTimeout: MAIL.connectMs,
     greetingTimeout: MAIL.connectMs,
@@ -85,13 +85,13 @@ function failureOf(error: Partial<NodemailerError>): SendFailure {
   return { code, command, responseCode, end: endAfter(error) };
 }
 
-/** Of what a server refuses for good, only what it answers to the recipient is about the address. */
+/** Of a server's permanent rejections, only those of the recipient are about the address. */
 function endAfter({ command, permanent, response = '' }: Partial<NodemailerError>): SendFailure['end'] {
   if (permanent !== true) return undefined;
   if (command === 'DATA') return 'given_up';
-  // 5.7.x speaks of this server or of MAIL_FROM: a block list, a policy, a log-in that is asked for.
+  // 5.7.x is about this server or MAIL_FROM: a block list, a policy, or required authentication.
   return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
 }
 
-/** Where there is no mail server, `/mailbox` shows what was sent. */
+/** Without a mail server, `/mailbox` shows sent emails. */
 export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

@@ -1,4 +1,4 @@
-/** The tasks of mails: each makes a mail of its row and sends it, and records what came of it. */
+/** Email tasks. Each generates an email from its row, sends it, and records the outcome. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { MailId } from '../rules/ids.js';
@@ -30,7 +30,7 @@ export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metr
     if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
     const beganMs = performance.now();
     const outcome = await send(mail, composed, stop);
-    // The server may or may not have taken it: it is sent again, with the same Message-ID.
+    // The server may or may not have accepted it, so it is sent again with the same Message-ID.
     if (outcome === 'stopped') return { outcome: 'not run' };
     const durationMs = performance.now() - beganMs;
     if (typeof outcome === 'string') return endOfTask(id, outcome, durationMs);

@@ -1,10 +1,10 @@
 import { MAILS, type LinkKind } from '../rules/people/mail-kinds.js';
 
-/** What one kind of mail says; its link stands between `before` and `after`. */
+/** The text of one kind of email. Its link comes between `before` and `after`. */
 export interface MailText {
   readonly subject: string;
   readonly before: readonly string[];
-  /** What the link says; only a mail with a link has one. */
+  /** The link's text. Only an email with a link has one. */
   readonly action?: string;
   readonly after: readonly string[];
 }

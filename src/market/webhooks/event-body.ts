@@ -4,7 +4,7 @@ import type { ShownRow } from '../../platform/fields/entity.js';
 import type { JobEvent } from '../store/events/events.js';
 import { wireName, wireWriter } from '../../platform/openapi/wire.js';
 
-/** Without the contractor of the bid that an event is about: the bid itself has it, for viewers who may read it. */
+/** Omits the contractor of the bid that an event is about. The bid itself has it, for viewers who may read it. */
 export function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): ShownRow<typeof JOB_EVENT> {
   return { ...event, fields: fields && fields.map(wireName) };
 }

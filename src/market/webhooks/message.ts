@@ -1,4 +1,4 @@
-/** The request of a delivery: a body with the event as the endpoint's owner may read it now, and the signatures. */
+/** A delivery's request: a body with the event as the endpoint's owner may currently read it, and the signatures. */
 import { writeEvent } from './event-body.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
@@ -7,7 +7,7 @@ import { readEvent } from '../rules/reading/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
-/** Undefined where the endpoint's owner may not, or no longer, read the event. */
+/** Undefined if the endpoint's owner may not read the event, or no longer may. */
 export function webhookBody({
   eventType,
   receiver,
@@ -25,7 +25,7 @@ export function webhookBody({
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
-/** The secrets to sign with, the newest first; undefined if the newest cannot be decrypted. */
+/** The secrets to sign with, newest first. Undefined if the newest can't be decrypted. */
 export function decryptSecrets(
   { secrets, endpointId }: PendingDelivery,
   encryptor: Encryptor,

@@ -1,6 +1,7 @@
 /**
- * Sends one request to a webhook. The endpoint may be slow, may answer without end, or may have a name with a private
- * address: a request ends after ten seconds, only the beginning of the answer is read, and redirects are not followed.
+ * Sends one request to a webhook. The endpoint may be slow, may send an endless response, or may have a name with a
+ * private address. So a request ends after ten seconds, only the start of the response is read, and redirects aren't
+ * followed.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -14,10 +15,10 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** The outcome of a request: the endpoint has received it if `error` is null. */
+/** The outcome of a request. If `error` is null, the endpoint has received it. */
 export interface Outcome {
   readonly responseStatus: number | null;
-  /** The first characters of the answer. */
+  /** The first characters of the response. */
   readonly response: string | null;
   readonly error: string | null;
 }
@@ -28,11 +29,11 @@ export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outco
 interface PosterSettings {
   readonly addresses: AddressRules;
   readonly timeoutMs?: number;
-  /** Certificates to trust in place of the usual ones. */
+  /** Certificates to trust instead of the usual ones. */
   readonly ca?: string;
 }
 
-/** Connections that are not in use are kept for a short while, a few for each endpoint. */
+/** Unused connections are kept for a short while, a few per endpoint. */
 const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.placesPerKey, timeout: 5_000 };
 
 export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Post {
@@ -52,7 +53,7 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
         if (!isAnswered) reject(Object.assign(error, { wasReused: request.reusedSocket }));
       };
       request.on('error', fail);
-      // Node closes the connection without an event when the endpoint upgrades to a protocol that was not requested.
+      // If the endpoint upgrades to a protocol that wasn't requested, Node closes the connection without an event.
       request.on('close', () => fail(Object.assign(new Error('Closed.'), { code: 'ECLOSED' })));
       request.on('response', (response) => {
         isAnswered = true;
@@ -81,7 +82,7 @@ interface Answer {
   readonly text: string | null;
 }
 
-/** The endpoint may close an idle connection just when it is used again. */
+/** The endpoint may close an idle connection at the moment it is reused. */
 async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
@@ -93,7 +94,7 @@ async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answ
   }
 }
 
-/** The part of the answer within the time and the size limit; the connection is closed where there is more. */
+/** The part of the response within the time and size limits. If there is more, the connection is closed. */
 function firstBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -103,13 +104,13 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
       length += chunk.length;
       if (length >= WEBHOOKS.answerBytes) response.destroy();
     });
-    // The status decides; an answer whose body is cut off counts all the same.
+    // The status decides, so a response with a cut-off body still counts.
     response.on('error', () => {});
     response.on('close', () => resolve(Buffer.concat(chunks)));
   });
 }
 
-/** Without NUL, which Postgres cannot store in a text. */
+/** Without NUL, which Postgres can't store in text. */
 function asText(bytes: Buffer): string | null {
   const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
   return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);
@@ -130,7 +131,7 @@ function failure(error: string): Outcome {
   return { responseStatus: null, response: null, error: cut(error, WEBHOOKS.errorCharacters) };
 }
 
-/** By the code of the error. Its message would reveal addresses of the private network. */
+/** By error code. The error's message would reveal addresses in the private network. */
 const REASONS: Readonly<Record<string, string>> = {
   [NOT_PUBLIC]: 'The name leads to an address that is not public.',
   ENOTFOUND: 'There is no such name.',

@@ -1,4 +1,4 @@
-/** The tasks of webhooks: each sends a delivery to its endpoint, and records what came of it. */
+/** Webhook tasks. Each sends a delivery to its endpoint and records the outcome. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
@@ -57,7 +57,7 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
     const beganMs = performance.now();
     const message = webhookMessage(delivery, body, secrets, startedAt.getTime());
     const answer = await webhookMetrics.trackRequest(() => post(message, stop));
-    // The endpoint may or may not have received it: it is sent again.
+    // The endpoint may or may not have received it, so it is sent again.
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
     // The queue ends a task that has failed this often.
@@ -89,7 +89,7 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
   return { limits: TASKS.webhook, mayRun: isEndpointActive, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
 }
 
-/** How the metrics call an attempt, by how it leaves its delivery. */
+/** The metric's label for an attempt, by the resulting state of its delivery. */
 const METRIC_OF = { delivered: 'delivered', waiting: 'failed', failed: 'given_up' } as const;
 
 const HTTP_GONE = 410;

@@ -1,6 +1,6 @@
 /**
- * Queues what is sent to webhooks. One instance at a time, which locks a cursor in the database, inserts the deliveries
- * of new events and their tasks; new positions and a timer start it.
+ * Enqueues webhook deliveries. One instance at a time locks a cursor in the database and inserts the deliveries of new
+ * events with their tasks. New positions and a timer start it.
  */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
@@ -36,7 +36,7 @@ export async function openWebhooks({
   if (resealCount > 0)
     log.info({ endpoints: resealCount }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
 
-  /** While no user has an endpoint, events only move the cursor: the timer does that. */
+  /** While no user has an endpoint, events only move the cursor, and the timer does that. */
   let hasEndpoints = false;
   const fanOut = repeat(
     async () => {

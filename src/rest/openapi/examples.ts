@@ -1,4 +1,4 @@
-/** An example of every request and of every answer: Hanna’s sink, which Carl repairs. */
+/** An example of every request and every response: Hanna's sink, which Carl repairs. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { Operation } from '../../platform/call/operation.js';
 import { BID_TRANSITIONS, type BidOperationName } from '../../market/rules/bids.js';
@@ -31,7 +31,7 @@ const LINK_TOKEN = 'q6iJcQh0wVtZ0m3m1yB5l0dVv8mCw1rJq0k2ZxT4u7E';
 
 type Examples = { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> | null };
 
-/** In the spelling of the domain. Operations on jobs and bids that take no body are null here. */
+/** In the domain's spelling. Operations on jobs and bids that take no body are null here. */
 const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, object | null>> = {
   signUpHomeowner: { ...PERSON, referralCode: null },
   signUpContractor: {
@@ -104,7 +104,7 @@ export function requestExample({ operation }: Route): unknown {
   return toWire(REQUEST_OF.get(operation) ?? undefined);
 }
 
-/** The example of what is shown, as it is after this very call. */
+/** The example of the returned object, as it is right after this call. */
 export function answerExample(route: Route): unknown {
   if (isList(route)) return exampleOf(pageOf(rowOf(route)));
   const { name } = route.operation;
@@ -137,7 +137,7 @@ function stateAfter(operation: string): JobState {
   return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
 }
 
-/** An end may come before the award; the example of a job that ended well had one. */
+/** An end may come before the award. The example of a job that ended well had one. */
 function jobIn(status: JobState): object {
   const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
   return merge(exampleOf(SHOWN_JOB), {
@@ -151,7 +151,7 @@ function merge(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
-/** The keys that belong to each code, besides the sentence that all refusals have. */
+/** Each code's own keys, in addition to the message that all refusals have. */
 const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },

@@ -1,4 +1,4 @@
-/** Makes the OpenAPI document from the routes and the operations' inputs. */
+/** Generates the OpenAPI document from the routes and the operations' inputs. */
 import { JSON_TYPE } from '../../platform/http/exchange.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
@@ -26,24 +26,26 @@ import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 
-/** The document at both its addresses, and the index that leads to it. The server's own is known once it listens. */
+/**
+ * The document at both its addresses, and the index that leads to it. The server's own URL is known once it listens.
+ */
 export function openDescription(serverUrl: () => string): Pages {
   const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
   const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };
   return openPages({ '/v1/openapi.json': file, '/openapi.json': file, '/v1': index, '/v1/': index });
 }
 
-/** Every address with the methods that it takes. */
+/** Every address with its methods. */
 function addresses() {
   const paths: Record<string, string[]> = {};
   for (const route of ROUTES) (paths[documentedPath(route)] ??= []).push(route.method);
   return { reference: '/v1/docs', openapi: '/v1/openapi.json', lifecycle: '/lifecycle', paths };
 }
 
-/** Where a server is that was started without settings: linters take localhost for a mistake. */
+/** The address of a server started without settings. Linters report localhost as a mistake. */
 const USUAL_SERVER = 'http://127.0.0.1:4000';
 
-/** Programs that read the document from a file take no address that is relative to it. */
+/** Programs that read the document from a file don't accept a server URL that is relative to it. */
 export function openapi(serverUrl = USUAL_SERVER) {
   const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseParts() });
   const { paths: pathItems, webhooks, schemas, ...parts } = part;

@@ -1,4 +1,4 @@
-/** Documents the responses: for each address its success and its refusals by status, and their shared components. */
+/** Documents the responses: each address's success and its refusals by status, and their shared components. */
 import { isRepeatable } from '../../platform/call/operation.js';
 import {
   ERROR_CODES,
@@ -79,7 +79,7 @@ function refusal(route: Route, codes: readonly ErrorCode[]) {
     : refusalResponse(codes, { type: 'string', enum: codes, enumName: listName(route, codes) });
 }
 
-/** Generators of code read `const` and `enum` only beside a `type`. */
+/** Code generators read `const` and `enum` only next to a `type`. */
 function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
   const ofTheseCodes = {

@@ -1,12 +1,11 @@
 /**
- * Makes the samples of the reference runnable unchanged and repeatedly. An email of an example can be registered only
- * once, and its identifiers do not exist: so the page sends new emails, and the identifiers that the server returned
- * last.
+ * Makes the reference's samples runnable unchanged and repeatedly. An example's email can be registered only once, and
+ * its identifiers don't exist. So the page sends new emails and the identifiers that the server returned last.
  */
 import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 
-/** The text of the API's description. */
+/** The text for the API's description. */
 export const SAMPLES_DESCRIPTION = [
   '- **Trying it out.** The reference page sends an address at `example.com` with a number that makes it fresh at each',
   'sign-up, so that a sign-up can be sent again and again; a log-in sends the newest one. The identifiers of the',
@@ -14,7 +13,7 @@ export const SAMPLES_DESCRIPTION = [
   'Sign up, create a job, publish it: each call goes on where the last one ended.',
 ].join(' ');
 
-/** Functions that the page's script contains; they run in a browser. */
+/** Functions that the page's script contains. They run in a browser. */
 export const SAMPLES_SCRIPT = `
   const PREFIXES = ${JSON.stringify(Object.values(ID_PREFIXES))};
   const EXAMPLE = '${exampleId('job').split('_')[1]}';

@@ -1,4 +1,4 @@
-/** What each operation is called in a few words, where documents and generated clients list it. */
+/** Each operation's name in a few words, for documents and generated clients that list it. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { BidOperationName } from '../../market/rules/bids.js';
 import type { JobOperationName } from '../../market/rules/lifecycle.js';

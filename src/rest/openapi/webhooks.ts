@@ -1,4 +1,4 @@
-/** Documents what is sent to a webhook endpoint, as `market/webhooks/message.ts` makes it. */
+/** Documents the requests to a webhook endpoint, as `market/webhooks/message.ts` creates them. */
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { entity, type Entity } from '../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../../market/rules/events.js';
@@ -53,7 +53,7 @@ function header(name: string, description: string, example: string) {
 
 const ATTEMPTS = WEBHOOKS.retryAfterSeconds.length + 1;
 
-/** By the name of each in the document. */
+/** By each one's name in the document. */
 export const WEBHOOKS_SENT = {
   jobEvent: sent(
     'receiveJobEvent',

@@ -1,4 +1,4 @@
-/** What can be done with a job: one method for each mutation. */
+/** The things you can do with a job: one method per mutation. */
 import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { createJob, deleteJob, updateJob } from '../../../market/operations/jobs/edit.js';
 import { reviewJob } from '../../../market/operations/jobs/review.js';
@@ -50,7 +50,7 @@ const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating an
 const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
 const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
 
-/** The arguments of every mutation of a job besides its input. */
+/** The arguments of every job mutation in addition to its input. */
 @ArgsType()
 class JobArgs {
   @Field(() => ID, { description: 'The job.' })
@@ -67,7 +67,7 @@ const OnJob = () => Args(() => JobArgs);
 
 const jobPayload = (job: ReadableJob) => ({ job });
 
-/** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
+/** In each method, the job comes after the input, so it is the one in the argument `id` even if the input has one. */
 @Resolver()
 export class JobMutations implements Readonly<Record<JobMutationName, (...args: never[]) => unknown>> {
   @Mutation(() => PAYLOADS.CreateJobPayload, mutationOptions(createJob))

@@ -1,6 +1,6 @@
 import type { MailText } from '../text.js';
 
-/** In place of the confirmation, where the address is another account's already. */
+/** Sent instead of the confirmation if the address already belongs to another account. */
 export const EMAIL_TAKEN: MailText = {
   subject: 'Your email address has an account already',
   before: [

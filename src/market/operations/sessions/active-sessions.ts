@@ -1,4 +1,4 @@
-/** One’s own log-ins: what goes on where, and its end. */
+/** The caller's own sessions: lists them and ends them. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { SessionId } from '../../rules/ids.js';

@@ -1,5 +1,5 @@
 /**
- * API keys for programs, which cannot log in again every fifteen minutes. Only a session may create, list and revoke
+ * API keys for programs, which can't log in again every fifteen minutes. Only a session may create, list, and revoke
  * keys.
  */
 import { z } from 'zod';

@@ -26,7 +26,7 @@ export async function endSessionsAndKeys(call: EndingCall, userId: UserId): Prom
   announceAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId }));
 }
 
-/** Returns how many. */
+/** Returns the number of ended sessions. */
 export async function endOtherLogIns(
   call: EndingCall,
   { userId, sessionId }: Pick<NamedSession, 'userId'> & { readonly sessionId: SessionId | null },

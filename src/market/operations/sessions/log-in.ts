@@ -1,4 +1,4 @@
-/** Log-in, refresh and log-out. */
+/** Login, refresh, and logout. */
 import { z } from 'zod';
 import { unauthorized, type UNAUTHORIZED_MESSAGES } from '../../rules/errors.js';
 import { suspended } from '../../rules/people/suspension.js';
@@ -39,11 +39,12 @@ export const logIn = operation({
     const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
-      // The log shows the account's id, so that the operator can find the attempts of a user who reports their email.
+      // The log shows the account's ID, so an operator can find the attempts on the account of a user who reports their
+      // email.
       caller.request.record.account = account?.user.id;
-      // An unknown email takes a comparison of the same duration, so that timing reveals no more than the answer.
+      // An unknown email takes an equally long comparison, so the timing reveals no more than the response.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-        // The hashing queue refused the comparison, so that this does not count as an attempt.
+        // The hashing queue refused the comparison, so this doesn't count as an attempt.
         await consume.refund();
         throw error;
       });
@@ -94,7 +95,7 @@ export const refreshSession = operation({
 
 type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
-/** Exchanges a refresh token for its successor. An ended session is refused before any defect of the token. */
+/** Exchanges a refresh token for its successor. An ended session is refused before the token is checked. */
 async function successorOf(
   call: Pick<Call<null>, 'db' | 'services' | 'caller'>,
   token: string,
@@ -109,7 +110,7 @@ async function successorOf(
     const [successor] = services.refreshTokens.successorsOf(token, readAt);
     const successorToken = await replaceRefreshToken(db, token, readAt, successor);
     if (successorToken) return successorToken;
-    // A concurrent call has used the token meanwhile.
+    // A concurrent call has used the token in the meantime.
     const tokenNow = await findRefreshToken(db, token);
     if (!tokenNow) throw refusal('invalid');
     return successorOf(call, token, tokenNow);

@@ -1,4 +1,4 @@
-/** The answer to a log-in, a sign-up and a refresh. */
+/** The result of a login, a signup, or a refresh. */
 import type { Contractor, Homeowner, User } from '../../store/accounts/accounts.js';
 import type { OpenedSession } from '../../store/sessions/sessions.js';
 import type { UserId } from '../../rules/ids.js';

@@ -1,4 +1,4 @@
-/** Finds the viewer of a call: the user of a session, or of an API key. */
+/** Finds the viewer of a call: the user of a session or of an API key. */
 import type { NoViewer, Viewers } from '../../../platform/call/services.js';
 import type { ActiveSessions } from '../../../platform/live/revocation-feed.js';
 import type { Viewer } from '../../rules/viewer.js';

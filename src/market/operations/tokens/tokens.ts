@@ -1,4 +1,4 @@
-/** The caller's tokens: the balance and its transfers; corrections and the audit by admins. */
+/** The caller's tokens: the balance and its transfers. Also adjustments and the audit, for admins. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -37,7 +37,7 @@ function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefine
   return userId ?? viewer.userId;
 }
 
-/** Whether the viewer may see a person's balance and transfers. */
+/** True if the viewer may see a person's balance and transfers. */
 export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
   return viewer.role === 'admin' || viewer.userId === userId;
 }
@@ -138,14 +138,14 @@ export const adjustTokens = operation({
         return transfer;
       })
       .catch((error: unknown) => {
-        // Two calls have used the reference at once, for two accounts.
+        // Two concurrent calls used the reference for two accounts.
         throw violatedConstraint(error) === REFERENCE_TAKEN ? referenceReused() : error;
       }),
 });
 
 type Adjustment = Parameters<(typeof adjustTokens)['run']>[1];
 
-/** The transfer that was made under this reference, for the same adjustment. */
+/** The transfer made under this reference, for the same adjustment. */
 async function earlierTransfer(
   tx: Db,
   { userId, amount, reason }: Adjustment,
@@ -176,7 +176,7 @@ export const auditTokens = operation({
   input: emptyInput,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
-      // One statement each, the mismatches first: an account that is opened in between is then only counted.
+      // One statement each, mismatches first. An account that is opened in between is then only counted.
       const mismatches = await selectMismatches(tx, {});
       const [counts] = await countLedger(tx, {});
       return {

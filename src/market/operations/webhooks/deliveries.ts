@@ -44,7 +44,7 @@ export const listWebhookDeliveries = operation({
   },
 });
 
-/** For the owner of its endpoint, and for admins. */
+/** For its endpoint's owner, and for admins. */
 export async function findDelivery(db: Db, viewer: Viewer, id: WebhookDeliveryId): Promise<WebhookDelivery> {
   const [endpoint] = await selectEndpointOfDelivery(db, { id });
   if (!endpoint) throw noSuchDelivery();

@@ -108,7 +108,7 @@ export const readWebhookEndpoint = operation({
   run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
 });
 
-/** Refuses all but the owner and admins. */
+/** Refuses everyone except the owner and admins. */
 export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -116,7 +116,7 @@ export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: Webhook
   return row.endpoint;
 }
 
-/** Refuses all but the owner. */
+/** Refuses everyone except the owner. */
 export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -214,7 +214,7 @@ export const rotateWebhookSecret = operation({
     });
     return { webhook, secret };
 
-    /** Encrypts all of an endpoint's secrets under one key; secrets that cannot be decrypted any more are dropped. */
+    /** Encrypts all of an endpoint's secrets with one key. Secrets that can no longer be decrypted are dropped. */
     function reseal(one: StoredSecret): StoredSecret[] {
       const text = encryptor.open(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: encryptor.encrypt(text, endpoint) }];
@@ -222,7 +222,7 @@ export const rotateWebhookSecret = operation({
   },
 });
 
-/** Keeps the newest of the old secrets; none of them signs for longer than a day. */
+/** Keeps the newest old secrets. None of them signs for longer than a day. */
 function expiringSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets
     .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))
