@@ -9,15 +9,14 @@ export const settings = {
   test: {
     exclude,
     setupFiles: ['reflect-metadata'],
-    // A busy machine takes long: these are for what hangs.
+    // These timeouts are for tests that hang. A busy machine takes long.
     testTimeout: 300_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 100_000 } },
-    // Most of a test's time is waiting for a database or another process: a worker more than there are cores keeps them
-    // busy.
+    // A test mostly waits for a database or another process. One more worker than cores keeps the cores busy.
     maxWorkers: availableParallelism() + 1,
   },
-  // Two copies of graphql in one process refuse each other's schemas.
+  // Two copies of graphql in one process reject each other's schemas.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
 } satisfies TestProjectInlineConfiguration;
 
@@ -27,12 +26,12 @@ const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 const testsWith = (pattern: RegExp) => tests.filter((path) => pattern.test(readFileSync(path, 'utf8')));
 
-/** Start processes, and end what is left of them after each test; or look at what a build has made. */
+/** These start processes and end what is left of them after each test, or look at the output of a build. */
 const starting = testsWith(/\/(?:processes|clone)\.js'/);
 
 /**
- * Loading the server takes some three seconds of CPU, so the files that a worker runs share its modules. These do not:
- * they put another module or clock in the place of one, or count sockets and turns of the event loop.
+ * Loading the server takes about three seconds of CPU, so a worker's files share its modules. These don't: they replace
+ * a module or the clock, or count sockets and turns of the event loop.
  */
 const alone = [
   ...testsWith(/vi\.(mock|resetModules|useFakeTimers)\(/),

@@ -1,4 +1,4 @@
-/** `npm start`: the server as it is configured. */
+/** `npm start`: the server, as configured. */
 import { PORT_OPTION, readCommand, type Command } from './commands/command.js';
 import { readConfig } from './app/config.js';
 import { run } from './app/run.js';

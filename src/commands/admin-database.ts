@@ -1,4 +1,4 @@
-/** How a command finds the database, whether a server is running or not. */
+/** Finds the database for a command, whether a server is running or not. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
-/** A command signs no tokens: without a configured secret it neither asks for one nor stores a new one. */
+/** A command signs no tokens. Without a configured secret, it neither asks for one nor stores a new one. */
 export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
@@ -18,7 +18,7 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
-  /** Without the password: an operator who meant another one notices. */
+  /** Without the password, so an operator who meant another database notices. */
   name: string;
   stop(): Promise<void>;
 }> {
@@ -27,7 +27,7 @@ export async function reachDatabase({
   return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
-/** It may be running inside a server already; then this command joins it there. */
+/** It may already be running inside a server. The command then joins it there. */
 export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
@@ -39,7 +39,7 @@ function nameOf({ host, pathname }: URL): string {
   return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
 }
 
-/** A command does not migrate, which is a step of its own while servers run. */
+/** A command doesn't migrate, because that is a separate step while servers run. */
 export async function assertSchema(connection: Connection): Promise<void> {
   const db = connect(connection, { poolSize: 1 });
   const reason = await unreadinessOf(db).finally(() => db.close());
@@ -47,7 +47,7 @@ export async function assertSchema(connection: Connection): Promise<void> {
 }
 
 /**
- * Without the server's environment a command would make a second database, which no server reads, and still report
+ * Without the server's environment, a command would create a second database that no server reads, and still report
  * success.
  */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {

@@ -57,7 +57,7 @@ async function audit(): Promise<void> {
   }
 }
 
-/** Reads one line of standard input; a terminal gets a prompt, and does not show what is typed. */
+/** Reads one line from standard input. In a terminal, shows a prompt and hides what is typed. */
 function readPassword(): Promise<string> {
   const atTerminal = process.stdin.isTTY;
   if (atTerminal) process.stderr.write('Password: ');

@@ -1,10 +1,10 @@
-/** The options of `npm start`, `demo`, `seed`, `admin` and `migrate`: read here, and printed for `--help`. */
+/** The options of `npm start`, `demo`, `seed`, `admin`, and `migrate`: reads them, and prints them for `--help`. */
 import { parseArgs } from 'node:util';
 
 export interface Command {
   /** As it is typed, such as `npm start`. */
   readonly name: string;
-  /** What stands behind the name besides options. */
+  /** The arguments after the name that aren't options. */
   readonly operands?: string;
   readonly does: string;
   readonly options: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface Command {
 
 export const PORT_OPTION = { port: 'the port to listen on, such as 4001, in place of PORT; 0 takes a free one' };
 
-/** Prints the help and ends the process where that is asked for. Throws at an option that the command does not have. */
+/** Prints the help and ends the process if requested. Throws if the command doesn't have an option. */
 export function readCommand(command: Command) {
   const named = Object.keys(command.options).map((name) => [name, { type: 'string' }] as const);
   const options = { ...Object.fromEntries(named), help: { type: 'boolean', short: 'h' } } as const;

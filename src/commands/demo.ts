@@ -1,4 +1,4 @@
-/** `npm run demo`: the server with a small town in it, on a database of its own. */
+/** `npm run demo`: the server with a small town in it, on its own database. */
 import { PORT_OPTION, readCommand, type Command } from './command.js';
 import { readConfig } from '../app/config.js';
 import { run } from '../app/run.js';
@@ -26,7 +26,7 @@ run({
   command: COMMAND.name,
   config: () => ({ ...readConfig(undefined, DEFAULTS, { PORT: readCommand(COMMAND).values.port }), demo: DEMO }),
   whenOpen: async (url, config, log) => {
-    // Hundreds of requests make the town; what people ask of it is logged as by every server.
+    // Hundreds of requests create the town. People's own requests are logged as on every server.
     log.level = 'warn';
     if (!(await isThere(url))) await play(url, (step) => tellStep(step, config, log));
     log.level = config.LOG_LEVEL;

@@ -1,4 +1,4 @@
-/** `npm run migrate`: brings the schema to what this build knows, while servers run. */
+/** `npm run migrate`: brings the schema to the version that this build knows, while servers run. */
 import { assertDatabaseExists, configOfCommand, reachDatabase } from './admin-database.js';
 import { readCommand } from './command.js';
 import { migrate } from '../platform/db/migrate.js';
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const reason = new Error('Stopped before all migrations had run; what had, is kept.');
   let running = '';
   const stop = () => {
-    // Its transaction ends with the connection; what runs outside one goes on in the database.
+    // Its transaction ends with the connection. Statements outside a transaction continue in the database.
     if (stopping.signal.aborted) process.exit(1);
     if (running !== '') say(`Stopping after ${running}; the same signal again stops at once.`);
     stopping.abort(reason);

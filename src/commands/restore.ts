@@ -1,4 +1,4 @@
-/** `npm run restore -- <folder>`: makes the embedded database anew from a backup, and checks it. */
+/** `npm run restore -- <folder>`: recreates the embedded database from a backup, and checks it. */
 import { resolve } from 'node:path';
 import { configOfCommand, reachEmbedded } from './admin-database.js';
 import { auditDatabase } from '../market/store/ledger/audit.js';

@@ -1,4 +1,4 @@
-/** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids and all that happened to them. */
+/** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids, and their history. */
 import { configOfCommand, reachDatabase } from './admin-database.js';
 import { readCommand, type Command } from './command.js';
 import { createPasswords } from '../platform/security/passwords.js';

@@ -1,6 +1,6 @@
 /**
- * Plays the demonstration's town through REST, as its people would: jobs in every state. What varies goes by turns, so
- * that it is the same town each time.
+ * Plays the demo town through REST, as its people would, with jobs in every state. Whatever varies takes turns, so the
+ * town is the same each time.
  */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import {
@@ -17,11 +17,11 @@ import {
   type DemoCall,
 } from './town.js';
 
-/** There is one job in each state, and so many more open ones. */
+/** There is one job in each state, and this many additional open ones. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
 
-/** What the answers say that later calls need: a session's token and people, or a job's or bid's identifier. */
+/** The parts of responses that later calls need: a session's token and people, or the identifier of a job or bid. */
 interface Answer {
   readonly id: string;
   readonly token: string;
@@ -29,7 +29,7 @@ interface Answer {
   readonly contractor: { readonly id: string };
 }
 
-/** Whether a user of the town can log in already: then the whole town is there. */
+/** True if one of the town's users can already log in. The whole town is then there. */
 export async function isThere(url: string): Promise<boolean> {
   const [hanna] = HOMEOWNERS;
   return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
@@ -80,7 +80,9 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /** Whoever works in the town and knows the trade bids, or else everybody who works there. */
+  /**
+   * The bidders are those who work in the town and know the trade. If there are none, everybody who works there bids.
+   */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
@@ -125,7 +127,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
 
-/** A job, and the tokens of its people. */
+/** A job, and its people's tokens. */
 interface Led {
   readonly id: string;
   readonly owner: string;

@@ -1,8 +1,8 @@
-/** Who lives in the demonstration's town, and what is done there. */
+/** The people of the demo town, and their jobs. */
 import type { JobState } from '../../market/rules/states.js';
 import { TOWNS, type Town } from '../../market/store/seed/seed-towns.js';
 
-/** For everybody; a demonstration is no secret. */
+/** Everybody's password. A demo isn't secret. */
 export const PASSWORD = 'demo password';
 
 export const ADMIN = { email: 'ada@demo.example', password: PASSWORD };
@@ -30,7 +30,7 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
-/** Cannot log in: support has suspended them. */
+/** Can't log in, because support has suspended them. */
 export const SUSPENDED = {
   ...person('Conrad', 'Crook'),
   company: 'Crook & Co',
@@ -66,12 +66,12 @@ function person(first: string, last: string) {
   return { first, last, email: `${first.toLowerCase()}@demo.example` };
 }
 
-/** The numbers from 555-0100 to 555-0199 belong to nobody, in every area. */
+/** The numbers from 555-0100 to 555-0199 belong to nobody in any area code. */
 function phone(areaCode: string, line: string): string {
   return `+1 ${areaCode} 555 ${line}`;
 }
 
-/** What is to be done, and the price that a fair offer is about. */
+/** The work to do, and the price that a fair offer is close to. */
 export const WORKS = [
   work('Mend the roof above the porch', 'roofing', 'Two shingles are gone and it drips.', 900),
   work('Replace the kitchen tap', 'plumbing', 'It has not closed for a week.', 180),
@@ -87,7 +87,7 @@ function work(title: string, category: string, about: string, price: number) {
   return { title, category, description: `${about} Please call before you come.`, price };
 }
 
-/** One step of a job's way: who takes it, the end of its path, and with what. */
+/** One step in a job's life: who performs it, the last segment of its URL path, and the request body. */
 export type DemoCall = readonly [by: 'owner' | 'contractor' | 'admin', path: string, body: object];
 
 const CHECK_IN: DemoCall = ['contractor', 'checkin', { notes: 'Tools are on the spot.' }];
@@ -115,7 +115,7 @@ const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We sell the house.' }];
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
- * The way of a job to each state: from its creation for a state before publication, from its bids for one before the
+ * A job's path to each state: from its creation for states before publication, from its bids for those before the
  * award, and from the award for all others.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
@@ -132,7 +132,7 @@ export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   cancelled: [CANCEL],
 };
 
-/** Jobs that ended well, with what their owners say of them. */
+/** Jobs that ended well, with their owners' reviews. */
 export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = [
   { rating: 5, review: 'On time, tidy, and everything was explained.' },
   { rating: 4, review: 'Good work; it took a day longer than we were told.' },

@@ -3,17 +3,17 @@ import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 
-/** What a person does with one bid. */
+/** A change that a person makes to a bid. */
 export interface BidTransition<Event extends string = string> extends Action<Event> {
   readonly from: readonly BidState[];
   readonly to: BidState;
-  /** What happens besides the change of state. */
+  /** The effects in addition to the state change. */
   readonly effects: readonly BidEffect[];
 }
 
 /**
- * Steps may be skipped and never repeated: a bid that was shortlisted is not viewed again. An accepted bid can
- * be neither withdrawn nor rejected: its stake stays held until the job ends.
+ * Steps may be skipped but never repeated: a shortlisted bid can't be marked as viewed again. An accepted bid can be
+ * neither withdrawn nor rejected. Its stake stays held until the job ends.
  */
 export const BID_TRANSITIONS = {
   view: {
@@ -70,7 +70,7 @@ interface BidConsequence {
   readonly effects: readonly BidEffect[];
 }
 
-/** What happens to bids because something happened to their job. The stake of an accepted bid is held until the end. */
+/** What happens to bids because something happened to their job. An accepted bid's stake is held until the end. */
 export const BID_CONSEQUENCES = {
   accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'award names the bid', effects: [] },
   passOver: {
@@ -98,11 +98,11 @@ export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((liveState) => liveState === state);
 }
 
-/** By how much the counts of a job change. */
+/** How much a job's counts change. */
 interface BidCounts {
-  /** Bids that still wait for the choice. */
+  /** Bids that the homeowner hasn't decided on yet. */
   readonly liveBids: number;
-  /** Those that are not withdrawn. */
+  /** Bids that aren't withdrawn. */
   readonly countedBids: number;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads.
- */
+/** Every refusal that the service can give, each with its HTTP status and a message for people. */
 import {
   PLATFORM_REFUSALS,
   Refusal,
@@ -51,7 +49,7 @@ export const REFUSALS = {
 
 export type ErrorCode = keyof typeof REFUSALS;
 
-/** The codes that answer 401, each of which says why. */
+/** The codes with status 401. Each has a reason. */
 export type UnauthorizedCode = {
   [Code in ErrorCode]: (typeof REFUSALS)[Code][0] extends 401 ? Code : never;
 }[ErrorCode];
@@ -59,15 +57,15 @@ export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 
-/** All but what is answered at `/graphql` alone. */
+/** All codes except those that occur only at `/graphql`. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
-/** `throw refuse('UNKNOWN_BID')` rolls the transaction back by itself. */
+/** `throw refuse('UNKNOWN_BID')` rolls the transaction back automatically. */
 export function refuse(code: RefusalCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, REFUSALS[code], facts);
 }
 
-/** Every 401 says why, so that a client knows whether to refresh, to log in again, or to correct its header. */
+/** Every 401 has a reason, so a client knows whether to refresh, to log in again, or to correct its header. */
 export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
   reason: keyof (typeof UNAUTHORIZED_MESSAGES)[Code] & UnauthorizedReason,
@@ -77,7 +75,7 @@ export function unauthorized<Code extends UnauthorizedCode>(
   return new Refusal(code, REFUSALS[code], { message, details: { reason, ...details } });
 }
 
-/** Why a call is answered 401, for a program to read in `reason`. */
+/** The reasons for a 401, for programs to read in `reason`. */
 export const UNAUTHORIZED_REASONS = {
   missing: 'no token was sent',
   malformed: 'what was sent does not look like a token',
@@ -93,7 +91,7 @@ export const UNAUTHORIZED_REASONS = {
 
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
 
-/** The reasons of each code, and the sentence for a person. */
+/** Each code's reasons, with a message for people. */
 export const UNAUTHORIZED_MESSAGES = {
   UNAUTHENTICATED: UNAUTHENTICATED_MESSAGES,
   INVALID_CREDENTIALS: {
@@ -110,7 +108,7 @@ export const UNAUTHORIZED_MESSAGES = {
   },
 } as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;
 
-/** The reasons of codes that are no 401, for a program to read in `reason`. */
+/** The reasons of codes without status 401, for programs to read in `reason`. */
 const OTHER_REASONS = {
   INVALID_LINK: {
     unknown: 'the link is none of ours, or is not complete',
@@ -125,7 +123,7 @@ const OTHER_REASONS = {
 
 export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];
 
-/** The reasons that a code may come with, and what each means; none for most codes. */
+/** A code's reasons, with the meaning of each. Most codes have none. */
 export function reasonsOf(code: ErrorCode): Readonly<Record<string, string>> {
   const messages: Partial<Record<ErrorCode, object>> = UNAUTHORIZED_MESSAGES;
   const others: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = OTHER_REASONS;

@@ -1,4 +1,4 @@
-/** The kinds of events: one for each thing that can happen to a job or a bid, read from the tables of both. */
+/** The event types: one for each thing that can happen to a job or a bid, taken from the tables of both. */
 import { BID_CONSEQUENCES, BID_TRANSITIONS } from './bids.js';
 import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';
 
@@ -14,7 +14,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What each of them means, in a sentence: that of the row which leads to it. */
+/** What each type means, in a sentence from the row that leads to it. */
 export const EVENT_DESCRIPTIONS = Object.fromEntries([
   [JOB_CREATION.event, 'The homeowner wrote a draft.'],
   ...Object.values(BID_CONSEQUENCES).map(({ event, to, when }) => [event, `The bid became ${to}: ${when}.`]),

@@ -1,4 +1,4 @@
-/** The prefixes of identifiers. Kinds can't be swapped, neither in types nor at run time. */
+/** The prefixes of identifiers. Kinds can't be mixed up, neither in types nor at run time. */
 import * as ids from '../../platform/ids.js';
 
 export const ID_PREFIXES = {
@@ -46,12 +46,12 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
   return ids.idFrom(ID_PREFIXES[kind], milliseconds, bytes);
 }
 
-/** The identifier of what stands beside something else, as a viewer beside a user: no two objects share one. */
+/** The identifier of an object next to another, such as a viewer next to a user. No two objects share one. */
 export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
   return `${ID_PREFIXES[kind]}_${id.slice(id.indexOf('_') + 1)}`;
 }
 
-/** No identifier of this kind that is made from this time on lies before it. */
+/** Identifiers of this kind that are created from this time on are never lower. */
 export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
   return idFrom(kind, time, Buffer.alloc(ids.ID_RANDOM_BYTES));
 }
@@ -62,7 +62,7 @@ export function isId<K extends IdKind>(kind: K, value: unknown): value is Id<K> 
 
 const KIND_OF_PREFIX = new Map(Object.entries(ID_PREFIXES).map(([kind, prefix]) => [prefix as string, kind as IdKind]));
 
-/** Which kind of thing an identifier names, or undefined if it is no identifier. */
+/** The kind of object that an identifier names. Undefined if it isn't an identifier. */
 export function kindOfId(value: string): IdKind | undefined {
   const kind = KIND_OF_PREFIX.get(value.slice(0, 3));
   return kind && isId(kind, value) ? kind : undefined;

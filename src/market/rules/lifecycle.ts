@@ -1,37 +1,37 @@
 /**
- * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it.
- * `availableActions`, the documents and the tests' journeys are all read from here, from `states.ts` and, for bids,
- * from `bids.ts`; `test/market/rules/lifecycle-rows.test.ts` holds the rows against each other, and
- * `test/contracts/actions.test.ts` against the addresses of the routes.
+ * The life of a job, as data: every operation on it, the states it starts from, the state it leads to, and who may call
+ * it. `availableActions`, the documents, and the tests' journeys are all generated from this file, `states.ts`, and,
+ * for bids, `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks the rows against each other, and
+ * `test/contracts/actions.test.ts` checks them against the routes' addresses.
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
 import { REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
-/** Whom an operation is for; `parties.ts` defines each word. */
+/** Who an operation is for. `parties.ts` defines each word. */
 export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
-/** What an operation on a job and one on a bid have in common. */
+/** The common properties of operations on jobs and on bids. */
 export interface Action<Event extends string = string> {
-  /** As `availableActions` and the GraphQL enum spell it. */
+  /** The spelling in `availableActions` and the GraphQL enum. */
   readonly action: string;
   /** The operation, which is also the GraphQL mutation. */
   readonly operation: string;
-  /** The last part of the REST address, after the job's or the bid's own; empty for the thing itself. */
+  /** The last part of the REST address, after that of the job or the bid. Empty for the object itself. */
   readonly path: string;
-  readonly method?: 'PUT' | 'DELETE'; // POST where this is left out.
+  readonly method?: 'PUT' | 'DELETE'; // Defaults to POST.
   readonly actor: AllowedActor;
-  /** What the event is called that records it. */
+  /** The type of the event that records it. */
   readonly event: Event;
   readonly description: string;
 }
 
 interface ActionOnJob<Event extends string = string> extends Action<Event> {
   readonly from: readonly JobState[];
-  /** What the call gets in any other state: INVALID_TRANSITION where this is left out. */
+  /** The code that a call gets in any other state. Defaults to INVALID_TRANSITION. */
   readonly codeInOtherStates?: RefusalCode;
-  /** What happens besides the change of state, in the order in which the documents list it. */
+  /** The effects in addition to the state change, in documentation order. */
   readonly effects: readonly Effect[];
 }
 
@@ -39,13 +39,13 @@ interface ActionOnJob<Event extends string = string> extends Action<Event> {
 export interface JobTransition<Event extends string = string> extends ActionOnJob<Event> {
   readonly to: JobState;
   readonly effects: readonly TransitionEffect[];
-  /** The call may also leave the job in its state, and is then recorded as another event. */
+  /** The call may also leave the job in its state. It is then recorded as another event. */
   readonly mayKeepState?: { readonly event: Event; readonly until: string };
-  /** States in which this is already done: the call succeeds and changes nothing. */
+  /** States in which this is already done. The call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
 }
 
-/** Any other action leaves the state alone, or ends the job's existence. */
+/** Any other action keeps the state, or deletes the job. */
 export interface OtherJobAction extends ActionOnJob {
   readonly to: 'stays' | 'gone';
 }
@@ -284,7 +284,7 @@ export const OTHER_JOB_ACTIONS = {
 /** Every operation on a job. */
 export const JOB_ACTIONS = { ...JOB_TRANSITIONS, ...OTHER_JOB_ACTIONS };
 
-/** What brings a job into being; there is no job yet on which it could be an action. */
+/** The creation of a job, which isn't an action because there is no job yet. */
 export const JOB_CREATION = {
   operation: 'createJob',
   to: INITIAL_JOB_STATE,
@@ -294,7 +294,9 @@ export const JOB_CREATION = {
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
 export type JobActionKey = keyof typeof JOB_ACTIONS;
-/** Each has an operation, a REST route, a summary, an example, and a mutation, by the types of the lists of these. */
+/**
+ * Each has an operation, a REST route, a summary, an example, and a mutation, which the types of these lists require.
+ */
 export type JobOperationName = (typeof JOB_ACTIONS)[JobActionKey]['operation'];
 export type JobTransitionName = (typeof JOB_TRANSITIONS)[JobTransitionKey]['operation'];
 export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
@@ -311,14 +313,17 @@ export function leavesEveryState(row: JobAction): boolean {
   return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }
 
-/** A job in these may lack what publishing asks for: it is unpublished, or an operation has ended it as a draft. */
+/**
+ * A job in one of these states may lack what publishing requires: it is unpublished, or an operation has ended it as a
+ * draft.
+ */
 export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
   (state) =>
     isIn('unpublished', state) ||
     (isTerminal(state) && JOB_ACTION_LIST.some((row) => row.to === state && row.from.some(isUnpublished))),
 );
 
-/** The states that let the call succeed, be it by changing nothing. */
+/** The states in which the call succeeds, including those in which it changes nothing. */
 export function statesAllowing(row: JobAction): readonly JobState[] {
   return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
 }

@@ -1,4 +1,4 @@
-/** Who a viewer is to one job or bid, and which parties and roles each party word of the lifecycle admits. */
+/** Who a viewer is to a job or bid, and which parties and roles each of the lifecycle's actor words allows. */
 import type { ContractorId, HomeownerId } from './ids.js';
 import { OTHER_JOB_ACTIONS, type AllowedActor } from './lifecycle.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
@@ -6,13 +6,13 @@ import type { Relation } from './reading/readers.js';
 import type { Role } from './viewer.js';
 
 /**
- * What a viewer can be to a job. An onlooker is a contractor without a bid before an open job; a stranger may not see
- * the job at all.
+ * What a viewer can be to a job. An onlooker is a contractor without a bid on an open job. A stranger may not see the
+ * job at all.
  */
 export const PARTIES = ['owner', 'awardee', 'bidder', 'onlooker', 'admin', 'stranger'] as const;
 export type Party = (typeof PARTIES)[number];
 
-/** What must be known of somebody to say who they are to a job. */
+/** The facts about somebody that decide who they are to a job. */
 export interface PartyViewer {
   readonly mustVerifyEmail?: boolean;
   readonly role: Role;
@@ -20,12 +20,12 @@ export interface PartyViewer {
   readonly contractorId: ContractorId | null;
 }
 
-/** What must be known of a job to say who someone is to it. */
+/** The facts about a job that decide who someone is to it. */
 export interface JobParties {
   readonly status: JobState;
   readonly homeownerId: HomeownerId;
   readonly awardedContractorId: ContractorId | null;
-  /** Left out where nobody asks whether the job is open to bids. */
+  /** Omitted if it doesn't matter whether the job is open to bids. */
   readonly isOwnerSuspended?: boolean;
 }
 
@@ -33,7 +33,7 @@ interface BidParties {
   readonly contractorId: ContractorId;
 }
 
-/** While contractors may bid on a job, all of them see it, also those who have never bid on it. */
+/** While contractors may bid on a job, all of them see it, including those who have never bid on it. */
 export const STATES_OPEN_TO_BIDS: readonly JobState[] = OTHER_JOB_ACTIONS.submitBid.from;
 
 function isOpenToBids({ status, isOwnerSuspended }: JobParties): boolean {
@@ -53,8 +53,8 @@ function isBidder({ contractorId }: PartyViewer, bid: BidParties): boolean {
 }
 
 /**
- * Of the parties that somebody could be called, the first counts. Withdrawn and rejected bids make a bidder too: a
- * contractor who has bid on a job goes on seeing it.
+ * If several parties apply, the first one counts. Withdrawn and rejected bids also make somebody a bidder, because a
+ * contractor who has bid on a job continues to see it.
  */
 export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): Party {
   if (viewer.role === 'admin') return 'admin';
@@ -65,7 +65,7 @@ export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
   return isOpenToBids(job) ? 'onlooker' : 'stranger';
 }
 
-/** Roles may try the operation at all; parties may do it to this job. */
+/** Roles may try the operation at all. Parties may do it to this job. */
 export const ALLOWED_ACTORS = {
   owner: { roles: ['homeowner'], parties: ['owner'], description: 'the homeowner who posted the job' },
   awardee: { roles: ['contractor'], parties: ['awardee'], description: 'the awarded contractor' },
@@ -94,7 +94,7 @@ export function admitsParty(actor: AllowedActor, party: Party): boolean {
   return ALLOWED_ACTORS[actor].parties.some((allowedParty) => allowedParty === party);
 }
 
-/** As whom a viewer reads the fields of a job that are not for everyone. */
+/** The relations with which a viewer reads a job's fields that aren't for everyone. */
 export function relationsToJob(viewer: PartyViewer, job: JobParties): readonly Relation[] {
   if (viewer.role === 'admin') return AS_ADMIN;
   if (isOwner(viewer, job)) return AS_OWNER;
@@ -112,26 +112,26 @@ export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
 }
 
 /**
- * Whether the events of a job come to somebody who names no job: those of jobs that are theirs, or on which they have
- * a bid that is not withdrawn, as the awarded contractor has; an admin hears of every job.
+ * True if somebody receives a job's events without naming the job. They receive those of their own jobs and of jobs on
+ * which they have a bid that isn't withdrawn, like the awarded contractor. Admins receive the events of every job.
  */
 export function receivesJobEvents(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
   if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));
   return viewer.role === 'admin' || isOwner(viewer, job);
 }
 
-/** What a viewer is to a job that they hear of, by whether it was awarded to them. */
+/** What a viewer is to a job whose events they receive, by whether it was awarded to them. */
 export function partyToOwn(role: Role, isAwardedTo: boolean): Party {
   if (role === 'contractor') return isAwardedTo ? 'awardee' : 'bidder';
   return role === 'admin' ? 'admin' : 'owner';
 }
 
-/** Bids know two parties only: the job's owner and the contractor who made the bid. Admins see all. */
+/** A bid has only two parties: the job's owner and the contractor who made the bid. Admins see all. */
 export function seesBid(viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   return viewer.role === 'admin' || isOwner(viewer, job) || isBidder(viewer, bid);
 }
 
-/** Never true for a word that names no party of a bid. */
+/** Never true for a word that isn't a party to a bid. */
 export function mayActOnBid(actor: AllowedActor, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   if (actor === 'owner') return isOwner(viewer, job);
   return actor === 'bidder' && isBidder(viewer, bid);

@@ -1,7 +1,7 @@
 /**
- * Whether somebody may do an operation to a job or a bid. Each policy answers with its denial, or with undefined where
- * nothing stands against the operation, and names the facts that it asks for. The same policies refuse calls and answer
- * `availableActions`. Besides, `editing.ts` says what an edit may not change.
+ * Decides whether somebody may do an operation to a job or a bid. Each policy names the facts that it uses, and returns
+ * its denial, or undefined if it has no objection. The same policies refuse calls and answer `availableActions`.
+ * `editing.ts` decides what an edit may not change.
  */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode } from './errors.js';
@@ -26,17 +26,17 @@ import type { BidState, JobState } from './states.js';
 import type { Role } from './viewer.js';
 import { eitherOf } from './words.js';
 
-/** What a policy judges: a viewer, a job, the facts that were read, and what comes with the call. */
+/** The input of a policy: a viewer, a job, the facts that were read, and the call's input. */
 export interface PolicyInput extends Partial<JobFacts> {
   readonly viewer: PartyViewer & { readonly userId?: UserId };
   readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
-  /** The version that the caller has read; null if they don't say. */
+  /** The version that the caller has read. Null if they don't say. */
   readonly expectedVersion?: number | null;
-  /** What the call takes from the balance, where that follows from the input: a stake, or a raise of the urgency. */
+  /** The call's cost in tokens, if it follows from the input: a stake, or a raise of the urgency. */
   readonly cost?: number;
   /** The proposal ID in the call. */
   readonly proposalId?: ProposalId | undefined;
-  /** Whether the call gives the contractor credit for the work. */
+  /** True if the call gives the contractor credit for the work. */
   readonly creditContractor?: boolean | undefined;
 }
 
@@ -46,15 +46,15 @@ export interface BidPolicyInput {
   readonly bid: { readonly contractorId: NonNullable<PartyViewer['contractorId']>; readonly status: BidState };
 }
 
-/** The first reason against an operation. The details are computed only for a refusal. */
+/** The first reason against an operation. Its details are computed only for a refusal. */
 export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly code: RefusalCode;
   details?(): Record<string, unknown>;
-  /** Whether the refusal names the operations that the caller can call instead. */
+  /** True if the refusal names the operations that the caller can call instead. */
   readonly namesAlternatives?: boolean;
 }
 
-/** Throws the refusal if there is a denial, with these details besides its own. */
+/** Throws the refusal if there is a denial, with these details in addition to its own. */
 export function assertAllowed(denial: Denial | undefined, more?: Record<string, unknown>): void {
   if (!denial) return;
   const { code, message, fields, details } = denial;
@@ -79,12 +79,12 @@ export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undef
   );
 }
 
-/** What an edit is asked before its fields: in a state without edits, the refusal names the fields that were sent. */
+/** The check of an edit before its fields. In a state without edits, the refusal names the fields that were sent. */
 export function editDenial(input: PolicyInput): Denial | undefined {
   return callerDenial(JOB_ACTIONS.update.actor, input) ?? versionDenial(input);
 }
 
-/** What is asked once the lifecycle's table allows the operation; its price comes last. */
+/** The check that follows once the lifecycle's table allows the operation. The price comes last. */
 export function conditionDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return firstDenial(CONDITIONS[key], input);
 }
@@ -98,14 +98,14 @@ function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput):
   return undefined;
 }
 
-/** The facts that a call's policies ask for, by the caller's role. The price of a free call isn't asked about. */
+/** The facts that a call's policies use, by the caller's role. A free call has no price to check. */
 export function factsForPolicies(key: JobActionKey, role: Role, { isFree = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
   const asked = conditions.filter(({ isPrice }) => !(isPrice && isFree));
   return [...new Set([...FACTS_OF_VISIBILITY[role], ...asked.flatMap(({ facts }) => facts)])];
 }
 
-/** The facts on which it depends what callers in this role can do to a job. */
+/** The facts that decide what callers in this role can do to a job. */
 export function factsForAvailableActions(role: Role): FactName[] {
   const keys = JOB_ACTION_KEYS.filter((key) =>
     allowedRoles(JOB_ACTIONS[key].actor).some((allowed) => allowed === role),
@@ -113,26 +113,26 @@ export function factsForAvailableActions(role: Role): FactName[] {
   return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isFree: true })))];
 }
 
-/** What decides who a contractor is to a job and whether they see it; of others, the job's row says so. */
+/** The facts that decide who a contractor is to a job and whether they see it. For others, the job's row is enough. */
 export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = {
   homeowner: [],
   contractor: ['ownBids', 'isOwnerSuspended'],
   admin: [],
 };
 
-/** What a denial says besides its code; empty where the code says everything. */
+/** A denial's contents in addition to its code. Empty if the code says everything. */
 type Explanation = Omit<Denial, 'code'>;
 
 interface Condition {
   readonly code: RefusalCode;
-  /** The facts that it asks for. */
+  /** The facts that it uses. */
   readonly facts: readonly FactName[];
-  /** Asked only of a call that costs something. */
+  /** Checked only for a call that costs something. */
   readonly isPrice?: boolean;
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
 
-/** The policy can use no other facts than those it names. */
+/** The policy can use no facts except those it names. */
 function condition<Name extends FactName = never>(
   code: RefusalCode,
   facts: readonly Name[],
@@ -157,13 +157,13 @@ export function assertKnown<Name extends FactName>(
   if (missing) throw new Error(`The fact ${missing} was not read.`);
 }
 
-/** The input of a policy that asks for these facts. */
+/** The input of a policy that uses these facts. */
 type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<JobFacts, Name>;
 
 const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
 const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
 
-/** What is asked about the caller, before the job's version and state. */
+/** The conditions on the caller, checked before the job's version and state. */
 const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   // Whatever spends tokens or binds someone else is blocked while support decides who owns the account.
   publish: [verifiedEmail, undisputedEmail],
@@ -194,7 +194,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
 };
 
-/** The codes with which an operation can be refused once the caller is known to be one that it is for. */
+/** The codes with which an operation can be refused once it's known that the caller is one it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   const [before = [], after = []] = [PERSONAL_CONDITIONS[key], CONDITIONS[key]];
   const codes = [...before.map(({ code }) => code), wrongStateCode(JOB_ACTIONS[key]), ...after.map(({ code }) => code)];
@@ -207,7 +207,7 @@ function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSusp
   return admitsParty(by, party) ? undefined : ONLY_FOR[by];
 }
 
-/** Party words of which there are many are in the plural. */
+/** Actor words that stand for many people are plural. */
 const ONLY_FOR = Object.fromEntries(
   Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
     ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} may do this.` }],
@@ -224,7 +224,7 @@ function ownProposalDenial({ viewer, standingProposal }: Given<'standingProposal
 
 const OWN_PROPOSAL = { message: 'You made the standing proposal. Only the other party can accept it.' };
 
-/** Only where the operator requires it. */
+/** Only if the operator requires it. */
 function unverifiedEmailDenial({ viewer }: Given): Explanation | undefined {
   return viewer.mustVerifyEmail ? EMAIL_UNVERIFIED : undefined;
 }
@@ -262,12 +262,12 @@ const STATES_OF = Object.fromEntries(
   }),
 ) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
 
-/** What being in the wrong state is called, for this operation. */
+/** The code for the wrong state, for this operation. */
 function wrongStateCode(row: JobAction): RefusalCode {
   return row.codeInOtherStates ?? 'INVALID_TRANSITION';
 }
 
-/** In which states the call is possible; where it is in most of them, in which it is not. */
+/** The states in which the call is possible. If that's most of them, the states in which it isn't. */
 function mustBe(noun: string, allowing: readonly string[], all: readonly string[]): string {
   const others = all.filter((state) => !allowing.includes(state));
   if (others.length < allowing.length) return `The ${noun} must not be ${eitherOf(others)}.`;
@@ -283,7 +283,7 @@ function missingFieldsDenial({ job }: Given): Explanation | undefined {
   };
 }
 
-/** The price of publishing follows from the job; a draft that lacks its urgency has none yet. */
+/** The price of publishing follows from the job. A draft without an urgency has no price yet. */
 function publishBalanceDenial(input: Given<'availableTokens'>): Explanation | undefined {
   return balanceDenial({ ...input, cost: publishCost(input.job.urgency ?? null) });
 }
@@ -293,7 +293,9 @@ function balanceDenial({ availableTokens, cost = 0 }: Given<'availableTokens'>):
   return { details: () => ({ required: cost, available: availableTokens }) };
 }
 
-/** `awardJob` refuses a wrong bid with this sentence, and `availableActions` a job without a bid to award. */
+/**
+ * `awardJob` refuses a wrong bid with this sentence, and `availableActions` uses it for a job without a bid to award.
+ */
 function bidToAwardDenial({ bidsToAward }: Given<'bidsToAward'>): Explanation | undefined {
   return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
 }
@@ -314,12 +316,12 @@ const NO_WORK_TO_CREDIT = {
   fields: { creditContractor: 'must be false unless the job is in review' },
 };
 
-/** Whoever has bid on the job goes on seeing it, and bids no more. */
+/** Contractors who have bid on the job continue to see it, but can't bid again. */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
   return isOwnerSuspended ? { message: 'The homeowner is suspended: the job takes no bids.' } : undefined;
 }
 
-/** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
+/** A contractor has at most one bid on a job. Withdrawing it allows another, but a rejected bid doesn't. */
 function duplicateBidDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
@@ -354,7 +356,9 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
   over: `You can rate a job only within ${REVIEW_DAYS_MAX} days of its completion.`,
 };
 
-/** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */
+/**
+ * The same for what people do with bids: whether this caller may do this to this bid, and whether its state allows it.
+ */
 export function bidDenial({ actor, from }: BidTransition, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
   if (!mayActOnBid(actor, viewer, bid, job)) return ONLY_FOR[actor];

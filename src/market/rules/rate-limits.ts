@@ -13,7 +13,7 @@ export const BUDGETS = {
   read: { max: 600, per: 'user' },
   write: { max: 120, per: 'user' },
   invalidToken: { max: 120, per: 'address' },
-  /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
+  /** Genuine access tokens that have merely expired. An office full of well-behaved clients may send many. */
   expiredToken: { max: 600, per: 'address' },
   /** Emails that someone requests, per recipient. */
   mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },

@@ -1,8 +1,9 @@
 /** The states of jobs and bids, and what is true of a job in each of them, whatever led there. */
 
 /**
- * Where in its life a job is. A job never goes back to an earlier phase; within one it may go to and fro. What holds in
- * a phase holds in each of its states: the checks of the table of jobs, refunds and limits on edits ask for the phase.
+ * The phases of a job's life. A job never returns to an earlier phase, but may move back and forth within one. What is
+ * true of a phase is true of each of its states. The checks of the jobs table, refunds, and limits on edits depend on
+ * the phase.
  */
 export const JOB_PHASES = {
   unpublished: 'Only its owner sees it, and it may lack what publishing asks for.',
@@ -16,11 +17,11 @@ export type JobPhase = keyof typeof JOB_PHASES;
 interface JobStateRow {
   readonly phase: JobPhase;
   readonly description: string;
-  /** A dispute or an appeal waits to be settled. */
+  /** True if a dispute or an appeal is waiting to be settled. */
   readonly inDispute?: true;
 }
 
-/** Every state, in the order in which documents list them, and what it means for a job to be in it. */
+/** Every state in documentation order, with its meaning for the job. */
 export const JOB_STATE_ROWS = {
   draft: { phase: 'unpublished', description: 'Being written; only its owner sees it.' },
   open: { phase: 'bidding', description: 'Visible to contractors, who may bid.' },
@@ -52,7 +53,7 @@ export function statesIn(...phases: JobPhase[]): readonly JobState[] {
 
 export const TERMINAL_JOB_STATES = statesIn('end');
 export const UNFINISHED_JOB_STATES = statesIn('unpublished', 'bidding', 'award', 'work');
-/** An end is not among them: it may come with an award or without. */
+/** Doesn't include ends, which may come with or without an award. */
 export const AWARDED_JOB_STATES = statesIn('award', 'work');
 
 export function isTerminal(state: JobState): boolean {
@@ -69,8 +70,8 @@ export const BID_STATES = ['pending', 'viewed', 'shortlisted', 'accepted', 'reje
 export type BidState = (typeof BID_STATES)[number];
 
 export const INITIAL_BID_STATE = 'pending' satisfies BidState;
-/** A live bid still waits for the homeowner's choice; award and every end settle it. */
+/** A live bid is still waiting for the homeowner's choice. An award and every end settle it. */
 export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
-/** Counted neither among the bids of its job, nor against another bid of its contractor. */
+/** Not counted among its job's bids, and doesn't prevent another bid by its contractor. */
 export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
 export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);

@@ -1,4 +1,4 @@
-/** Who is asking. A viewer is made by the session check alone; the APIs never build one. */
+/** The person making a call. Only the session check creates a viewer. The APIs never build one. */
 import { isId, type ContractorId, type HomeownerId, type SessionId, type UserId } from './ids.js';
 
 export const ROLES = ['homeowner', 'contractor', 'admin'] as const;
@@ -7,7 +7,7 @@ export type Role = (typeof ROLES)[number];
 interface UserSession {
   readonly userId: UserId;
   readonly sessionId: SessionId;
-  /** Where the operator lets only people publish and bid who have confirmed their email. */
+  /** True if the operator lets only people with a confirmed email publish and bid. */
   readonly mustVerifyEmail?: boolean;
 }
 

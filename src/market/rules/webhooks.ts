@@ -1,4 +1,4 @@
-/** How a delivery and an endpoint can stand. */
+/** The states of a delivery and of an endpoint. */
 import { EVENT_TYPES, type EventType } from './events.js';
 
 export const WEBHOOK_STATES = ['active', 'paused'] as const;
@@ -26,7 +26,7 @@ export const DELIVERY_STATES = {
 export const DELIVERY_STATUSES = Object.keys(DELIVERY_STATES) as (keyof typeof DELIVERY_STATES)[];
 export type DeliveryStatus = keyof typeof DELIVERY_STATES;
 
-/** What `sendTestEvent` sends; no job has such an event. */
+/** The type that `sendTestEvent` sends. No job has such an event. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 export type DeliveredType = EventType | typeof TEST_EVENT_TYPE;
 export const DELIVERED_TYPES: readonly DeliveredType[] = [...EVENT_TYPES, TEST_EVENT_TYPE];

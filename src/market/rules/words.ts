@@ -1,4 +1,4 @@
-/** Names as people write them, in sentences. */
+/** Names as people write them in sentences. */
 
 /** `in_progress` as people write it. */
 export function wordsOf(name: string): string {

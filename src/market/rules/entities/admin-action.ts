@@ -1,4 +1,4 @@
-/** What admins did to others, for admins. */
+/** Admins' actions on others, for admins. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';

@@ -5,7 +5,7 @@ import { identifier } from '../id-fields.js';
 import { TEXT } from '../market-limits.js';
 import { enumOf, timestamp, requiredText } from '../../../platform/fields/values.js';
 
-/** What a key may do of what its owner may: only read, or all but what needs a log-in. */
+/** What a key may do: only read, or everything its owner may do that doesn't need a session. */
 export const API_KEY_ACCESSES = ['read', 'full'] as const;
 export type ApiKeyAccess = (typeof API_KEY_ACCESSES)[number];
 

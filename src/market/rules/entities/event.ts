@@ -1,4 +1,4 @@
-/** What happened to a job, as those who see the job read it. */
+/** A job's events, as those who see the job read them. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
@@ -17,7 +17,7 @@ import {
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
-/** A decision has three texts, and no other event has more. */
+/** A decision has three texts. No other event has more. */
 const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
@@ -28,7 +28,7 @@ export const EVENT_ACTOR = entity('JobEventActor', 'Whose call it was, for every
   role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
 });
 
-/** What events carry that has a field of its own; in the database all of it is in the column `data`. */
+/** The event data that has its own fields. In the database, all of it is in the column `data`. */
 const DETAILS = {
   bidId: {
     type: idOf('bid').nullable(),
@@ -61,7 +61,7 @@ const DETAILS = {
 export const EVENT_DETAILS = Object.keys(DETAILS) as (keyof typeof DETAILS)[];
 export type EventDetails = { -readonly [Name in keyof typeof DETAILS]: z.output<(typeof DETAILS)[Name]['type']> };
 
-/** What an event is made of in the database. */
+/** An event's fields in the database. */
 const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },

@@ -1,4 +1,4 @@
-/** A job: what its homeowner writes, and what the service sets. */
+/** A job: the fields that its homeowner writes, and those that the service sets. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';
@@ -17,7 +17,7 @@ import {
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
-/** Of a job in a list, and no field of the job: another list asks for another place. */
+/** A job's distance in a list. It isn't a field of the job, because another list uses another place. */
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
@@ -45,7 +45,7 @@ export const JOB_WARNING = entity(
   },
 );
 
-/** Computed from the job when it is read. Lists in REST leave it out. */
+/** Computed from the job when it is read. REST omits it from lists. */
 export const JOB_WARNINGS = {
   type: z.array(JOB_WARNING.schema),
   description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',

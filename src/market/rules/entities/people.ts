@@ -1,4 +1,4 @@
-/** People: the account that logs in, and the profile that its role gives it. */
+/** People: the account that logs in, and the profile of its role. */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../people/email-undo.js';
 import { entity } from '../../../platform/fields/entity.js';
@@ -117,7 +117,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** The orders of the directory of contractors; where two are equal, the newest comes first. */
+/** The orders of the contractor directory. Among equals, the newest comes first. */
 export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed', 'nearest'] as const;
 export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 
@@ -215,7 +215,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** Of a contractor in a list: it belongs to the search, and not to them. */
+/** A contractor's distance in a list. It belongs to the search, not to the contractor. */
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:

@@ -1,4 +1,4 @@
-/** The rules that a client may draw its forms and buttons from. */
+/** The rules that a client may build its forms and buttons from. */
 import { z } from 'zod';
 import { BID_TRANSITION_LIST } from '../bids.js';
 import { entity } from '../../../platform/fields/entity.js';

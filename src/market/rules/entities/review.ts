@@ -1,4 +1,4 @@
-/** What a homeowner said of finished work, for anyone who looks for a contractor. */
+/** A homeowner's review of finished work, for anyone looking for a contractor. */
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
 import { TEXT } from '../market-limits.js';

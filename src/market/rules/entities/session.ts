@@ -1,4 +1,4 @@
-/** Log-ins, and what somebody who is logged in sees first. */
+/** Sessions, and the first thing that a logged-in user reads. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';

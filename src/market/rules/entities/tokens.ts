@@ -1,4 +1,4 @@
-/** Prepaid tokens: a balance, the transfers that make it up, and the audit that compares the two. */
+/** Prepaid tokens: a balance, the transfers that add up to it, and the audit that compares the two. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { isId, type UserId } from '../ids.js';

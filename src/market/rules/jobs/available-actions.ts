@@ -1,4 +1,4 @@
-/** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
+/** What a viewer may currently do with a job. For everything else, the refusal that a call would get first. */
 import { BID_TRANSITION_LIST, type BidTransition } from '../bids.js';
 import { REFUSALS, type ErrorCode } from '../errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
@@ -12,17 +12,17 @@ export interface AvailableAction {
   readonly action: JobActionName;
   readonly allowed: boolean;
   readonly reason: ErrorCode | null;
-  /** Why not, in a sentence for a person. */
+  /** The reason why not, as a sentence for people. */
   readonly message: string | null;
-  /** What must be filled in first; empty unless the job could otherwise be published. */
+  /** The fields to fill in first. Empty unless the job could otherwise be published. */
   readonly missingFields: readonly RequiredToPublish[];
-  /** What the call would charge this viewer; null where that is nothing, or depends on what is sent. */
+  /** The tokens that the call would cost this viewer. Null if it is free, or if the cost depends on the input. */
   readonly tokenCost: number | null;
 }
 
 type ActionJob = JobParties & ToPublish;
 
-/** One entry for every operation on a job, in the order of the table. */
+/** One entry per operation on a job, in table order. */
 export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
   return JOB_ACTION_KEYS.map((key) => {
     const denial = jobDenial(key, { ...facts, viewer, job });
@@ -30,7 +30,7 @@ export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<
   });
 }
 
-/** The operations among them that are allowed, for a refused caller to choose from. */
+/** The allowed operations among them, for a refused caller to choose from. */
 export function allowedOperations(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): string[] {
   const allowedKeys = JOB_ACTION_KEYS.filter((key) => !jobDenial(key, { ...facts, viewer, job }));
   return allowedKeys.map((key) => JOB_ACTIONS[key].operation);
@@ -45,7 +45,7 @@ export interface AvailableBidAction {
 
 export type BidActionName = BidTransition['action'];
 
-/** One entry for every operation on a bid, in the order of the table. */
+/** One entry per operation on a bid, in table order. */
 export function availableBidActions(
   viewer: Viewer,
   { bid, job }: Omit<BidPolicyInput, 'viewer'>,
@@ -60,7 +60,10 @@ function answerFor(denial: Denial | undefined) {
 
 const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
 
-/** Shown to whoever could publish but for the fields or the price. A draft that lacks its urgency has no price yet. */
+/**
+ * Shown to a viewer who could publish except for missing fields or the price. A draft without an urgency has no price
+ * yet.
+ */
 function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
   if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;
   return { missingFields: missingToPublish(job), tokenCost: job.urgency && publishCost(job.urgency) };

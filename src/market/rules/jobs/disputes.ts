@@ -1,6 +1,6 @@
 /**
- * No table holds disputes: a dispute is computed from the events of its job. This file computes it, and decides what a
- * party's resolution means beside the current proposal.
+ * Disputes have no table. This file computes a dispute from its job's events, and decides what a party's resolution
+ * means next to the current proposal.
  */
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from '../entities/dispute.js';
@@ -10,7 +10,7 @@ import { isInDispute } from '../states.js';
 
 export type { Dispute };
 
-/** What begins disputes, and what is done in them alone; `complete` may end one besides. */
+/** The transitions that start disputes, and those that exist only within them. `complete` may also end one. */
 export const DISPUTE_TRANSITIONS = JOB_ACTION_LIST.filter(isTransition).filter(
   ({ from, effects }) => effects.includes('beginDispute') || from.every(isInDispute),
 );
@@ -24,7 +24,7 @@ export const DISPUTE_EVENT_TYPES = [
 /** Each of these events makes a proposal. It stands until the next one, or until the parties can no longer agree. */
 export const PROPOSAL_EVENT = JOB_TRANSITIONS.resolveDispute.mayKeepState.event;
 
-/** What of an event a dispute is computed from; `data` holds the operation's own input, in camelCase. */
+/** The part of an event that a dispute is computed from. `data` has the operation's own input, in camelCase. */
 export interface DisputeEvent {
   readonly id: EventId;
   readonly type: string;
@@ -33,7 +33,7 @@ export interface DisputeEvent {
   readonly occurredAt: Date;
 }
 
-/** Null where the job was never disputed. The events come in the order in which they happened. */
+/** Null if the job was never disputed. The events come in the order in which they happened. */
 export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
   let dispute: Dispute | null = null;
   for (const event of events) dispute = applyEvent(dispute, event);
@@ -42,7 +42,7 @@ export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
 
 export type ResolutionMove = 'propose' | 'repeat' | 'counter' | 'agree';
 
-/** Only `agree` ends the dispute, and `repeat` changes nothing; the other two make the text the current proposal. */
+/** Only `agree` ends the dispute, and `repeat` changes nothing. The other two make the text the current proposal. */
 export function resolutionMove(
   currentProposal: Pick<Proposal, 'resolution' | 'proposedBy'> | null,
   caller: UserId,
@@ -53,7 +53,7 @@ export function resolutionMove(
   return currentProposal.proposedBy === caller ? 'repeat' : 'agree';
 }
 
-/** White space is all that may differ: a comma can be worth money. */
+/** Only white space may differ, because a comma can be worth money. */
 export function sameResolution(a: string, b: string): boolean {
   return collapseWhiteSpace(a) === collapseWhiteSpace(b);
 }
@@ -78,7 +78,7 @@ function effectsOf(type: string): readonly Effect[] {
   return JOB_ACTION_LIST.find(({ event }) => event === type)?.effects ?? [];
 }
 
-/** No one can agree any more once an admin has been asked, or has ended the job. */
+/** Nobody can agree anymore once an admin has been asked or has ended the job. */
 const NO_PROPOSAL: Pick<Dispute, 'proposal'> = { proposal: null };
 
 function newDispute(event: DisputeEvent): Dispute {
@@ -96,7 +96,7 @@ function newDispute(event: DisputeEvent): Dispute {
   };
 }
 
-/** The parts of the dispute that each later event adds; all others add nothing. */
+/** The parts of the dispute that each later event adds. All others add nothing. */
 const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent, before: Dispute) => Partial<Dispute>>> = {
   [PROPOSAL_EVENT]: (event) => ({ proposal: proposalFrom(event) }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({

@@ -1,7 +1,7 @@
 /**
- * Which fields of a job people write, which of them a PUT may change in which state, and how far. While bids may come,
- * no budget falls too far under its highest, and with bids the urgency does not fall; once the work has begun, the
- * completion date does not move too far (`EDITS`). All of a PUT happens, or none.
+ * Decides which job fields people write, which of them a PUT may change in which state, and by how much. While bids may
+ * come, a budget doesn't fall far below its highest value. With bids, the urgency doesn't fall. Once work has started,
+ * the completion date doesn't move far (`EDITS`). A PUT changes everything or nothing.
  */
 import { daysBetween } from '../../../platform/fields/dates.js';
 import { JOB } from '../entities/job.js';
@@ -16,30 +16,30 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobField = WrittenField<typeof JOB>;
 
-/** The fields that a person fills in. Money has at most two decimals, dates are real days, texts are trimmed. */
+/** The fields that a person fills in. Money has at most two decimals, dates are real days, and text is trimmed. */
 export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
 
-/** The fields that the service sets, which a client may send back as it read them. */
+/** The fields that the service sets. A client may send them back as it read them. */
 export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
 
-/** Absent is untouched, null is cleared. */
+/** Absent fields are unchanged. Null clears a field. */
 export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
   [Field in keyof JobReadOnlyFields]?: unknown;
 };
 
 export const JOB_FIELDS = writtenFields(JOB);
 
-/** Creation asks for them, and no edit clears them. */
+/** Creation requires them, and no edit clears them. */
 export const REQUIRED_FIELDS = requiredFields(JOB);
 export type RequiredJobField = RequiredField<typeof JOB>;
 
-/** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
+/** A changed value is refused. An unchanged one is accepted, so a client may send a whole job back. */
 export const READ_ONLY_FIELDS = settledFields(JOB);
 
 /** The states in which `update` is allowed. */
 type EditableState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
 
-/** A draft takes all that creation takes. What is not listed is read-only. */
+/** A draft accepts everything that creation accepts. Fields that aren't listed are read-only. */
 const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   draft: JOB_FIELDS,
   open: [
@@ -61,8 +61,8 @@ export function editableFields(state: JobState): readonly JobField[] {
 }
 
 /**
- * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no
- * further than one big edit would.
+ * The values that the limits on edits compare with. They are stored with the job, so many small edits reach no further
+ * than one big edit.
  */
 export interface EditBases {
   /** The highest value since publication. */
@@ -70,7 +70,7 @@ export interface EditBases {
   highestBudgetMax: number | null;
   /** The most tokens ever paid for this job's urgency. */
   mostTokensPaid: number;
-  /** The completion date at check-in or, where there was none, the first one given after it. */
+  /** The completion date at check-in. If there was none, the first one set after it. */
   completionDateAtCheckIn: string | null;
 }
 
@@ -84,17 +84,17 @@ export type JobBeforeEdit = JobWithBases &
   };
 
 export interface JobEdit {
-  /** Only what really changes. */
+  /** Only real changes. */
   changes: Partial<JobFields>;
-  /** What the job must keep from now on, for later edits. */
+  /** The values that the job must keep for later edits. */
   bases: Partial<EditBases>;
-  /** Tokens to be paid for a raised urgency. */
+  /** The tokens to pay for a raised urgency. */
   charge: number;
 }
 
 /**
- * Throws the first refusal there is, in the order of the lines. Whether the charge is covered is a policy
- * of `policies.ts`, which the caller asks afterwards.
+ * Throws the first applicable refusal, in the order of the lines. A policy in `policies.ts`, which the caller asks
+ * afterward, decides whether the charge is covered.
  */
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
@@ -107,7 +107,7 @@ export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
 }
 
-/** Fields that contradict each other, each with its problem. Creation checks this too. */
+/** Contradicting fields, each with its problem. Creation checks this too. */
 export function contradictionsIn(
   job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
 ) {
@@ -151,7 +151,7 @@ function refuseNotEditable(state: JobState, changes: FieldPatch): void {
 
 type Problems = Partial<Record<JobField, string>>;
 
-/** How far a field may go, each limit with its refusal, in their order. */
+/** How far a field may change. Each limit has its refusal, in order. */
 const LIMITS = [
   ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
   ['URGENCY_LOCKED', urgencyProblems],
@@ -180,7 +180,7 @@ function budgetProblems(job: JobBeforeEdit, changes: FieldPatch): Problems {
   return fields;
 }
 
-/** The least value that is not further below the highest than `EDITS.budgetDecreasePercentMax` allows. */
+/** The lowest value that isn't further below the highest than `EDITS.budgetDecreasePercentMax` allows. */
 function lowestCents(highest: number): number {
   return Math.ceil((inCents(highest) * (100 - EDITS.budgetDecreasePercentMax)) / 100);
 }
@@ -201,7 +201,7 @@ function completionDateProblems(job: JobBeforeEdit, { desiredCompletionDate: new
   return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
-/** No job is without what creation asks for, and no published one without what publishing asked for. */
+/** No job lacks what creation requires, and no published job lacks what publishing required. */
 function refuseCleared(state: JobState, changes: FieldPatch): asserts changes is Partial<JobFields> {
   const requiredNames: readonly (keyof JobFields)[] = isIn('unpublished', state)
     ? REQUIRED_FIELDS
@@ -220,7 +220,7 @@ function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number 
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
 }
 
-/** What the job keeps after an edit that was accepted; a state without limits changes none of it. */
+/** The values that the job keeps after an accepted edit. In a state without limits, none of them changes. */
 function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
   if (isIn('bidding', before.status))
     return {
@@ -242,12 +242,12 @@ const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' }
   keyof EditBases
 >;
 
-/** Null where the budget was never given: then the next one is free, and becomes the base. */
+/** Null if the budget was never set. The next one is then free and becomes the base. */
 function highestBudget(job: JobWithBases, budget: Budget): number | null {
   return larger(job[HIGHEST[budget]], job[budget]);
 }
 
-/** Null where there was no date at check-in and none since. */
+/** Null if there was no date at check-in and none since. */
 function completionBase(job: JobWithBases): string | null {
   return job.completionDateAtCheckIn ?? job.desiredCompletionDate;
 }
@@ -257,7 +257,7 @@ function larger(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** Money is compared in whole cents: 90 percent of 0.7 is not exactly 0.63 to a machine. */
+/** Money is compared in whole cents, because to a computer 90 percent of 0.7 isn't exactly 0.63. */
 function inCents(amount: number): number {
   return Math.round(amount * 100);
 }

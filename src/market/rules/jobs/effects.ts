@@ -1,7 +1,7 @@
 /**
- * What an operation on a job leads to besides its own change of state. `lifecycle.ts` names the effects of each
- * operation, the documents print their descriptions, and the code that executes an effect is in a table under its
- * name, so that nothing is promised that is not done, and nothing done that is not promised.
+ * The effects of a job operation in addition to its own state change. `lifecycle.ts` names each operation's effects,
+ * the documents print their descriptions, and a table has the code that executes each effect by name. So nothing is
+ * promised that isn't done, and nothing is done that isn't promised.
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';
@@ -33,17 +33,17 @@ export const EFFECT_DESCRIPTIONS = {
 
 export type Effect = keyof typeof EFFECT_DESCRIPTIONS;
 
-/** The effects of a change of state; the others stand in the operations that they belong to. */
+/** The effects of a state change. The others are part of the operations that they belong to. */
 export type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
 
-/** What an operation on a bid leads to besides its own change of state. */
+/** The effects of a bid operation in addition to its own state change. */
 export type BidEffect = 'releaseHold';
 
 export function descriptionOf(effect: Effect): string {
   return EFFECT_DESCRIPTIONS[effect];
 }
 
-/** To be put behind the sentence that describes the operation. */
+/** Follows the sentence that describes the operation. */
 export function sentenceOf(effects: readonly Effect[]): string {
   return effects.length > 0 ? ` Then: ${effects.map(descriptionOf).join('; ')}.` : '';
 }

@@ -1,4 +1,4 @@
-/** What is known of a job besides its row. Policies and effects name the facts they use, and only those are read. */
+/** What is known about a job beyond its row. Policies and effects name the facts they use, and only those are read. */
 import type { BidId, ContractorId, EventId, UserId } from '../ids.js';
 import type { BidState } from '../states.js';
 import type { DisputeEvent } from './disputes.js';
@@ -7,19 +7,19 @@ export interface JobFacts {
   /** The states of the viewer's own bids, including withdrawn ones. Only contractors have any. */
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
-  /** Whether support has to decide who owns the viewer's account. */
+  /** True if support has to decide who owns the viewer's account. */
   readonly isEmailDisputed: boolean;
   /** The account that pays for the job and gets refunds, whoever calls. */
   readonly ownerUserId: UserId;
   /** The tokens that can be spent: the bidding contractor's in a contractor's call, otherwise the job owner's. */
   readonly availableTokens: number;
-  /** The number of live bids whose contractors aren't suspended: in a call that names a bid, of that one alone. */
+  /** The number of live bids whose contractors aren't suspended. In a call that names a bid, only that bid counts. */
   readonly bidsToAward: number;
   /** The standing proposal in the dispute. Null if there is none. */
   readonly standingProposal: StandingProposal | null;
   /** Null unless the job was approved. */
   readonly reviewWindow: ReviewWindow | null;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly liveBids: readonly LiveBid[];
   readonly disputeEvents: readonly DisputeEvent[];
   /** The number of bids that limit what an edit can change. */

@@ -1,4 +1,4 @@
-/** What a job needs before contractors see it, what that costs, and when the price comes back. */
+/** What a job needs before contractors see it, what that costs, and when the price is refunded. */
 import { isIn, type JobState } from '../states.js';
 
 /** From the least urgent to the most. */
@@ -22,7 +22,7 @@ export type ToPublish = { readonly [Field in Exclude<RequiredToPublish, 'urgency
   readonly urgency: Urgency | null;
 };
 
-/** In the order of the specification; a blank text is as missing as none. */
+/** In the order of the specification. Blank text counts as missing. */
 export function missingToPublish(job: ToPublish): RequiredToPublish[] {
   return REQUIRED_TO_PUBLISH.filter((field) => isBlank(job[field]));
 }
@@ -31,20 +31,20 @@ export function publishCost(urgency: Urgency | null): number {
   return urgency === null ? 0 : PUBLISH_COST[urgency];
 }
 
-/** Negative where `a` is the less urgent. */
+/** Negative if `a` is less urgent. */
 export function compareUrgency(a: Urgency, b: Urgency): number {
   return URGENCIES.indexOf(a) - URGENCIES.indexOf(b);
 }
 
 /**
- * A raised urgency costs the difference between its publishing cost and the most that was ever paid for this job.
- * So lowering the urgency refunds nothing, and raising it again does not charge the same tokens twice.
+ * A raised urgency costs the difference between its publishing cost and the most that was ever paid for this job. So
+ * lowering the urgency refunds nothing, and raising it again doesn't charge the same tokens twice.
  */
 export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number {
   return Math.max(0, publishCost(urgency) - mostTokensPaid);
 }
 
-/** What was paid for publishing, raises included, returns only if no contractor ever spent work on a bid. */
+/** The tokens paid for publishing, including raises, are refunded only if no contractor ever spent work on a bid. */
 export function refundOnCancel(job: { status: JobState; everHadBid: boolean; mostTokensPaid: number }): number {
   return isIn('bidding', job.status) && !job.everHadBid ? job.mostTokensPaid : 0;
 }

@@ -7,7 +7,7 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobWarning = ShownRow<typeof JOB_WARNING>;
 
-/** What we know about a job's place, from its ZIP code and from its city and state. */
+/** The known places from a job's ZIP code and from its city and state. */
 export interface KnownPlaces {
   readonly byZip: { readonly city: string; readonly state: string } | undefined;
   readonly byCity: object | undefined;

@@ -1,6 +1,6 @@
 /**
  * The undo of an email change. It returns the account immediately, unless the account was used after the change. In
- * that case support decides, however long that takes. `USES_AFTER_CHANGE` in `market/store/accounts/email-undos.ts`
+ * that case, support decides, however long that takes. `USES_AFTER_CHANGE` in `market/store/accounts/email-undos.ts`
  * lists what counts.
  */
 export const EMAIL_UNDO_STATES = ['pending', 'undone', 'settled'] as const;

@@ -1,15 +1,18 @@
 const PASSWORD_LINK = { page: '/reset-password', hours: 1 } as const;
 
-/** The mails that go out, and the links in them. All are about an account, and none holds text that another wrote. */
+/**
+ * The emails that are sent, and the links in them. All are about an account, and none contains text that another user
+ * wrote.
+ */
 export const MAILS = {
   password_reset: PASSWORD_LINK,
   /** The same link, sent by support. */
   password_reset_by_support: PASSWORD_LINK,
   password_changed: null,
   email_verification: { page: '/verify-email', hours: 72 },
-  /** To the address that an account is to have. */
+  /** To the new address of an account. */
   email_change: { page: '/verify-email', hours: 24 },
-  /** To the address that an account had. */
+  /** To the former address of an account. */
   email_changed: { page: '/undo-email-change', hours: 168 },
   /** To the former address, which got the account back with the undo link. */
   password_reset_after_undo: PASSWORD_LINK,
@@ -25,7 +28,7 @@ export const MAILS = {
 
 export type MailKind = keyof typeof MAILS;
 
-/** Kinds of mails with a link. */
+/** The kinds of emails with a link. */
 export type LinkKind = { [Kind in MailKind]: (typeof MAILS)[Kind] extends null ? never : Kind }[MailKind];
 
 /** The kinds of emails that link to this page. */
@@ -36,7 +39,7 @@ export function kindsWithPage(page: LinkPage): readonly LinkKind[] {
 export type LinkPage = (typeof MAILS)[LinkKind]['page'];
 
 /**
- * What becomes of a mail. `refused`: the address, for good. `nobody`: the address has no account, or the link has
- * expired meanwhile.
+ * The outcome of an email. `refused`: the address was permanently rejected. `nobody`: the address has no account, or
+ * the link has expired in the meantime.
  */
 export type MailOutcome = 'sent' | 'refused' | 'given_up' | 'nobody';

@@ -1,9 +1,9 @@
 /**
- * What a suspension does to a person. One truth: `users.suspended_at`; an end that was set beforehand is a task of the
- * queue. Their sessions, keys and streams end with it, and none is opened before they are restored. Their webhooks are
- * paused, until they resume them themselves. No contractor's list has their open jobs, and nobody bids on them; who has
- * bid reads them all the same, by identifier. Their live bids wait, and cannot be awarded. What is done already goes
- * on: jobs under way, disputes, and what was written.
+ * What a suspension does. `users.suspended_at` alone decides whether somebody is suspended, and a queued task ends it
+ * at a set time. The person's sessions, keys, and streams end, and none can be opened before they are restored. Their
+ * webhooks are paused until they resume them. Their open jobs aren't listed to contractors, and nobody can bid on them,
+ * but those who have bid can still read them by identifier. Their live bids wait and can't be awarded. Existing work
+ * continues: jobs in progress, disputes, and what was written.
  */
 import { refuse, unauthorized } from '../errors.js';
 import type { Refusal } from '../../../platform/errors.js';
@@ -26,7 +26,10 @@ export interface LockedPerson {
   readonly suspendedAt: Date | null;
 }
 
-/** Refuses what would leave the service without an admin; all admins are locked, so that none goes meanwhile. */
+/**
+ * Refuses a suspension that would leave the service without an admin. All admins are locked, so none can leave in the
+ * meantime.
+ */
 export function assertMaySuspend(adminId: UserId, person: LockedPerson, locked: readonly LockedPerson[]): void {
   if (person.id === adminId) throw refuse('FORBIDDEN', { message: 'You may not suspend yourself.' });
   const others = locked.filter(

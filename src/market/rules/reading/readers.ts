@@ -1,10 +1,10 @@
-/** Who a field is for, where it is not for everyone who sees the row. */
+/** Who a field is for, if it isn't for everyone who sees the row. */
 import type { Readers as FieldReaders } from '../../../platform/fields/entity.js';
 import type { Viewer } from '../viewer.js';
 
 /**
- * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they
- * bid for (`client`). To a job: its owner, its awarded contractor.
+ * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), or a homeowner they
+ * bid for (`client`). To a job: its owner or its awarded contractor.
  */
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 
@@ -36,7 +36,7 @@ export const CREDENTIALS = {
   words: 'the contractor, homeowners on whose jobs they have bid, and admins',
 } as const satisfies Readers;
 
-/** What a viewer is to the person with this account: as the two rows show it, and as was read besides. */
+/** What a viewer is to this account's person, according to the two rows and the other facts that were read. */
 export function relationsToPerson(
   viewer: Pick<Viewer, 'userId' | 'role'>,
   userId: string,

@@ -1,15 +1,15 @@
-/** Redaction: a field that is not for the reader of a row reads as null. */
+/** Redaction: a field that a row's reader may not see reads as null. */
 import { CONTRACTOR, HOMEOWNER, USER } from '../entities/people.js';
 import { JOB } from '../entities/job.js';
 import type { Fields, PrivateField } from '../../../platform/fields/entity.js';
 import type { Relation } from './readers.js';
 
-/** The entities with fields that are not for everyone. */
+/** The entities with fields that aren't for everyone. */
 export const REDACTED_ENTITIES = { user: USER, homeowner: HOMEOWNER, contractor: CONTRACTOR, job: JOB } as const;
 
 export type RedactedEntity = keyof typeof REDACTED_ENTITIES;
 
-/** Whether a field of this name is for everyone in each entity that has one. */
+/** True if a field with this name is for everyone in each entity that has one. */
 export function isForEveryone(field: string): boolean {
   return Object.values<{ fields: Fields }>(REDACTED_ENTITIES).every(({ fields }) => !fields[field]?.readBy);
 }
@@ -19,8 +19,8 @@ export type RedactedRow<E extends RedactedEntity, Row> = {
 };
 
 /**
- * The row as this reader may see it: a copy with nulls, or the row itself where it holds nothing to hide. The relations
- * are computed only for rows with private fields, since most rows of a list have none.
+ * The row as this reader may see it: a copy with nulls, or the row itself if there is nothing to hide. The relations
+ * are computed only for rows with private fields, because most rows of a list have none.
  */
 export function redact<
   E extends RedactedEntity,
@@ -31,7 +31,7 @@ export function redact<
   return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as RedactedRow<E, Row>;
 }
 
-/** A copy that is changed afterwards keeps the hidden class of the row, which is faster to read. */
+/** A copy that is changed afterward keeps the row's hidden class, which is faster to read. */
 function withNulls(row: Readonly<Record<string, unknown>>, fields: readonly string[]): object {
   const copy = { ...row };
   for (const field of fields) if (field in copy) copy[field] = null;
@@ -47,7 +47,7 @@ const RELATION_BITS: Readonly<Record<Relation, number>> = {
   admin: 32,
 };
 
-/** By the bits of the relations: there are few ways to be related, and many rows. */
+/** By the bits of the relations. There are few ways to be related, and many rows. */
 const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> = {
   user: [],
   homeowner: [],
@@ -62,7 +62,7 @@ function hiddenFieldsFor(entity: RedactedEntity, relations: readonly Relation[])
   return (HIDDEN_FIELDS[entity][bits] ??= privateFields(REDACTED_ENTITIES[entity], relations));
 }
 
-/** The fields that are not for everyone. */
+/** The fields that aren't for everyone. */
 const PRIVATE_FIELDS: Readonly<Record<RedactedEntity, readonly string[]>> = {
   user: privateFields(USER, []),
   homeowner: privateFields(HOMEOWNER, []),

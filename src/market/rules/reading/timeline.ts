@@ -1,4 +1,4 @@
-/** What a party to a job may read of what happened to it. Reviews and ratings are for everyone who sees the job. */
+/** What a party to a job may read of its events. Reviews and ratings are for everyone who sees the job. */
 import { EVENT_DETAILS, type EventDetails } from '../entities/event.js';
 import { JOB } from '../entities/job.js';
 import type { Field } from '../../../platform/fields/entity.js';
@@ -8,7 +8,7 @@ import type { ContractorId, HomeownerId } from '../ids.js';
 import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
 
-/** Everything; the job and one's own bid; that bid and what became of the job; or that the state changed. */
+/** Everything, the job and your own bid, your own bid and the job's outcome, or only that the state changed. */
 export type EventVisibility = 'all' | 'job and own bid' | 'own bid and changes' | 'status changes';
 
 const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
@@ -29,19 +29,19 @@ export function readsDispute(party: Party): boolean {
   return party === 'owner' || party === 'awardee' || party === 'admin';
 }
 
-/** An edit, of which a bidder reads which public fields it changed. */
+/** An edit. A bidder reads which public fields it changed. */
 export const EDIT_EVENT = OTHER_JOB_ACTIONS.update.event;
 
 const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
 };
 
-/** What was charged to the owner's account is for the owner and admins. */
+/** The owner's charges are for the owner and admins. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 interface StoredEvent {
   readonly type: EventType;
-  /** Whose bid it is about; null for what concerns the job alone. */
+  /** The bidder whose bid it is about. Null if it is only about the job. */
   readonly bidderId: ContractorId | null;
   readonly data: Record<string, unknown>;
 }
@@ -51,7 +51,7 @@ interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
   readonly toStatus: JobState | null;
 }
 
-/** Whether somebody reads an event at all; the events of a bid name its bidder. */
+/** True if somebody may read an event at all. A bid's events name its bidder. */
 export function seesEvent(
   visibility: EventVisibility,
   { contractorId }: Pick<PartyViewer, 'contractorId'>,
@@ -69,29 +69,32 @@ export function seesEvent(
   }
 }
 
-/** An event, and the facts of its job that decide who may read it. */
+/** An event, and the facts about its job that decide who may read it. */
 export interface EventOnJob<Event> {
   readonly event: Event;
   readonly homeownerId: HomeownerId;
   /** Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
-  /** The job is open, and its homeowner suspended. Left out where only those who hear of it anyway are asked. */
+  /**
+   * True if the job is open and its homeowner suspended. Omitted if only readers who receive its events anyway are
+   * checked.
+   */
   readonly isHidden?: boolean;
-  /** At least those of the viewer. */
+  /** At least the viewer's own. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
 }
 
 /**
- * An event as a viewer reads it at this moment; undefined if they may not. Of `mine` they read it only where events of
- * the job come to them without their naming it.
+ * An event as a viewer may currently read it. Undefined if they may not. With `mine`, they read it only if they receive
+ * the job's events without naming it.
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
   viewer: PartyViewer,
   { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<Event>,
   scope: 'job' | 'mine',
 ): (Event & EventDetails) | undefined {
-  // A job that is gone was a draft.
+  // A deleted job was a draft.
   const job = {
     status: status ?? INITIAL_JOB_STATE,
     homeownerId,
@@ -105,13 +108,13 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }
 
-/** The event with what this party may read of it, each thing in its own field where it has one. */
+/** The event with what this party may read of it, each part in its own field if it has one. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
   const readable = READABLE[eventVisibilityOf(party)](event);
   const details = pick(readable, hasField);
   const data = pick(readable, (name) => !hasField(name));
-  // The schema of the operation has checked these before the event was written.
-  // Not by spreading: what is added to a spread object costs a microsecond a field.
+  // The operation's schema checked these before the event was written. Doesn't use a spread, because each field added
+  // to a spread object costs a microsecond.
   return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
 }
 
@@ -142,7 +145,9 @@ const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventDa
 
 const JOB_FIELDS: Readonly<Record<string, Field>> = JOB.fields;
 
-/** Nothing where the event does not say them: to fail on one event would stop all that is sent to webhooks. */
+/**
+ * Returns nothing if the event doesn't have them. Failing on one event would stop everything that is sent to webhooks.
+ */
 function publicFieldsIn({ fields }: EventData): EventData {
   return Array.isArray(fields) ? { fields: fields.filter((name) => JOB_FIELDS[name]?.readBy === undefined) } : {};
 }
