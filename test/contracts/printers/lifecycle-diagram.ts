@@ -1,7 +1,4 @@
-/**
- * The lifecycle as a page for people, schema/lifecycle.md: printed from the tables, so that it cannot say anything
- * else.
- */
+/** Prints the lifecycle for people: the page schema/lifecycle.md, and the diagram in README.md. */
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from '../../../src/market/rules/bids.js';
 import { descriptionOf } from '../../../src/market/rules/jobs/effects.js';
 import {
@@ -20,32 +17,45 @@ import {
 import type { JobAction, JobTransition } from '../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../src/market/rules/states.js';
 import { ALLOWED_ACTORS } from '../../../src/market/rules/parties.js';
+import { between } from './configuration.js';
 
 export function lifecycleDiagram(): string {
   return [
-    '# The life of a job and of its bids',
-    'Printed from `src/market/rules/lifecycle.ts`; a change here is a change of the rules.',
+    '# The life of a job and its bids',
+    'This page is generated from `src/market/rules/lifecycle.ts` and `src/market/rules/bids.ts`.',
     '## States of a job',
     fenced(['stateDiagram-v2', ...jobArrows().map(indented)]),
     '## Operations on a job',
-    table(
-      ['Operation', 'Address', 'By', 'From', 'To', 'Event', 'What it means', 'Other effects'],
-      JOB_ACTION_LIST.map(jobRow),
-    ),
+    ...JOB_ACTION_LIST.map(jobSection),
     '## States of a bid',
     fenced(['stateDiagram-v2', ...bidArrows().map(indented)]),
+    `A bid is live while it's ${LIVE_BID_STATES.slice(0, -1).join(', ')}, or ${LIVE_BID_STATES.at(-1)}.`,
     '## Operations on a bid',
-    table(['Operation', 'Address', 'By', 'From', 'To', 'Event', 'What it means'], BID_TRANSITION_LIST.map(bidRow)),
-    'The homeowner and admins read every bid’s events. A contractor reads those of their own bid.',
-    '## What happens to bids because of their job',
+    ...BID_TRANSITION_LIST.map(bidSection),
+    'The homeowner and admins can read the events of every bid. A contractor can read only their own.',
+    '## When a job changes its bids',
     table(['When', 'From', 'To', 'Event'], Object.values(BID_CONSEQUENCES).map(consequenceRow)),
-    `A live bid is ${LIVE_BID_STATES.slice(0, -1).join(', ')} or ${LIVE_BID_STATES.at(-1)}.`,
   ]
     .join('\n\n')
     .concat('\n');
 }
 
-/** An operation that leaves every state would cross out the picture; it is a note instead. */
+/** README.md shows the states and the names of the steps only. */
+export function withLifecyclePicture(page: string): string {
+  const steps = new Map<string, string[]>([[`[*] --> ${INITIAL_JOB_STATE}`, ['create']]]);
+  for (const row of JOB_ACTION_LIST.filter(isTransition).filter((row) => !leavesEveryState(row))) {
+    const name = row.action.toLowerCase().replaceAll('_', ' ');
+    for (const state of row.from) {
+      const arrow = `${state} --> ${row.to}`;
+      steps.set(arrow, [...(steps.get(arrow) ?? []), name]);
+    }
+  }
+  const arrows = [...steps].map(([arrow, names]) => `${arrow} : ${names.join(', ')}`);
+  const ends = TERMINAL_JOB_STATES.map((state) => `${state} --> [*]`);
+  return between('lifecycle', page, `${fenced(['stateDiagram-v2', ...[...arrows, ...ends].map(indented)])}\n`);
+}
+
+/** An operation that leaves every state is a note. Its arrows would cover the diagram. */
 function jobArrows(): string[] {
   const transitions = JOB_ACTION_LIST.filter(isTransition);
   const gone = JOB_ACTION_LIST.filter((row) => row.to === 'gone');
@@ -58,9 +68,7 @@ function jobArrows(): string[] {
   ];
 }
 
-/**
- * One arrow for all that leads from one state to another: a bid is rejected for three reasons and from three states.
- */
+/** One arrow from a state to another, with all its reasons. A bid can be rejected for three. */
 function bidArrows(): string[] {
   const labels = new Map<string, string[]>([[`[*] --> ${INITIAL_BID_STATE}`, [labelOf(OTHER_JOB_ACTIONS.submitBid)]]]);
   const people = BID_TRANSITION_LIST.map((row) => ({ ...row, label: labelOf(row) }));
@@ -72,7 +80,7 @@ function bidArrows(): string[] {
 }
 
 function noteOf(row: JobTransition): string {
-  return `note left of ${row.to} : ${labelOf(row)} leads here from every state but the ends`;
+  return `note left of ${row.to} : ${labelOf(row)} leads here from every state except the final ones`;
 }
 
 function transitionArrows(row: JobTransition): string[] {
@@ -91,21 +99,33 @@ function labelOf(row: { operation: string; actor: string }): string {
   return `${row.operation} (${row.actor})`;
 }
 
-function jobRow(row: JobAction): string[] {
+function jobSection(row: JobAction): string {
   return [
-    code(row.operation),
-    code(addressOf('/jobs/{id}', row)),
-    ALLOWED_ACTORS[row.actor].description,
-    codes(row.from),
-    destination(row),
-    eventsOf(row),
-    row.description,
-    row.effects.map(descriptionOf).join('; '),
-  ];
+    heading(row, '/jobs/{id}'),
+    `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
+    `- From: ${codes(row.from)}`,
+    `- To: ${destination(row)}`,
+    `- Event: ${eventsOf(row)}`,
+    ...(row.effects.length > 0 ? ['- Effects:', ...row.effects.map((effect) => `  - ${descriptionOf(effect)}`)] : []),
+  ].join('\n');
+}
+
+function bidSection(row: BidTransition): string {
+  return [
+    heading(row, '/jobs/{id}/bids/{bid_id}'),
+    `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
+    `- From: ${codes(row.from)}`,
+    `- To: ${code(row.to)}`,
+    `- Event: ${code(row.event)}`,
+  ].join('\n');
+}
+
+function heading(row: JobAction | BidTransition, thing: string): string {
+  return `### ${row.operation}\n\n${row.description}\n\n- REST: ${code(addressOf(thing, row))}`;
 }
 
 function destination(row: JobAction): string {
-  if (!isTransition(row)) return row.to === 'stays' ? 'the same state' : '(none)';
+  if (!isTransition(row)) return row.to === 'stays' ? 'the same state' : 'none; the job no longer exists';
   const stay = row.mayKeepState ? `, or the same state until ${row.mayKeepState.until}` : '';
   const settled = row.alreadyDoneIn ? `; nothing changes in ${codes(row.alreadyDoneIn)}` : '';
   return code(row.to) + stay + settled;
@@ -114,18 +134,6 @@ function destination(row: JobAction): string {
 function eventsOf(row: JobAction): string {
   const stay = isTransition(row) ? row.mayKeepState : undefined;
   return codes(stay ? [row.event, stay.event] : [row.event]);
-}
-
-function bidRow(row: BidTransition): string[] {
-  return [
-    code(row.operation),
-    code(addressOf('/jobs/{id}/bids/{bid_id}', row)),
-    ALLOWED_ACTORS[row.actor].description,
-    codes(row.from),
-    code(row.to),
-    code(row.event),
-    row.description,
-  ];
 }
 
 function consequenceRow(row: (typeof BID_CONSEQUENCES)[keyof typeof BID_CONSEQUENCES]): string[] {
