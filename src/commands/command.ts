@@ -40,6 +40,6 @@ function helpOf({ name, operands = '', does, options }: Command): string {
     ([option, text]) => `  --${option.padEnd(8)}${text}`,
   );
   const usage = `${name} --${operands && ` ${operands}`} [options]`;
-  const settings = 'All other settings are environment variables, which README.md lists under Configuration.';
+  const settings = 'All other settings are environment variables. docs/configuration.md lists them.';
   return `${usage}\n\n${does}\n\n${lines.join('\n')}\n\n${settings}\n`;
 }

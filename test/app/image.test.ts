@@ -68,7 +68,7 @@ it('has the driver as it was patched, and nothing that patches', () => {
   expect(existsSync(join(image.folder, 'node_modules/patch-package'))).toBe(false);
   const driver = readFileSync(join(image.folder, 'node_modules/postgres/src/index.js'), 'utf8');
   expect(driver).toContain('survivesDeadBackends');
-  const written = ['deploy/Dockerfile', 'docs/operating.md', 'README.md'].map((name) =>
+  const written = ['deploy/Dockerfile', 'docs/operating.md', 'docs/configuration.md'].map((name) =>
     readFileSync(join(PROJECT, name), 'utf8'),
   );
   for (const text of written) expect(text).toContain('npm run build && npm prune --omit=dev --omit=optional');

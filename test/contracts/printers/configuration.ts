@@ -1,14 +1,23 @@
-/**
- * The variables of src/app/config.ts as `.env.example` and the README show them: same names, same defaults, same words.
- */
+/** Prints the variables of src/app/config.ts into `.env.example` and docs/configuration.md. */
 import { VARIABLES } from '../../../src/app/config.js';
 
 interface Variable {
   readonly name: string;
-  /** As it would be written; empty where there is none. */
+  /** As it would be written. Empty if the variable has no default. */
   readonly preset: string;
   readonly description: string;
 }
+
+/** The topics in the order of the page, and the names of their variables. */
+const TOPICS: Readonly<Record<string, RegExp>> = {
+  'The server': /^(NODE_ENV|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
+  'The database and Redis': /^(DATABASE_|MIGRATE_|REDIS_)/,
+  Accounts: /^(JWT_|BCRYPT_|ADMIN_|REQUIRE_VERIFIED_)/,
+  Email: /^(SMTP_|MAIL|APP_)/,
+  'Browsers, webhooks, and GraphQL': /^(CORS_|WEBHOOKS_|GRAPHQL_|PERSISTED_)/,
+  Monitoring: /^(METRICS_|LOG_)/,
+  'Rate limits and quotas': /^(RATE_LIMIT|SHARE_)/,
+};
 
 export function environmentFile(): string {
   const head = '# Copy this file to .env and change what you like. An empty variable is one that is not set.';
@@ -17,26 +26,25 @@ export function environmentFile(): string {
     .concat('\n');
 }
 
-/** What bounds a caller has many variables: a page of its own lists them. */
-const isShare = ({ name }: Variable) => name.startsWith('SHARE_') || name.startsWith('RATE_LIMIT_');
-
-export function withConfigurationTable(readme: string): string {
-  return withTable(
-    readme,
-    variables().filter((variable) => !isShare(variable)),
-  );
+export function withConfigurationTables(page: string): string {
+  const sections = Object.keys(TOPICS).map((topic) => {
+    const rows = variables().filter(({ name }) => topicOf(name) === topic);
+    return `## ${topic}\n\n${table(rows)}\n`;
+  });
+  return between('configuration', page, `\n${sections.join('\n')}\n`);
 }
 
-export function withShareTable(readme: string): string {
-  return withTable(readme, variables().filter(isShare));
+/** Replaces the part of a page between two comments, which readers of the page don't see. */
+export function between(name: string, page: string, part: string): string {
+  const place = new RegExp(`(?<=<!-- ${name} -->\n).*(?=<!-- /${name} -->)`, 's');
+  if (!place.test(page)) throw new Error(`The page lacks its comments <!-- ${name} --> and <!-- /${name} -->.`);
+  return page.replace(place, () => part);
 }
 
-/** Between two marks that a reader of the page does not see. */
-function withTable(readme: string, shown: readonly Variable[]): string {
-  const place = /(?<=<!-- configuration -->\n).*(?=<!-- \/configuration -->)/s;
-  if (!place.test(readme))
-    throw new Error('A README lacks its marks <!-- configuration --> and <!-- /configuration -->.');
-  return readme.replace(place, () => table(shown));
+function topicOf(variable: string): string {
+  const [topic] = Object.entries(TOPICS).find(([, names]) => names.test(variable)) ?? [];
+  if (!topic) throw new Error(`Add ${variable} to a topic in test/contracts/printers/configuration.ts.`);
+  return topic;
 }
 
 function table(shown: readonly Variable[]): string {
@@ -44,7 +52,7 @@ function table(shown: readonly Variable[]): string {
     ({ name, preset, description }) =>
       `| \`${name}\` | ${preset === '' ? '' : `\`${preset}\``} | ${sentence(description)} |`,
   );
-  return ['| Variable | Default | What it is for |', '|---|---|---|', ...rows].join('\n').concat('\n');
+  return ['| Variable | Default | Description |', '|---|---|---|', ...rows].join('\n');
 }
 
 function variables(): Variable[] {

@@ -1,12 +1,9 @@
-/**
- * What outsiders see, printed from the code: each file, and how its text is made from the one before. A new contract is
- * one more line here.
- */
+/** The files that are printed from the code. Each function gets the file's current text and returns the new one. */
 import { printSchema } from 'graphql';
 import { createSchema } from '../../../src/graphql/schema.js';
 import { openapi } from '../../../src/rest/openapi/openapi.js';
-import { lifecycleDiagram } from './lifecycle-diagram.js';
-import { environmentFile, withConfigurationTable, withShareTable } from './configuration.js';
+import { lifecycleDiagram, withLifecyclePicture } from './lifecycle-diagram.js';
+import { environmentFile, withConfigurationTables } from './configuration.js';
 import { permissionsFile } from './permissions.js';
 
 const { CONTRACTS: printed, MATRIX } = process.env;
@@ -18,6 +15,6 @@ export const CONTRACTS: Readonly<Record<string, (before: string) => string | Pro
   // Both APIs where it is printed, and in the nightly run.
   'schema/permissions.txt': () => permissionsFile(printed === 'print' || MATRIX === 'whole'),
   '.env.example': environmentFile,
-  'README.md': withConfigurationTable,
-  'src/platform/quotas/README.md': withShareTable,
+  'README.md': withLifecyclePicture,
+  'docs/configuration.md': withConfigurationTables,
 };
