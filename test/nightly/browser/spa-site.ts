@@ -14,12 +14,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { filesIn, GUIDE } from '../../setup/guide.js';
 import { packagesOf } from '../../setup/packages.js';
 
 const run = promisify(execFile);
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SPA = join(ROOT, 'test/nightly/browser/spa');
+export const SPA = join(ROOT, 'test/nightly/browser/spa');
 const SOURCES = [
   'src',
   'apollo.html',
@@ -95,11 +96,10 @@ async function build(folder: string, api: string): Promise<void> {
   ]);
 }
 
-/** Each block that begins with the name of a file is that file: of codegen at the root, all others in `src`. */
+/** The files of codegen go to the root, all others to `src`. */
 function printDocumentedFiles(folder: string): void {
-  const page = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
-  for (const [, name = '', text = ''] of page.matchAll(/^```ts\n\/\/ (\S+)\n([^]*?)^```$/gm))
-    writeFileSync(join(folder, name.startsWith('codegen') ? '' : 'src', name), text);
+  for (const [name, code] of filesIn([...GUIDE.values()].join('\n')))
+    writeFileSync(join(folder, name.startsWith('codegen') ? '' : 'src', name), code);
 }
 
 async function node(folder: string, program: string, args: string[], env: Record<string, string> = {}): Promise<void> {

@@ -3,7 +3,7 @@
  * it runs.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
@@ -17,6 +17,7 @@ import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../../src/platform/call
 import { homeowner, type Person } from '../../story/cast.js';
 import { connectAs, hear, MY_EVENTS, untilOpen } from './streams/clients.js';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
+import { GUIDE } from '../../setup/guide.js';
 import {
   ATTACKS,
   times,
@@ -362,8 +363,7 @@ describe('the cost of an operation', () => {
   });
 
   it('leaves a quarter for what an app adds to the five screens of the guide, with 50 entries each', async () => {
-    const guide = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
-    const screens = [...guide.matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
+    const screens = [...(GUIDE.get('clients.md') ?? '').matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
       ([, document = '']) => document,
     );
     expect(screens.map((document) => /query (\w+)/.exec(document)?.[1])).toEqual([

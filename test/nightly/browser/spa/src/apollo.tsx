@@ -6,7 +6,7 @@ import { openWith } from './apollo-live';
 import { sendWith } from './apollo-send';
 import { App } from './app';
 import { GraphContext, type Graph } from './graph';
-import { hearSession, readSession } from './session';
+import { onSessionChange, readSession } from './session';
 import { show } from './show';
 
 const graph: Graph = {
@@ -24,7 +24,7 @@ const graph: Graph = {
 };
 
 function Root() {
-  const userId = useSyncExternalStore(hearSession, () => readSession()?.userId);
+  const userId = useSyncExternalStore(onSessionChange, () => readSession()?.userId);
   const client = useMemo(() => createClient(import.meta.env['VITE_API']), [userId]);
   return (
     <ApolloProvider key={userId} client={client}>

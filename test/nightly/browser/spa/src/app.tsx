@@ -1,7 +1,7 @@
 /** Who is signed in, and where they are: an address such as `#/jobs/job_…`. */
 import { useState, useSyncExternalStore } from 'react';
 import { ConfirmEmail, LogIns, NewPassword, UnconfirmedEmail } from './account-pages';
-import { hearSession, readSession } from './session';
+import { onSessionChange, readSession } from './session';
 import { MY_EVENTS, WHO } from './documents';
 import { useEvents, useGraph } from './graph';
 import { JobPage } from './job-page';
@@ -10,7 +10,7 @@ import { logOut } from './sign-in';
 import { SignIn } from './sign-in-page';
 
 export function App() {
-  const signedIn = useSyncExternalStore(hearSession, () => readSession() !== undefined);
+  const signedIn = useSyncExternalStore(onSessionChange, () => readSession() !== undefined);
   const place = useSyncExternalStore(hearPlace, () => location.hash);
   const [, page, token = ''] = /^#\/(reset-password|verify-email)\/(.+)$/.exec(place) ?? [];
   if (page === 'reset-password') return <NewPassword token={token} />;

@@ -14,7 +14,7 @@ export interface Reading<Data> {
 
 export interface Graph {
   useRead<Data, V extends Variables>(document: TypedDocumentNode<Data, V>, variables: V): Reading<Data>;
-  /** How to hear the events of a subscription whose one field is called `event`. */
+  /** Opens a subscription that gives its only field the alias `event`. */
   useStream(): <Event, V extends Variables>(
     document: TypedDocumentNode<{ event: Event }, V>,
     variables: Omit<V, 'after'>,
@@ -35,10 +35,10 @@ export function useEvents<Event extends { position?: string | null }, V extends 
   document: TypedDocumentNode<{ event: Event }, V>,
   variables: Omit<V, 'after'>,
   after: string | undefined,
-  hear: (event: Event) => void,
+  onEvent: (event: Event) => void,
 ): void {
   const open = useGraph().useStream()(document, variables);
   const isKnown = after !== undefined;
-  const begin = useEffectEvent(() => follow(open, after, hear, (code) => console.error('A stream failed:', code)));
+  const begin = useEffectEvent(() => follow(open, after, onEvent, (code) => console.error('A stream failed:', code)));
   useEffect(() => (isKnown ? begin() : undefined), [isKnown]);
 }

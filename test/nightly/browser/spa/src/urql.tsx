@@ -7,7 +7,7 @@ import { openOn } from './urql-live';
 import { sendWith } from './urql-send';
 import { App } from './app';
 import { GraphContext, type Graph } from './graph';
-import { hearSession, readSession } from './session';
+import { onSessionChange, readSession } from './session';
 import { show } from './show';
 
 const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
@@ -26,7 +26,7 @@ const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
 });
 
 function Root() {
-  const userId = useSyncExternalStore(hearSession, () => readSession()?.userId);
+  const userId = useSyncExternalStore(onSessionChange, () => readSession()?.userId);
   const client = useMemo(() => createClient(import.meta.env['VITE_API']), [userId]);
   const graph = useMemo(() => graphOn(createSocket(import.meta.env['VITE_API'])), [userId]);
   return (

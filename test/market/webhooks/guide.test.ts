@@ -1,0 +1,79 @@
+/** The receiver that docs/webhooks.md prints, in a process of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { homeowner, type Person } from '../../story/cast.js';
+
+const GUIDE = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
+
+let app: TestApp;
+let hanna: Person;
+let receiver: ChildProcess | undefined;
+
+beforeAll(async () => {
+  app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(async () => {
+  receiver?.kill();
+  await app?.close();
+});
+
+it('a developer receives a test event, skips its duplicate, and rejects a forged one', async () => {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const { webhook, secret } = await call('POST', '/v1/webhooks', { url });
+  const { ready, printed } = startReceiver(port, secret);
+  await ready(url);
+
+  const delivery = await call('POST', `/v1/webhooks/${webhook.id}/test`);
+  await expect.poll(() => attemptsOf(webhook.id)).toEqual([204]);
+  await call('POST', `/v1/webhooks/deliveries/${delivery.id}/redeliver`);
+  await expect.poll(() => attemptsOf(webhook.id)).toEqual([204, 204]);
+  const headers = { 'webhook-id': 'evt_x', 'webhook-timestamp': '1772443800', 'webhook-signature': 'v1,AAAA' };
+  expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(400);
+
+  expect(printed()).toBe(`webhook.test ${delivery.event_id}\n`);
+});
+
+async function call(method: string, path: string, body?: object) {
+  return (await app.rest(method, path, { token: hanna.token, body })).body;
+}
+
+async function attemptsOf(webhookId: string): Promise<number[]> {
+  const { data } = await call('GET', `/v1/webhooks/${webhookId}/deliveries`);
+  return data.flatMap(({ attempts }: { attempts: { response_status: number }[] }) =>
+    attempts.map(({ response_status }) => response_status),
+  );
+}
+
+function startReceiver(port: number, secret: string) {
+  const [, code = ''] = /^```js\n\/\/ receiver\.mjs\n([^]*?)^```$/m.exec(GUIDE) ?? [];
+  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
+  receiver = spawn(process.execPath, ['--input-type=module', '--eval', code], { env });
+  let output = '';
+  receiver.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  receiver.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ready = (url: string) =>
+    expect
+      .poll(() =>
+        fetch(url).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(400);
+  return { ready, printed: () => output };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

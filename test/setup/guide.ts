@@ -1,0 +1,18 @@
+/** The guide for single-page apps, and the files that it prints. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const DOCS = new URL('../../docs/', import.meta.url);
+
+/** The text of each page, by its path in `docs/`. */
+export const GUIDE: ReadonlyMap<string, string> = new Map(
+  ['clients.md', ...readdirSync(new URL('clients/', DOCS)).map((name) => `clients/${name}`)].map((path) => [
+    path,
+    readFileSync(new URL(path, DOCS), 'utf8'),
+  ]),
+);
+
+/** The code of each block that starts with a file name, by that name. */
+export function filesIn(text: string): ReadonlyMap<string, string> {
+  const blocks = text.matchAll(/^```tsx?\n\/\/ (\S+\.tsx?)\n([^]*?)^```$/gm);
+  return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
+}
