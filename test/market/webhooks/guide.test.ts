@@ -57,17 +57,18 @@ function startReceiver(port: number, secret: string) {
   let output = '';
   receiver.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   receiver.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ready = (url: string) =>
-    expect
-      .poll(() =>
-        fetch(url).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      )
-      .toBe(400);
+  const ready = async (url: string) => {
+    await expect.poll(() => statusOf(url)).toBe(400);
+  };
   return { ready, printed: () => output };
 }
+
+/** 0 while nothing listens. */
+const statusOf = (url: string) =>
+  fetch(url).then(
+    ({ status }) => status,
+    () => 0,
+  );
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0);
