@@ -1,4 +1,4 @@
-/** A refusal that names what its caller can do instead names all of that, and nothing that would be refused too. */
+/** If an error lists the operations that the caller can do now, the list is complete, and each of them succeeds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { APIS, callGraphql, callRest, operationName, outcomeOf, type Asked } from '../story/calls.js';
 import { happyCall } from '../story/happy-calls.js';
@@ -73,23 +73,26 @@ const SCENES: readonly Scene[] = [
   ['a cancellation', 'owner', 'publish', [], inState('cancelled')],
 ];
 
-test.each(SCENES)('after %s, the %s who is refused %s can do %j', async (_what, who, refused, allowed, given) => {
-  const people = await gather(app);
-  const job = await given(people);
-  const asked = (key: JobActionKey): Asked => ({ ...happyCall(key, people, job), by: people[who] });
+test.each(SCENES)(
+  'after %s, the %s can’t do %s, and the error lists %j',
+  async (_what, who, refused, allowed, given) => {
+    const people = await gather(app);
+    const job = await given(people);
+    const asked = (key: JobActionKey): Asked => ({ ...happyCall(key, people, job), by: people[who] });
 
-  const byRest = await callRest(app, refused, asked(refused));
-  const byGraphql = await callGraphql(app, refused, asked(refused));
-  const from_state = job.state;
-  expect(byRest.body.details).toMatchObject({ code: 'INVALID_TRANSITION', from_state, allowed_operations: allowed });
-  expect(byGraphql.errors?.[0]?.extensions).toMatchObject({ fromState: from_state, allowedOperations: allowed });
+    const byRest = await callRest(app, refused, asked(refused));
+    const byGraphql = await callGraphql(app, refused, asked(refused));
+    const from_state = job.state;
+    expect(byRest.body.details).toMatchObject({ code: 'INVALID_TRANSITION', from_state, allowed_operations: allowed });
+    expect(byGraphql.errors?.[0]?.extensions).toMatchObject({ fromState: from_state, allowedOperations: allowed });
 
-  for (const api of APIS) {
-    const done: string[] = [];
-    for (const key of JOB_ACTION_KEYS) {
-      const call = { ...asked(key), headers: { 'dry-run': 'true' } };
-      if ((await outcomeOf(app, api, key, call)).ok) done.push(operationName(key));
+    for (const api of APIS) {
+      const done: string[] = [];
+      for (const key of JOB_ACTION_KEYS) {
+        const call = { ...asked(key), headers: { 'dry-run': 'true' } };
+        if ((await outcomeOf(app, api, key, call)).ok) done.push(operationName(key));
+      }
+      expect(done, api).toEqual(allowed);
     }
-    expect(done, api).toEqual(allowed);
-  }
-});
+  },
+);

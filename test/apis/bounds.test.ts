@@ -1,6 +1,6 @@
 /**
- * Nothing that a caller can lengthen has no end: errors, names that are repeated, headers, answers, and the work that
- * each takes.
+ * Everything that a caller can lengthen has a limit: errors, repeated names, headers, responses, and the work behind
+ * each of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/platform/caller-limits.js';
@@ -28,26 +28,29 @@ function expectBounded(errors: Json[] | undefined): void {
   }
 }
 
-describe('variables that are wrong', () => {
-  it.each(WRONG_VARIABLES)('by %s are refused, of a document that is known or new', async (_what, input, count) => {
-    await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
-    await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
-    for (const query of [UPDATE, `${UPDATE} # ${count} ${_what}`]) {
-      app.statements();
-      const answer = await app.graphql(query, { token: hanna.token, variables: { input } });
-      expect([answer.status, answer.errors?.length, answer.data, app.statements()]).toEqual([
-        400,
-        count,
-        undefined,
-        [],
-      ]);
-      for (const { extensions } of answer.errors ?? [])
-        expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
-      expectBounded(answer.errors);
-    }
-  });
+describe('invalid variables', () => {
+  it.each(WRONG_VARIABLES)(
+    'fail with at most fifty errors, whether or not the server knows the document: %s',
+    async (_what, input, count) => {
+      await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
+      await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
+      for (const query of [UPDATE, `${UPDATE} # ${count} ${_what}`]) {
+        app.statements();
+        const answer = await app.graphql(query, { token: hanna.token, variables: { input } });
+        expect([answer.status, answer.errors?.length, answer.data, app.statements()]).toEqual([
+          400,
+          count,
+          undefined,
+          [],
+        ]);
+        for (const { extensions } of answer.errors ?? [])
+          expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+        expectBounded(answer.errors);
+      }
+    },
+  );
 
-  it('say that there are more, where there are', async () => {
+  it('return the number of further errors', async () => {
     const { errors } = await app.graphql(UPDATE, {
       token: hanna.token,
       variables: { input: named(51, (i) => `name${i}`) },
@@ -56,7 +59,7 @@ describe('variables that are wrong', () => {
   });
 });
 
-describe('documents that are wrong', () => {
+describe('invalid documents', () => {
   it.each([
     ['nine hundred unknown fields', `{ ${times(900, (i) => `x${i}`)} }`],
     ['two hundred unknown arguments', `{ viewer(${times(200, (i) => `x${i}: 1`)}) { user { id } } }`],
@@ -71,7 +74,7 @@ describe('documents that are wrong', () => {
 
 describe('a REST body', () => {
   it.each(['/v1/auth/login', '/v1/jobs'])(
-    'with 1,000 unknown names to %s is refused with fifty of them, and how many there are besides',
+    'with 1,000 unknown fields for %s fails with fifty of them and the number of the rest',
     async (path) => {
       const { status, body } = await app.rest('POST', path, {
         token: hanna.token,
@@ -83,7 +86,7 @@ describe('a REST body', () => {
     },
   );
 
-  it('with more names than that is refused as such, as is a variable of GraphQL', async () => {
+  it('with more than 1,000 names is malformed, and so is a GraphQL variable', async () => {
     const many = named(1_001, (i) => `name${i}`);
     const message = 'An object in the body has more than 1000 names.';
     const { status, body } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: many });
@@ -93,7 +96,7 @@ describe('a REST body', () => {
     expect([answer.status, answer.errors?.[0]?.message]).toEqual([400, message]);
   });
 
-  it('with a name of 60,000 characters is refused with the beginning of it', async () => {
+  it('with a name of 60,000 characters fails with the beginning of the name', async () => {
     const { status, body } = await app.rest('POST', '/v1/jobs', {
       token: hanna.token,
       body: { ['long_name'.repeat(6_500)]: 1 },
@@ -103,7 +106,7 @@ describe('a REST body', () => {
     expect(JSON.stringify(body).length).toBeLessThan(2_000);
   });
 
-  it('is refused with all of few', async () => {
+  it('with a few unknown fields fails with all of them', async () => {
     const { body } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: named(40, (i) => `name${i}`) });
     expect([Object.keys(body.details.fields).length, body.details.fields_left_out]).toEqual([42, undefined]);
   });
@@ -115,7 +118,7 @@ describe('with a hundred of the largest drafts', () => {
 
   beforeAll(async () => {
     const create = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }';
-    /** Three bytes in JSON: a single line takes no control characters. */
+    /** Three bytes in JSON. A single line can't contain control characters. */
     const line = '€'.repeat(200);
     const ADDRESS = {
       addressLine1: line,
@@ -149,11 +152,11 @@ describe('with a hundred of the largest drafts', () => {
   const ALL_TEXTS = 'id title description requirements category addressLine1 addressLine2 city state zipCode country';
   const LARGEST: readonly (readonly [what: string, query: string])[] = [
     [
-      'a page of all, and half a page again',
+      'a full page, and half a page more',
       `{ jobs(first: 100) { nodes { ${ALL_TEXTS} } } again: jobs(first: 52) { nodes { ${ALL_TEXTS} } } }`,
     ],
     [
-      'as many descriptions as can be had',
+      'as many descriptions as the cost allows',
       `{ jobs(first: 82) { nodes { ${times(4, (i) => `d${i}: description`)} } } }`,
     ],
     [
@@ -161,16 +164,16 @@ describe('with a hundred of the largest drafts', () => {
       `{ jobs(first: 100) { edges { cursor node { ${ALL_TEXTS} } } pageInfo { endCursor } totalCount } }`,
     ],
     [
-      'sentences under long names',
+      'sentences with long aliases',
       `{ jobs(first: 100) { nodes { availableActions { ${times(14, (i) => `${'n'.repeat(97)}${i}: message`)} } } } }`,
     ],
     [
-      'short values under long names',
+      'short values with long aliases',
       `{ jobs(first: 100) { nodes { homeowner { ${times(14, (i) => `${'n'.repeat(97)}${i}: id`)} } } } }`,
     ],
   ];
 
-  it.each(LARGEST)('%s are at most 20 MB by GraphQL, at the first call and later', async (_what, query) => {
+  it.each(LARGEST)('%s are at most 20 MB in GraphQL, on the first call and later', async (_what, query) => {
     for (let time = 0; time < 2; time += 1) {
       const [status, bytes] = await bytesOf('/graphql', { method: 'POST', body: JSON.stringify({ query }) });
       expect(status).toBe(200);
@@ -179,20 +182,20 @@ describe('with a hundred of the largest drafts', () => {
     }
   });
 
-  it('a page by REST is at most 20 MB', async () => {
+  it('a page in REST is at most 20 MB', async () => {
     const [status, bytes] = await bytesOf('/v1/jobs?per_page=100');
     expect(status).toBe(200);
     expect(bytes).toBeGreaterThan(12 * MEGABYTE);
     expect(bytes).toBeLessThan(ANSWER_BYTES_MAX);
   });
 
-  it('failures in every node of many lists are told as one page of them, far down in a document', async () => {
+  it('failures in every node of many lists return one page of errors, even deep in a document', async () => {
     const answer = await app.graphql(FAILING_EVERYWHERE, { token: hanna.token });
     expect(answer.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
     expectBounded(answer.errors);
   });
 
-  it('the link to the next page does not repeat what the query is padded with', async () => {
+  it('the link to the next page doesn’t repeat padding in the query', async () => {
     const response = await fetch(`${app.url}/v1/jobs?per_page=1&search=${'+'.repeat(10_000)}€`, {
       headers: { authorization: `Bearer ${hanna.token}` },
     });
@@ -203,17 +206,17 @@ describe('with a hundred of the largest drafts', () => {
 });
 
 describe('REST', () => {
-  it('has no list whose largest page would be beyond 20 MB', async () => {
+  it('limits the largest page of every list to 20 MB', async () => {
     const { TEXT_CHARACTERS } = await import('../../src/graphql/texts.js');
     const { isList } = await import('../../src/platform/openapi/route.js');
     const { ROUTES } = await import('../../src/rest/routes.js');
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
-      // What a list has besides is short.
+      // The other parts of a list are short.
       const texts = TEXT_CHARACTERS[row.replace(/ListItem$/, '')] as Record<string, number>;
       const characters = Object.values(texts).reduce((total, one) => total + one, 0);
-      // Six bytes for each character, and a thousand for all that is short, a hundred times.
+      // A hundred entries with six bytes per character, and a thousand bytes for the short fields.
       expect([row, (characters * 6 + 2_000) * 100 <= ANSWER_BYTES_MAX]).toEqual([row, true]);
     }
   });

@@ -18,11 +18,11 @@ export interface DatabaseWire {
   readonly connection: Connection;
   /** The round trips of calls since the last check. Connections for the queue, the probe, and events don't count. */
   roundTrips(): number;
-  /** Holds back what comes on each connection that has sent this text last, or sends it from now on. */
+  /** Holds back the responses on each connection whose latest statement contains this text, now or later. */
   hold(text: string): void;
   /** How many pieces are held back. */
   held(): number;
-  /** Delivers what was held back, in its order. */
+  /** Delivers the pieces in their order. */
   release(): void;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Every rule on jobs and bids through both APIs: the same refusal by the same code, of the same fields, and nothing
- * kept of it; and what is allowed does the same. Who may do what in which state is in schema/permissions.txt.
+ * Every rule on jobs and bids, through both APIs. A failing call has the same code and fields, and changes nothing. A
+ * successful call has the same effect. schema/permissions.txt lists who can do what in which state.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/market/rules/errors.js';
@@ -44,7 +44,7 @@ type Given =
 
 const givens = new Map<Given, Promise<GivenJob>>();
 
-/** The same job for every rule that leaves it as it was. */
+/** Rules that leave the job unchanged share one job. */
 function given(what: Given): Promise<GivenJob> {
   const job = givens.get(what) ?? arrange(what);
   givens.set(what, job);
@@ -86,7 +86,7 @@ async function arrange(what: Given): Promise<GivenJob> {
   }
 }
 
-/** Everything that a call could have left behind. */
+/** Every row that a call could have changed. */
 async function everything(job: GivenJob): Promise<Json> {
   const [row] = await app.sql`select
     (select to_jsonb(j) from jobs j where j.id = ${job.id}) as job,
@@ -141,7 +141,7 @@ async function expectRefusal({
 
 const x = (count: number) => 'x'.repeat(count);
 
-describe('Olive, who writes a draft, is refused by both APIs', () => {
+describe('Olive can’t create a draft through either API', () => {
   const refused = (name: string, body: object, fields: string[]) =>
     test(name, () =>
       expectRefusal({
@@ -158,40 +158,46 @@ describe('Olive, who writes a draft, is refused by both APIs', () => {
   refused('without a title', { title: undefined }, ['title']);
   refused('with a title that is a number', { title: 7 }, ['title']);
   refused('with a title of 201 characters', { title: x(201) }, ['title']);
-  refused('with a description and requirements of 10,001', { description: x(10_001), requirements: x(10_001) }, [
-    'description',
-    'requirements',
-  ]);
-  refused('with a trade of 65', { category: x(65) }, ['category']);
   refused(
-    'with any line of 201, all named at once',
+    'with 10,001 characters in the description and requirements',
+    { description: x(10_001), requirements: x(10_001) },
+    ['description', 'requirements'],
+  );
+  refused('with a category of 65 characters', { category: x(65) }, ['category']);
+  refused(
+    'with 201 characters in each line of the address, and every line is listed',
     Object.fromEntries(
       ['address_line1', 'address_line2', 'city', 'state', 'zip_code', 'country'].map((name) => [name, x(201)]),
     ),
     ['address_line1', 'address_line2', 'city', 'state', 'zip_code', 'country'],
   );
-  refused('with a budget of three decimals', { budget_min: 10.005 }, ['budget_min']);
+  refused('with a budget that has three decimals', { budget_min: 10.005 }, ['budget_min']);
   refused('with a budget below zero', { budget_max: -0.01 }, ['budget_max']);
-  refused('with a budget that no column could hold', { budget_max: 10_000_000_000 }, ['budget_max']);
-  refused('with budgets the wrong way round', { budget_min: 2, budget_max: 1.99 }, ['budget_min', 'budget_max']);
+  refused('with a budget that is too large to store', { budget_max: 10_000_000_000 }, ['budget_max']);
+  refused('with a maximum budget below the minimum', { budget_min: 2, budget_max: 1.99 }, ['budget_min', 'budget_max']);
   refused('with a budget in words', { budget_min: 'much' }, ['budget_min']);
   refused('with a day that does not exist', { desired_start_date: '2026-02-30' }, ['desired_start_date']);
-  refused('with a moment for a day', { desired_completion_date: '2026-02-03T00:00:00Z' }, ['desired_completion_date']);
-  refused('with 29 February of a year without one', { desired_start_date: '2027-02-29' }, ['desired_start_date']);
-  refused('with an end before the start', { desired_start_date: '2026-03-02', desired_completion_date: '2026-03-01' }, [
-    'desired_start_date',
+  refused('with a timestamp instead of a date', { desired_completion_date: '2026-02-03T00:00:00Z' }, [
     'desired_completion_date',
   ]);
-  refused('with an urgency that there is not', { urgency: 'someday' }, ['urgency']);
-  refused('with a name that no field has', { colour: 'red' }, ['colour']);
-  refused('with what the service sets', { latitude: 1, status: 'open', homeowner_id: 'x' }, [
+  refused('with February 29 in a year that isn’t a leap year', { desired_start_date: '2027-02-29' }, [
+    'desired_start_date',
+  ]);
+  refused(
+    'with an end date before the start date',
+    { desired_start_date: '2026-03-02', desired_completion_date: '2026-03-01' },
+    ['desired_start_date', 'desired_completion_date'],
+  );
+  refused('with an unknown urgency', { urgency: 'someday' }, ['urgency']);
+  refused('with an unknown field', { colour: 'red' }, ['colour']);
+  refused('with fields that only the server sets', { latitude: 1, status: 'open', homeowner_id: 'x' }, [
     'latitude',
     'status',
     'homeowner_id',
   ]);
-  refused('with a NUL in a text', { title: 'a\0b' }, ['title']);
+  refused('with a NUL character in the title', { title: 'a\0b' }, ['title']);
 
-  test('and GraphQL does not know the old names, which REST takes', async () => {
+  test('with the old field names through GraphQL, but can through REST', async () => {
     const body = { title: 'A', description: 'B', trade: 'plumbing', priority: 'urgent' };
     expect(graphqlOutcome(await callGraphql(app, 'create', { by: people.owner, body }))).toMatchObject({
       code: 'VALIDATION_FAILED',
@@ -215,8 +221,8 @@ describe('Olive, who writes a draft, is refused by both APIs', () => {
   });
 });
 
-describe('what fits exactly is taken by both APIs', () => {
-  test('texts of the full length, counted in characters and trimmed, and whole cents', async () => {
+describe('both APIs accept values at their limits', () => {
+  test('strings of the maximum length, counted in characters after trimming, and amounts in cents', async () => {
     const title = `${'🏠'.repeat(199)}é`;
     const body = {
       title: `  ${title}\n`,
@@ -255,8 +261,8 @@ describe('what fits exactly is taken by both APIs', () => {
   });
 });
 
-describe('Olive, who publishes, is refused by both APIs', () => {
-  test('while fields are missing, each by name', () =>
+describe('Olive publishes through both APIs', () => {
+  test('and fails while fields are missing, and each one is listed', () =>
     expectRefusal({
       key: 'publish',
       given: 'a draft with gaps',
@@ -265,7 +271,7 @@ describe('Olive, who publishes, is refused by both APIs', () => {
       fields: ['category', 'urgency', 'address_line1', 'state'],
     }));
 
-  test('while her tokens do not cover the urgency, and told how many she has', async () => {
+  test('and fails if the urgency costs more tokens than she has, and the error has both numbers', async () => {
     const poor = await homeowner(app, 'Paula');
     const { body } = await callRest(app, 'create', { by: poor, body: { ...DRAFT, urgency: 'priority' } });
     const byRest = await callRest(app, 'publish', { by: poor, job: body.id });
@@ -288,7 +294,7 @@ describe('Olive, who publishes, is refused by both APIs', () => {
     });
   });
 
-  test('twice, and told what the state would allow instead', async () => {
+  test('and fails the second time, and the error lists what she can do now', async () => {
     const { id } = await given('open');
     const byRest = await callRest(app, 'publish', { by: people.owner, job: id });
     const byGraphql = await callGraphql(app, 'publish', { by: people.owner, job: id });
@@ -306,7 +312,7 @@ describe('Olive, who publishes, is refused by both APIs', () => {
     ['standard', 5],
     ['priority', 15],
     ['urgent', 30],
-  ] as const)('or else pays for %s what it costs, %i tokens', async (urgency, cost) => {
+  ] as const)('and pays the price of %s urgency: %i tokens', async (urgency, cost) => {
     for (const api of APIS) {
       const job = await givenJob(app, 'draft', people, { fields: { urgency } });
       const { available } = (await app.rest('GET', '/v1/tokens', { token: people.owner.token })).body;
@@ -321,99 +327,99 @@ describe('Olive, who publishes, is refused by both APIs', () => {
   });
 });
 
-describe('Olive, who edits, is refused by both APIs', () => {
+describe('Olive can’t edit through either API', () => {
   const refused = (name: string, given: Given, body: object, rest: Pick<Rule, 'code'> & Partial<Rule>) =>
     test(name, () => expectRefusal({ key: 'update', given, by: 'owner', body, ...rest }));
   const tooLow: ErrorCode = 'BUDGET_DECREASE_TOO_LARGE';
 
   refused(
-    'a cent below 90 percent of an open job’s budget',
+    'an open job to one cent below 90 percent of its budget',
     'open',
     { budget_min: 899.99 },
     { code: tooLow, fields: ['budget_min'] },
   );
   refused(
-    'both budgets that are too low, each by name',
+    'both budgets to values that are too low, and both are listed',
     'open',
     { budget_min: 1, budget_max: 1_800.44 },
     { code: tooLow, fields: ['budget_min', 'budget_max'] },
   );
-  refused('who takes a budget away', 'open', { budget_max: null }, { code: tooLow, fields: ['budget_max'] });
   refused(
-    'who lowers the urgency with bids there',
+    'an open job to have no maximum budget',
+    'open',
+    { budget_max: null },
+    { code: tooLow, fields: ['budget_max'] },
+  );
+  refused(
+    'an open job with bids to a lower urgency',
     'open',
     { urgency: 'standard' },
     { code: 'URGENCY_LOCKED', fields: ['urgency'] },
   );
   refused(
-    'who moves an open job elsewhere, with what else she sent',
+    'an open job’s address, even together with its title',
     'open',
     { city: 'Dallas', category: 'x', address_line1: '2 Elm', title: 'New' },
     { code: 'FIELD_NOT_EDITABLE', blocked: ['city', 'category', 'address_line1'] },
   );
   refused(
-    'who renames an awarded job',
+    'the title of an awarded job',
     'awarded',
     { title: 'New', budget_min: 1_001, urgency: 'urgent', requirements: 'ok' },
     { code: 'FIELD_NOT_EDITABLE', blocked: ['title', 'budget_min', 'urgency'] },
   );
   refused(
-    'who moves the start of work that has begun',
+    'the start date once work has begun',
     'in_progress',
     { desired_start_date: '2030-06-02', requirements: 'ok' },
     { code: 'FIELD_NOT_EDITABLE', blocked: ['desired_start_date'] },
   );
   refused(
-    'who moves the end of work by 31 days',
+    'the end date to 31 days later',
     'in_progress',
     { desired_completion_date: '2030-07-16' },
     { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] },
   );
   refused(
-    'who moves it back by 31 days',
+    'the end date to 31 days earlier',
     'in_progress',
     { desired_completion_date: '2030-05-15' },
     { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] },
   );
   refused(
-    'who takes the end of work away',
+    'a job in progress to have no end date',
     'in_progress',
     { desired_completion_date: null },
     { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] },
   );
   refused(
-    'who changes anything of a job in review',
+    'any field of a job in review',
     'in_review',
     { requirements: 'ok' },
     { code: 'FIELD_NOT_EDITABLE', blocked: ['requirements'] },
   );
   refused(
-    'who empties what publishing asked for',
+    'an open job to have no urgency',
     'open',
     { urgency: null },
     { code: 'VALIDATION_FAILED', fields: ['urgency'] },
   );
+  refused('a draft to have no title', 'draft', { title: null }, { code: 'VALIDATION_FAILED', fields: ['title'] });
   refused(
-    'who clears the title of a draft',
-    'draft',
-    { title: null },
-    { code: 'VALIDATION_FAILED', fields: ['title'] },
-  );
-  refused(
-    'who ends the work before it starts',
+    'the end date to before the start date',
     'open',
     { desired_completion_date: '2030-05-31' },
     { code: 'VALIDATION_FAILED', fields: ['desired_completion_date'] },
   );
   refused(
-    'with a third decimal, before the state is asked',
+    'a budget to three decimals, which fails before the state is checked',
     'in_review',
     { budget_min: 1.001 },
     { code: 'VALIDATION_FAILED', fields: ['budget_min'] },
   );
 });
 
-/** Edits one copy through each API, and says what became of each edit. */
+/** Edits one copy of the job through each API. Returns the outcome of each edit. */
 async function editsBy(what: Given, edits: readonly object[]): Promise<Record<Api, (ErrorCode | 'ok')[]>> {
   const job = await given(what);
   const copies = await copiesOf(app, job, 2);
@@ -427,7 +433,7 @@ async function editsBy(what: Given, edits: readonly object[]): Promise<Record<Ap
   return outcomes;
 }
 
-describe('Olive, who edits again and again, gets no further by either API', () => {
+describe('repeated edits have the same limits through both APIs', () => {
   const sequence = (name: string, what: Given, ...steps: [edit: object, outcome: ErrorCode | 'ok'][]) =>
     test(name, async () => {
       const expected = steps.map(([, outcome]) => outcome);
@@ -440,7 +446,7 @@ describe('Olive, who edits again and again, gets no further by either API', () =
     });
 
   sequence(
-    'than 10 percent below the highest budget',
+    'at most 10 percent below the highest budget',
     'open',
     [{ budget_min: 900 }, 'ok'],
     [{ budget_min: 899.99 }, 'BUDGET_DECREASE_TOO_LARGE'],
@@ -450,7 +456,7 @@ describe('Olive, who edits again and again, gets no further by either API', () =
     [{ budget_max: 1_800.45, budget_min: 1_350 }, 'ok'],
   );
   sequence(
-    'than 30 days from the date at check-in',
+    'at most 30 days from the date at check-in',
     'in_progress',
     [{ desired_completion_date: '2030-07-15' }, 'ok'],
     [{ desired_completion_date: '2030-07-16' }, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
@@ -458,7 +464,7 @@ describe('Olive, who edits again and again, gets no further by either API', () =
     [{ desired_completion_date: '2030-07-16' }, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
   );
   sequence(
-    'in lowering the urgency once there are bids, nor in removing it before',
+    'without bids, the urgency can be lowered but not removed',
     'open without bids',
     [{ urgency: null }, 'VALIDATION_FAILED'],
     [{ urgency: 'urgent' }, 'ok'],
@@ -466,7 +472,7 @@ describe('Olive, who edits again and again, gets no further by either API', () =
     [{ urgency: 'priority' }, 'ok'],
   );
 
-  test('and pays for raised urgency what it costs beyond what she has paid, once', async () => {
+  test('raising the urgency costs the difference, once', async () => {
     for (const api of APIS) {
       const job = await givenJob(app, 'draft', people);
       const free = async () =>
@@ -484,7 +490,7 @@ describe('Olive, who edits again and again, gets no further by either API', () =
     }
   });
 
-  test('and is refused a raise that she cannot pay, with everything else that she sent', async () => {
+  test('if Olive can’t pay for a higher urgency, none of her edit is saved', async () => {
     const poor = await homeowner(app, 'Pia');
     const { body } = await callRest(app, 'create', { by: poor, body: DRAFT });
     await callRest(app, 'publish', { by: poor, job: body.id });
@@ -504,9 +510,9 @@ describe('Olive, who edits again and again, gets no further by either API', () =
   });
 });
 
-describe('what is set by the service', () => {
+describe('a field that only the server sets', () => {
   test.each(['draft', 'open', 'in_progress', 'in_review', 'completed'] as const)(
-    'is no error when a job that is %s is sent back whole, and nothing changes',
+    'changes nothing if the whole job is sent back unchanged: %s',
     async (state) => {
       const { id } = await given(state);
       const before = await everything(await given(state));
@@ -525,7 +531,7 @@ describe('what is set by the service', () => {
     },
   );
 
-  test('and is on no wire is no field of a job, not even unchanged', async () => {
+  test('fails as unknown if no API returns it, even unchanged', async () => {
     const job = await given('awarded');
     const hidden = {
       awarded_contractor_id: people.awardee.profileId,
@@ -544,7 +550,7 @@ describe('what is set by the service', () => {
     );
   });
 
-  test('is refused by name when REST is sent another, whatever the state; GraphQL does not offer it', async () => {
+  test('fails by name in every state if REST gets another value, and isn’t in GraphQL’s input', async () => {
     for (const state of ['open', 'completed'] as const) {
       const { id } = await given(state);
       const changed = {
@@ -570,18 +576,18 @@ describe('what is set by the service', () => {
 
 describe('a caller who has read an older version', () => {
   const CARRYING_A_VERSION = JOB_ACTION_KEYS.filter((key) => key !== 'submitBid');
-  test.each(CARRYING_A_VERSION)('is refused %s by both APIs', async (key) => {
+  test.each(CARRYING_A_VERSION)('can’t %s through either API', async (key) => {
     const [state, by] = HAPPY_CALLS[key];
     const body = (job: GivenJob) => happyCall(key, people, job).body ?? {};
     await expectRefusal({ key, given: state, by, body, version: 99, code: 'STALE_VERSION' });
   });
 
-  test('is told so before the state is looked at, and after who they are', async () => {
+  test('gets that error after authorization and before the state is checked', async () => {
     await expectRefusal({ key: 'publish', given: 'open', by: 'owner', version: 99, code: 'STALE_VERSION' });
     await expectRefusal({ key: 'publish', given: 'open', by: 'other', version: 99, code: 'FORBIDDEN' });
   });
 
-  test('and otherwise may go on, through both APIs, and sees the new version', async () => {
+  test('can continue with the current version through both APIs, and gets the new one', async () => {
     const job = await given('open');
     const copies = await copiesOf(app, job, 2);
     const [{ version }] = (await app.sql`select version from jobs where id = ${job.id}`) as unknown as [
@@ -608,7 +614,7 @@ describe('a caller who has read an older version', () => {
     expect(byGraphql.data.updateJob.job).toEqual({ version: version + 1 });
   });
 
-  test('gets 412 from REST for another version, 400 for what is no ETag of a job, and passes with a star', async () => {
+  test('gets 412 from REST for another version and 400 for an invalid ETag, but * works', async () => {
     const { id } = await given('open');
     const put = (tag: string) =>
       app.rest('PUT', `/v1/jobs/${id}`, { token: people.owner.token, headers: { 'if-match': tag }, body: {} });
@@ -624,7 +630,7 @@ describe('a caller who has read an older version', () => {
     expect((await put('*')).status).toBe(200);
   });
 
-  test('may send the ETag to REST as a proxy that compresses has weakened it', async () => {
+  test('can send REST an ETag that a compressing proxy has made weak', async () => {
     const { id } = await given('open');
     const tag = (await app.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })).headers.get('etag') ?? '';
     const put = () =>
@@ -638,7 +644,7 @@ describe('a caller who has read an older version', () => {
   });
 });
 
-describe('a caller who awards or bids is refused by both APIs', () => {
+describe('a call to award or bid fails through both APIs', () => {
   const refused = (name: string, rule: Rule) => test(name, () => expectRefusal(rule));
   const bid = (body: object, more: Partial<Rule>) =>
     ({
@@ -650,7 +656,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
       ...more,
     }) as Rule;
 
-  refused('an award to a bid on another job', {
+  refused('if the awarded bid is on another job', {
     key: 'award',
     given: 'open',
     by: 'owner',
@@ -658,7 +664,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
     code: 'UNKNOWN_BID',
     fields: ['bid_id'],
   });
-  refused('an award to a bid that was withdrawn', {
+  refused('if the awarded bid was withdrawn', {
     key: 'award',
     given: 'open, the bidder withdrew',
     by: 'owner',
@@ -666,7 +672,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
     code: 'UNKNOWN_BID',
     fields: ['bid_id'],
   });
-  refused('an award to a bid that was rejected', {
+  refused('if the awarded bid was rejected', {
     key: 'award',
     given: 'open, the bidder was rejected',
     by: 'owner',
@@ -674,7 +680,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
     code: 'UNKNOWN_BID',
     fields: ['bid_id'],
   });
-  refused('an award to what is no identifier of a bid', {
+  refused('if the bid ID of an award has the wrong prefix', {
     key: 'award',
     given: 'open',
     by: 'owner',
@@ -682,7 +688,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
     code: 'VALIDATION_FAILED',
     fields: ['bid_id'],
   });
-  refused('an award to nobody', {
+  refused('if an award has no bid ID', {
     key: 'award',
     given: 'open',
     by: 'owner',
@@ -691,26 +697,29 @@ describe('a caller who awards or bids is refused by both APIs', () => {
     fields: ['bid_id'],
   });
   refused(
-    'another bid of a rejected contractor',
+    'if a rejected contractor bids again',
     bid({}, { by: 'bidder', given: 'open, the bidder was rejected', code: 'DUPLICATE_BID' }),
   );
-  refused('a bid of 0', bid({ amount: 0 }, { fields: ['amount'] }));
-  refused('a bid below 0', bid({ amount: -1 }, { fields: ['amount'] }));
-  refused('a bid of three decimals', bid({ amount: 9.999 }, { fields: ['amount'] }));
-  refused('a bid without an amount', bid({ amount: undefined }, { fields: ['amount'] }));
+  refused('with an amount of 0', bid({ amount: 0 }, { fields: ['amount'] }));
+  refused('with a negative amount', bid({ amount: -1 }, { fields: ['amount'] }));
+  refused('with an amount that has three decimals', bid({ amount: 9.999 }, { fields: ['amount'] }));
+  refused('without an amount', bid({ amount: undefined }, { fields: ['amount'] }));
   refused(
-    'a message of 10,001 characters and terms of 5,001',
+    'with a message of 10,001 characters and payment terms of 5,001',
     bid({ message: x(10_001), payment_terms: x(5_001) }, { fields: ['message', 'payment_terms'] }),
   );
   refused(
-    'a beginning on a day that does not exist',
+    'with a start date that does not exist',
     bid({ proposed_start_date: '2026-04-31' }, { fields: ['proposed_start_date'] }),
   );
-  refused('work of no days', bid({ estimated_duration_days: 0 }, { fields: ['estimated_duration_days'] }));
-  refused('work of half a day', bid({ estimated_duration_days: 0.5 }, { fields: ['estimated_duration_days'] }));
-  refused('a bid that says what state it is in', bid({ status: 'accepted' }, { fields: ['status'] }));
+  refused('with a duration of 0 days', bid({ estimated_duration_days: 0 }, { fields: ['estimated_duration_days'] }));
+  refused(
+    'with a duration of half a day',
+    bid({ estimated_duration_days: 0.5 }, { fields: ['estimated_duration_days'] }),
+  );
+  refused('with a status', bid({ status: 'accepted' }, { fields: ['status'] }));
 
-  test('a guaranteed view that their tokens do not cover, and told how many they have', async () => {
+  test('if the contractor can’t pay for the guaranteed view, and the error has both numbers', async () => {
     const cyd = await contractor(app, 'Cyd');
     await app.rest('POST', '/v1/tokens/adjustments', {
       token: people.admin.token,
@@ -732,7 +741,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
     expect(seen.body.data).toEqual([]);
   });
 
-  test('but may bid again after a withdrawal, through both APIs', async () => {
+  test('but not if a contractor bids again after withdrawing', async () => {
     const copies = await copiesOf(app, await given('open, the bidder withdrew'), 2);
     for (const [at, api] of APIS.entries())
       expect(
@@ -742,7 +751,7 @@ describe('a caller who awards or bids is refused by both APIs', () => {
   });
 });
 
-describe('a bid goes forward only', () => {
+describe('a bid never returns to an earlier state', () => {
   const STEPS = [
     ['view', 'open, the bid was viewed', 'owner'],
     ['view', 'open, the bid was shortlisted', 'owner'],
@@ -755,7 +764,7 @@ describe('a bid goes forward only', () => {
     ['withdraw', 'open, the bidder withdrew', 'bidder'],
     ['withdraw', 'open, the bidder was rejected', 'bidder'],
   ] as const;
-  test.each(STEPS)('both APIs refuse to %s when: %s', (key, given, by) =>
+  test.each(STEPS)('both APIs fail to %s: %s', (key, given, by) =>
     expectRefusal({ key, given, by, code: 'INVALID_TRANSITION' }),
   );
 
@@ -763,17 +772,14 @@ describe('a bid goes forward only', () => {
     ['open, the bid was viewed', ['shortlistBid', 'rejectBid']],
     ['open, the bid was shortlisted', ['rejectBid']],
     ['open, the bidder withdrew', []],
-  ] as const)(
-    'and the owner is told what they may do instead, and nothing that they never may: %s',
-    async (what, may) => {
-      const { id: job, bids } = await given(what);
-      const asked = { by: people.owner, job, bid: bids.bidder! };
-      const { body } = await callRest(app, 'view', asked);
-      expect(body.details).toMatchObject({ code: 'INVALID_TRANSITION', allowed_operations: may });
-      const { errors } = await callGraphql(app, 'view', asked);
-      expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_TRANSITION', allowedOperations: may });
-    },
-  );
+  ] as const)('the error lists only what the owner can do now: %s', async (what, may) => {
+    const { id: job, bids } = await given(what);
+    const asked = { by: people.owner, job, bid: bids.bidder! };
+    const { body } = await callRest(app, 'view', asked);
+    expect(body.details).toMatchObject({ code: 'INVALID_TRANSITION', allowed_operations: may });
+    const { errors } = await callGraphql(app, 'view', asked);
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_TRANSITION', allowedOperations: may });
+  });
 
   test.each([
     ['view', 'VIEWED'],
@@ -789,7 +795,7 @@ describe('a bid goes forward only', () => {
     expect(Object.values(byGraphql.data)).toMatchObject([{ bid: { status } }]);
   });
 
-  test('and reading it, by either API, moves nothing', async () => {
+  test('reading a bid through either API doesn’t change its state', async () => {
     const job = await given('open');
     const before = await everything(job);
     await app.rest('GET', `/v1/jobs/${job.id}/bids`, { token: people.owner.token });
@@ -802,7 +808,7 @@ describe('a bid goes forward only', () => {
   });
 });
 
-describe('a text that is too long, or missing, in a step of the work is refused by both APIs', () => {
+describe('a missing or too long string in a step of the work fails through both APIs', () => {
   const WITH_TEXTS = JOB_TRANSITION_KEYS.filter((key) => Object.keys(TEXTS[key]).length > 0);
   test.each(WITH_TEXTS)('in %s', async (key) => {
     const [state, by] = HAPPY_CALLS[key];
@@ -816,7 +822,7 @@ describe('a text that is too long, or missing, in a step of the work is refused 
     await expectRefusal({ ...refusal, body: {}, fields: required });
   });
 
-  test.each([0, 6, -1])('and in approving with %i stars', (rating) =>
+  test.each([0, 6, -1])('and so does an approval with %i stars', (rating) =>
     expectRefusal({
       key: 'approve',
       given: 'in_review',
@@ -826,7 +832,7 @@ describe('a text that is too long, or missing, in a step of the work is refused 
       fields: ['rating'],
     }),
   );
-  test('and in approving with half a star', () =>
+  test('and so does an approval with half a star', () =>
     expectRefusal({
       key: 'approve',
       given: 'in_review',
@@ -837,7 +843,7 @@ describe('a text that is too long, or missing, in a step of the work is refused 
     }));
 });
 
-describe('a dispute is settled once both parties say the same, whichever APIs they use', () => {
+describe('a dispute is settled once both parties agree, whichever APIs they use', () => {
   const say = async (api: Api, by: Who, job: string, resolution: string, agreed_by?: string) => {
     const asked = { by: people[by], job, body: { resolution, agreed_by } };
     if (api === 'rest') return (await callRest(app, 'resolveDispute', asked)).body.status;
@@ -873,10 +879,10 @@ describe('a dispute is settled once both parties say the same, whichever APIs th
   });
 });
 
-describe('the end of a job, by either API', () => {
+describe('the end of a job through either API', () => {
   const tokensOf = async ({ token }: Person) => (await app.rest('GET', '/v1/tokens', { token })).body;
 
-  test('returns what was paid for it, raises and all, if it was open and never had a bid', async () => {
+  test('refunds the publishing fee and all raises if the job was open and never had a bid', async () => {
     for (const api of APIS) {
       const job = await arrange('open without bids');
       await callRest(app, 'update', { by: people.owner, job: job.id, body: { urgency: 'urgent' } });
@@ -887,7 +893,7 @@ describe('the end of a job, by either API', () => {
   });
 
   test.each(['open', 'open, the bidder withdrew', 'awarded', 'in_progress'] as const)(
-    'returns nothing once there was a bid: %s',
+    'refunds nothing if there was ever a bid: %s',
     async (what) => {
       const copies = await copiesOf(app, await given(what), 2);
       const before = await tokensOf(people.owner);
@@ -913,7 +919,7 @@ describe('the end of a job, by either API', () => {
     },
   );
 
-  test('frees the loser’s stake with the award, the winner’s with the approval, and credits once', async () => {
+  test('releases the loser’s stake on award and the winner’s on approval, and gives credit once', async () => {
     for (const api of APIS) {
       const [ava, ben] = await Promise.all([contractor(app, 'Ava'), contractor(app, 'Ben')]);
       const stake = { guaranteed_view: true };
@@ -954,7 +960,7 @@ describe('the end of a job, by either API', () => {
     }
   });
 
-  test('by an admin credits nobody, and on a completed job changes nothing', async () => {
+  test('gives no credit if an admin completes it, and a second completion changes nothing', async () => {
     const copies = await copiesOf(app, await given('in_review'), 2);
     const before = (await app.rest('GET', `/v1/contractors/${people.awardee.profileId}`, { token: people.admin.token }))
       .body.completed_jobs;
@@ -974,7 +980,7 @@ describe('the end of a job, by either API', () => {
     ).toBe(before);
   });
 
-  test('leaves the deleted draft nowhere, and its number with nobody', async () => {
+  test('removes a deleted draft everywhere', async () => {
     const copies = await copiesOf(app, await given('draft'), 2);
     const byRest = await callRest(app, 'delete', { by: people.owner, job: copies[0]!.id });
     expect([byRest.status, byRest.body]).toEqual([200, { status: 200, message: expect.any(String), data: {} }]);
@@ -999,9 +1005,9 @@ describe('the end of a job, by either API', () => {
   });
 });
 
-describe('a thing that is not there', () => {
+describe('an object that doesn’t exist', () => {
   test.each(['job_1', 'bid_000000000000000000000000000', `${'x'.repeat(300)}`, newId('job')])(
-    'is not found by either API: %s',
+    'returns NOT_FOUND through either API: %s',
     async (id) => {
       for (const [key, by, body] of [
         ['publish', 'owner', undefined],
@@ -1026,7 +1032,7 @@ describe('a thing that is not there', () => {
     },
   );
 
-  test('is a bid on another job than the address names', async () => {
+  test('is a bid under the path of another job', async () => {
     const [one, two] = await copiesOf(app, await given('open'), 2);
     const answer = await callRest(app, 'view', { by: people.owner, job: one!.id, bid: two!.bids.bidder! });
     expect(restOutcome(answer)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
@@ -1073,24 +1079,24 @@ describe('lists', () => {
   });
 
   const FILTERS: [name: string, query: string, filter: object, titles: string[]][] = [
-    ['a text in capitals', 'search=ROOF', { search: 'ROOF' }, ['Fix 100% of the Roof']],
+    ['a word in capitals', 'search=ROOF', { search: 'ROOF' }, ['Fix 100% of the Roof']],
     ['a percent sign', 'search=100%25', { search: '100%' }, ['Fix 100% of the Roof']],
-    ['a percent sign alone', 'search=%25%25', { search: '%%' }, []],
+    ['only percent signs', 'search=%25%25', { search: '%%' }, []],
     ['an underscore', 'search=under_score', { search: 'under_score' }, ['under_score']],
     ['a backslash', 'search=k%5Cs', { search: 'k\\s' }, ['back\\slash']],
     ['a word of the description', 'search=about%20under', { search: 'about under' }, ['underXscore', 'under_score']],
-    ['a trade', 'category=plumbing', { category: 'plumbing' }, ['underXscore', 'under_score']],
+    ['a category', 'category=plumbing', { category: 'plumbing' }, ['underXscore', 'under_score']],
     [
-      'a trade and an urgency',
+      'a category and an urgency',
       'category=plumbing&urgency=urgent',
       { category: 'plumbing', urgency: 'URGENT' },
       ['under_score'],
     ],
     ['a state', 'status=open', { status: 'OPEN' }, []],
-    ['nothing at all', '', {}, ['back\\slash', 'underXscore', 'under_score', 'Fix 100% of the Roof']],
+    ['nothing', '', {}, ['back\\slash', 'underXscore', 'under_score', 'Fix 100% of the Roof']],
   ];
   test.each(FILTERS)(
-    'Lena who filters by %s finds the same jobs by both APIs, the newest first',
+    'filtered by %s return the same jobs through both APIs, newest first',
     async (_, query, filter, titles) => {
       const byRest = await app.rest('GET', `/v1/jobs?${query}`, { token: lena.token });
       expect(byRest.body.data.map(({ title }: Json) => title)).toEqual(titles);
@@ -1121,7 +1127,7 @@ describe('lists', () => {
     if (asked) expect(await idsByGraphql(asked)).toBe('VALIDATION_FAILED');
   });
 
-  test('a homeowner’s jobs are listed for the admin by their identifier, and by nobody else’s', async () => {
+  test('of one homeowner’s jobs are only for admins', async () => {
     const query = `homeowner_id=${lena.profileId}`;
     expect(await idsByRest(query, people.admin)).toHaveLength(4);
     expect(await idsByGraphql({ filter: { homeownerId: lena.profileId } }, people.admin)).toEqual(
@@ -1133,7 +1139,7 @@ describe('lists', () => {
     expect(await idsByGraphql({ filter: { homeownerId: 'nobody' } }, people.admin)).toBe('VALIDATION_FAILED');
   });
 
-  test('read by REST’s links or by GraphQL’s cursors hold the same jobs in the same order, each once', async () => {
+  test('have the same jobs in the same order through REST’s links and GraphQL’s cursors, each once', async () => {
     await plant(250, 'Listed');
     const linked: string[] = [];
     for (let address: string | undefined = '/v1/jobs?search=Listed&per_page=100'; address;) {
@@ -1168,7 +1174,7 @@ describe('lists', () => {
     expect(connected).toEqual(linked);
   });
 
-  test('beyond 10,000 are not counted, nor beyond 1,000 of a search, and can be read all the same', async () => {
+  test('count up to 10,000 entries, or 1,000 of a search, but all entries can be read', async () => {
     await plant(10_001, 'Many');
     const read = (query: string) => app.rest('GET', `/v1/jobs?${query}`, { token: lena.token });
     const counted = async (query: string) => (await read(query)).body.pagination;
@@ -1202,7 +1208,7 @@ describe('lists', () => {
     expect(await connected('Many')).toMatchObject({ totalCount: 1_000, totalCountCapped: false });
   });
 
-  test('of bids put guaranteed views first, then the newest, a hundred a page', async () => {
+  test('of bids start with guaranteed views, then the newest, a hundred per page', async () => {
     const job = await givenJob(app, 'open', people, { offers: { awardee: { guaranteed_view: true } } });
     await callRest(app, 'submitBid', { by: people.stranger, job: job.id, body: { amount: 3 } });
     const byRest = await app.rest('GET', `/v1/jobs/${job.id}/bids`, { token: people.owner.token });
@@ -1236,7 +1242,7 @@ describe('lists', () => {
     expect(next.body.data[0].contractor_id).toBe(people.stranger.profileId);
   });
 
-  test.each(['bids', 'timeline'])('inside a job are refused the same sizes and cursors: %s', async (list) => {
+  test.each(['bids', 'timeline'])('inside a job reject the same sizes and cursors: %s', async (list) => {
     const { id } = await given('open');
     const foreign = (await app.graphql('{ jobs(first: 1) { pageInfo { endCursor } } }', { token: people.owner.token }))
       .data.jobs.pageInfo.endCursor;
@@ -1259,7 +1265,7 @@ describe('lists', () => {
     }
   });
 
-  test('of a contractor’s own bids are the same by both APIs, and for contractors alone', async () => {
+  test('of a contractor’s own bids are the same through both APIs, and only for contractors', async () => {
     const byRest = await app.rest('GET', '/v1/bids?per_page=5', { token: people.stranger.token });
     const { data } = await app.graphql('{ viewer { bids(first: 5) { totalCount nodes { id } } } }', {
       token: people.stranger.token,

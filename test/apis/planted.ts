@@ -1,6 +1,6 @@
 /**
- * A market full of values that occur nowhere else, each with the list of those who may read it: written down here from
- * the decisions, and not from the code that keeps it.
+ * A market full of unique values, each with a list of the people who can read it. The lists follow the decisions, not
+ * the code.
  */
 import { createHash } from 'node:crypto';
 import type { JobState } from '../../src/market/rules/states.js';
@@ -75,7 +75,7 @@ export async function plantScene(
       body: { url: `https://hooks.example.com/${text(`address of the webhook of the ${who}`, who, 'admin')}` },
     });
     keep(`secret of the webhook of the ${who}`, webhook.body.secret);
-    // Nothing is sent: its events wait, and are listed.
+    // A paused endpoint gets nothing. Its events wait, and the API lists them.
     await app.rest('PUT', `/v1/webhooks/${webhook.body.webhook.id}`, { token, body: { status: 'paused' } });
     const [row] = await app.sql`select password_hash from users where id = ${userId}`;
     keep(`password hash of the ${who}`, row!.password_hash);
@@ -143,7 +143,7 @@ async function edit(app: TestApp, person: Person, body: object): Promise<void> {
   if (status !== 200) throw new Error(`${person.name} could not edit their profile.`);
 }
 
-/** Everything that has an identifier, of whatever kind, in these people's reach and out of it. */
+/** Every kind of ID, both of objects that these people can read and of others. */
 export async function idsAround(app: TestApp, { job, people }: PlantedScene): Promise<string[]> {
   const users = Object.values(people).map(({ userId }) => userId);
   const found = await app.sql`
@@ -171,7 +171,7 @@ export interface Leak {
   readonly what: string;
 }
 
-/** Looks for secrets in all that a person was answered, and remembers who has read what. */
+/** Looks for secrets in every response that a person got, and remembers who has read which. */
 export function createLookout(scenes: readonly PlantedScene[]) {
   const secrets = scenes.flatMap((scene) => scene.secrets);
   const contractors = new Set(scenes.flatMap(({ people }) => [people.awardee, people.bidder, people.stranger]));
@@ -186,7 +186,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   const leaks: Leak[] = [];
   const read = new Map<Secret, Set<Person>>();
 
-  /** The review of an approval is shown with the contractor, to any signed-in user. */
+  /** The contractor's profile shows the review of an approval to every logged-in user. */
   const reviews = new Set(secrets.filter(({ what }) => what === 'completed: review of approve'));
 
   const mayRead = (person: Person | null, secret: Secret) =>
@@ -209,7 +209,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   }
 
   /**
-   * The made-up texts wherever they stand, and all other values where they are a word of their own: answers are long.
+   * Finds made-up strings anywhere. Finds other values only as whole words, because responses are long.
    */
   function secretsIn(whole: string): Set<Secret> {
     const words = new Set(
@@ -218,7 +218,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
     return new Set([...words].flatMap((word) => byValue.get(word) ?? []));
   }
 
-  /** Who may read what, and never came by it: a test that reads too little finds nothing. */
+  /** The secrets that a person can read but never did. A test that reads too little finds nothing. */
   function overlooked(): Leak[] {
     return secrets.flatMap((secret) =>
       [...secret.readers]
@@ -230,7 +230,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   return { look, leaks, overlooked };
 }
 
-/** A cursor is opaque to clients who do not open it. */
+/** A cursor is opaque, but a curious client can decode it. */
 function withCursorsOpened(text: string): string {
   const cursors = new Set(
     [...text.matchAll(/(?:[cC]ursor":\s*"|after=)([\w-]{8,})/g)].map(([, cursor]) => cursor ?? ''),

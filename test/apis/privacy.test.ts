@@ -1,7 +1,7 @@
 /**
- * Every path of the GraphQL schema, two things deep, and every GET of REST, read by every person in a market in which
- * each private value occurs once: nobody comes by what is not theirs, be it in data, errors, headers or cursors.
- * With PRIVACY=whole, as `npm run nightly` sets it, they read four things deep, and of jobs in every state.
+ * Every person reads every path of the GraphQL schema, two levels deep, and every GET of REST. In their market, each
+ * private value occurs once. Nobody may see another person's values in data, errors, headers, or cursors. With
+ * PRIVACY=whole, as in `npm run nightly`, they read four levels deep, and jobs in every state.
  */
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -25,7 +25,7 @@ import { atOnce, copiesOf } from '../story/scenes.js';
 import { createLookout, idsAround, plantScene, type PlantedScene, type Secret } from './planted.js';
 import { createSelections } from '../graphql/whole-selection.js';
 
-/** What a request may cost is no protection of secrets: it is lifted here, so that everything there is gets read. */
+/** The limit on costs doesn't protect secrets. It's off here, so every path can be read. */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
@@ -33,9 +33,9 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
 
 const IS_WHOLE = process.env.PRIVACY === 'whole';
 const LEVELS = IS_WHOLE ? 4 : 2;
-/** One of each phase, and those in which others read what they did not read before. */
+/** One state of each phase, and the states in which someone can read more than before. */
 const STATES = IS_WHOLE ? JOB_STATES : (['open', 'awarded', 'disputed', 'completed'] as const);
-/** As many things as are asked for by their identifiers in one request. */
+/** How many objects one request fetches by ID. */
 const AT = Array.from({ length: 25 }, (_, at) => at);
 
 type RootField = GraphQLField<unknown, unknown>;
@@ -52,7 +52,7 @@ let byName: (name: string) => PlantedScene;
 let lookout: ReturnType<typeof createLookout>;
 
 beforeAll(async () => {
-  // A document without limits asks for hundreds of things at once.
+  // A document without limits fetches hundreds of objects in one request.
   const long = 100_000;
   const databaseQueue = { perUser: long, perAddress: long, total: long };
   app = await openTestApp({}, { tokensLast: true, quotas: { databaseQueue } });
@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Each person of each scene, and nobody; the admin is the same in all. */
+/** Each person of each scene, and a caller without a token. All scenes share the admin. */
 function everyone(): { scene: PlantedScene; person: Person | null }[] {
   return scenes.flatMap((scene) =>
     [null, ...PEOPLE.map((who) => scene.people[who])].map((person) => ({ scene, person })),
@@ -72,7 +72,7 @@ function everyone(): { scene: PlantedScene; person: Person | null }[] {
 }
 
 describe('a person who reads everything', () => {
-  test(`by GraphQL, ${LEVELS} things deep, comes by nothing that is not theirs, and by all that is`, async () => {
+  test(`in GraphQL, ${LEVELS} levels deep, sees all of their own values and nobody else’s`, async () => {
     const selections = createSelections(schema);
     const isById = ({ args }: RootField) => args.some(({ name }) => name === 'id');
     const lists = queries
@@ -80,7 +80,7 @@ describe('a person who reads everything', () => {
       .map((query) =>
         documentOf('query', `${query.name}${REQUIRED_ARGUMENTS[query.name] ?? ''} ${selectionOf(query)}`),
       );
-    // The same document with other variables is neither read nor validated anew.
+    // With other variables, the server doesn't parse or validate the same document again.
     const byId = queries
       .filter(isById)
       .map((query) =>
@@ -92,7 +92,7 @@ describe('a person who reads everything', () => {
 
     function selectionOf(query: RootField): string {
       const type = getNamedType(query.type);
-      // A connection is no thing of its own, so its query begins one level further out.
+      // A connection isn't an object with an ID, so its query begins one level further out.
       return isLeafType(type)
         ? ''
         : `{ ${selections.of(type, type.name.endsWith('Connection') ? LEVELS + 1 : LEVELS)} }`;
@@ -110,7 +110,7 @@ describe('a person who reads everything', () => {
     ): Promise<void> {
       const where = `${scene.name}, ${document.slice(document.indexOf('{'), document.indexOf('{') + 60)}`;
       const answer = await app.graphql(document, { token: person?.token, variables });
-      // On a busy machine it may have waited too long behind others of theirs: then they ask again.
+      // On a busy machine, a request can wait too long behind the person's other requests. Then they retry it.
       if (answer.errors?.some(({ extensions }) => extensions.code === 'RATE_LIMITED'))
         return read(scene, person, document, variables);
       expect(answer.errors?.filter(({ extensions }) => !EXPECTED.has(extensions.code)) ?? [], where).toEqual([]);
@@ -120,7 +120,7 @@ describe('a person who reads everything', () => {
     await atOnce(
       everyone(),
       async ({ scene, person }) => {
-        // The admin is one person, whose lists are the same from every scene.
+        // The admin is the same person in every scene, with the same lists.
         if (person !== scene.people.admin || scene === scenes[0])
           for (const document of lists) await read(scene, person, document, {});
         const ids = await idsAround(app, scene);
@@ -141,7 +141,7 @@ describe('a person who reads everything', () => {
     ).toEqual([]);
   }, 1_800_000);
 
-  test('by every GET of REST, with every identifier, comes by nothing that is not theirs', async () => {
+  test('in REST, through every GET with every ID, sees nobody else’s values', async () => {
     const gets = ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path);
     await atOnce(
       everyone(),
@@ -164,10 +164,10 @@ describe('a person who reads everything', () => {
   }, 1_800_000);
 });
 
-/** The refusals that somebody gets who asks for everything. */
+/** The error codes that are normal for a person who reads everything. */
 const EXPECTED = new Set(['FORBIDDEN', 'NOT_FOUND', 'UNAUTHENTICATED']);
 
-/** Whose identifiers an address takes, by its first word. */
+/** The kinds of IDs in a path, by the path's first word. */
 const KIND_AT: Readonly<Record<string, IdKind>> = {
   'admin-actions': 'adminAction',
   'api-keys': 'apiKey',
@@ -181,7 +181,7 @@ const KIND_AT: Readonly<Record<string, IdKind>> = {
   webhooks: 'webhookEndpoint',
 };
 
-/** Every identifier of the kind that belongs there, and one that does not. */
+/** Every ID of the right kind, and one of the wrong kind. */
 function idsFor(path: string, ids: readonly string[]): string[] {
   const own = KIND_AT[path.split('/')[1] ?? ''];
   if (own === undefined) throw new Error(`Nothing is known to pass to ${path}.`);
@@ -189,7 +189,7 @@ function idsFor(path: string, ids: readonly string[]): string[] {
   return ids.filter((id, at) => kindOfId(id) === own || at === another);
 }
 
-/** The fragments that a document uses: GraphQL refuses those that it does not. */
+/** Only the fragments that a document uses. GraphQL rejects unused ones. */
 function usedIn(fragments: string, document: string): string {
   const all = new Map(fragments.split('\n').map((text) => [/^fragment (\w+)/.exec(text)?.[1] ?? '', text]));
   const used = new Set<string>();
@@ -204,7 +204,7 @@ function usedIn(fragments: string, document: string): string {
   return [...used].map((name) => all.get(name)).join('\n');
 }
 
-test('a person with an open stream gets nothing that is not theirs, from the first event to the last', async () => {
+test('a person with an open stream sees nobody else’s values, from the first event to the last', async () => {
   const { db } = app.services;
   await allNumbered(app);
   const [{ last } = { last: 0 }] = await app.sql`select max(position) as last from events`;
@@ -230,7 +230,7 @@ test('a person with an open stream gets nothing that is not theirs, from the fir
 }, 1_800_000);
 
 describe('a person who calls the mutations', () => {
-  test('is answered, and refused, without a word that is not theirs', async () => {
+  test('sees nobody else’s values in results and errors', async () => {
     const selections = createSelections(schema);
     for (const scene of scenes) {
       const cells = [null, ...PEOPLE.map((who) => scene.people[who])].flatMap((person) =>
@@ -305,7 +305,7 @@ function bodyFor(key: (typeof KEYS)[number], say: (name: string) => string, bid:
   return bodyOf(key as Parameters<typeof bodyOf>[0], say, bid ?? newId('bid'));
 }
 
-/** Some call of this very test awards a copy of the open job to either bidder, and the stranger bids on another. */
+/** This test itself awards a copy of the open job to each bidder, and the stranger bids on another copy. */
 function mayBeReadOnceAwarded(
   { state, people, secrets }: PlantedScene,
   person: Person | null,
@@ -320,7 +320,7 @@ function mayBeReadOnceAwarded(
   );
 }
 
-describe('a field that somebody may not read', () => {
+describe('a private field', () => {
   const RESOLVED: Record<RedactedEntity, readonly string[]> = {
     user: ['homeowner', 'contractor', 'tokens', 'tokenTransactions'],
     homeowner: ['user'],
@@ -339,7 +339,7 @@ describe('a field that somebody may not read', () => {
   };
 
   test.each(Object.keys(REDACTED_ENTITIES) as RedactedEntity[])(
-    'cannot join a %s in GraphQL without an audience',
+    'can’t be added to %s in GraphQL without an audience',
     (entity) => {
       const type = schema.getType(entity[0]!.toUpperCase() + entity.slice(1));
       expect(isObjectType(type)).toBe(true);
@@ -351,12 +351,12 @@ describe('a field that somebody may not read', () => {
       ).toEqual([]);
       expect(
         known.filter((field) => !fields.includes(field)),
-        'these have an audience and are in no schema',
+        'these have an audience but aren’t in a schema',
       ).toEqual([]);
     },
   );
 
-  test('cannot join an answer of REST without one either', async () => {
+  test('can’t be added to a REST response without an audience', async () => {
     const { people, job } = byName('awarded');
     const wireNames = (entity: RedactedEntity) => Object.keys(REDACTED_ENTITIES[entity].fields).map(snake).sort();
     const me = async (person: Person) => (await app.rest('GET', '/v1/me', { token: person.token })).body;
@@ -375,14 +375,14 @@ describe('a field that somebody may not read', () => {
   });
 });
 
-describe('somebody who tries the back ways', () => {
+describe('indirect ways to private values', () => {
   const code = (answer: Awaited<ReturnType<TestApp['graphql']>>) => answer.errors?.[0]?.extensions.code ?? 'ok';
   const ask = (person: Person, query: string, variables: object = {}) =>
     app.graphql(query, { token: person.token, variables });
   const node = async (person: Person, id: string) =>
     code(await ask(person, 'query($id: ID!) { node(id: $id) { id } }', { id }));
 
-  test('finds nothing by the identifiers of sessions and refresh tokens, and of what is not there', async () => {
+  test('IDs of sessions, refresh tokens, and missing objects find nothing', async () => {
     const scene = byName('awarded');
     const ids = (await idsAround(app, scene)).filter((id) => kindOfId(id) === 'session');
     expect(ids.length).toBeGreaterThan(PEOPLE.length - 2);
@@ -405,7 +405,7 @@ describe('somebody who tries the back ways', () => {
     }
   });
 
-  test('cannot read another’s bid or token transfer by its identifier', async () => {
+  test('the ID of another user’s bid or token transfer reads nothing', async () => {
     const { people, job } = byName('open');
     const [transfer] = await app.sql`select id from token_transfers where user_id = ${people.owner.userId} limit 1`;
     for (const who of ['other', 'bidder', 'stranger'] as const) {
@@ -417,7 +417,7 @@ describe('somebody who tries the back ways', () => {
     for (const who of ['owner', 'admin'] as const) expect(await node(people[who], transfer!.id), who).toBe('ok');
   });
 
-  test('the bidder who lost sees the job and their own bid, not the winner’s nor where the job is', async () => {
+  test('the losing bidder sees the job and their own bid, but not the winning bid or the address', async () => {
     const { people, job } = byName('awarded');
     const { data } = await ask(
       people.bidder,
@@ -443,7 +443,7 @@ describe('somebody who tries the back ways', () => {
     });
   });
 
-  test('the contractor who withdrew still sees the job, and is as much a stranger to its texts', async () => {
+  test('a contractor who withdrew still sees the job, but not its private notes', async () => {
     const scene = byName('open');
     const [copy] = await copiesOf(app, scene.job, 1);
     await callRest(app, 'withdraw', { by: scene.people.bidder, job: copy!.id, bid: copy!.bids.bidder! });
@@ -466,7 +466,7 @@ describe('somebody who tries the back ways', () => {
     expect(JSON.stringify(read.data)).not.toContain('private');
   });
 
-  test('the stranger who watched an open job loses sight of it with the award, wherever they look', async () => {
+  test('a contractor without a bid can’t see the job anywhere once it’s awarded', async () => {
     const scene = byName('open');
     const { stranger, owner } = scene.people;
     const [copy] = await copiesOf(app, scene.job, 1);
@@ -487,7 +487,7 @@ describe('somebody who tries the back ways', () => {
     }
   });
 
-  test('with the owner’s cursors a bidder reads on in their own list alone', async () => {
+  test('the owner’s cursors only page through a bidder’s own list', async () => {
     const { people, job } = byName('awarded');
     const list =
       'query($id: ID!, $after: String) { job(id: $id) { bids(first: 1, after: $after) { totalCount nodes { id } ' +
@@ -506,7 +506,7 @@ describe('somebody who tries the back ways', () => {
     expect(theirs).toMatchObject({ totalCount: 5, nodes: [{ type: 'BID_SUBMITTED' }, { type: 'JOB_AWARDED' }] });
   });
 
-  test('cannot search for what only the private fields hold, nor be led to a postal code by nearness', async () => {
+  test('a search doesn’t match private fields, and distances don’t reveal a ZIP code', async () => {
     const scene = byName('open');
     const { owner, stranger } = scene.people;
     const created = await callRest(app, 'create', {
@@ -519,7 +519,7 @@ describe('somebody who tries the back ways', () => {
         address_line1: 'Hidden Lane',
         city: 'Austin',
         state: 'TX',
-        // Close enough that the job gets this location, not that of Austin.
+        // Close enough that the job gets this location instead of Austin's.
         zip_code: '78130',
       },
     });
@@ -535,7 +535,7 @@ describe('somebody who tries the back ways', () => {
     expect(await found({ near: { zipCode: '78701', withinMiles: 30 } })).toBe(true);
   });
 
-  test('a contractor or homeowner who asks for another homeowner’s jobs is refused, by both APIs', async () => {
+  test('listing another homeowner’s jobs fails for contractors and homeowners through both APIs', async () => {
     const { people } = byName('open');
     for (const who of ['owner', 'other', 'stranger', 'awardee'] as const) {
       expect(

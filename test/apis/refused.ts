@@ -1,4 +1,4 @@
-/** What a refused caller got, in one form for both APIs: fields as REST spells them, sorted by name. */
+/** The error of a failed call, in one form for both APIs. Fields have their REST names, and are sorted. */
 import { expect } from 'vitest';
 import { REASONS } from '../../src/market/rules/errors.js';
 import type { Answer, GraphqlAnswer, Json } from '../setup/app.js';
@@ -9,7 +9,7 @@ export interface Refused {
   fields: string[];
 }
 
-/** Also checks the form: four keys, always all of them, and the request's own id. */
+/** Also checks the form: always the same four keys, and the request's own ID. */
 export function byRest({ status, headers, body }: Answer<Json>): Refused {
   expect(Object.keys(body)).toEqual(['status', 'error', 'details', 'blocked_fields']);
   expect(body).toMatchObject({
@@ -23,7 +23,7 @@ export function byRest({ status, headers, body }: Answer<Json>): Refused {
   return { status, code: body.details.code, fields: Object.keys(body.details.fields ?? {}).sort() };
 }
 
-/** An executed operation answers 200, and its refusal bears the status that REST would answer with. */
+/** An executed operation returns 200. Its error has the status that REST would return. */
 export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
   const [error] = errors ?? [];
   expect(error).toMatchObject({
@@ -42,7 +42,7 @@ export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
   };
 }
 
-/** Every 401 and every link that does not work says why, and nothing else does. */
+/** Every 401 and every invalid link has a reason. Other errors don't. */
 function expectReason(status: number, code: string, reason: unknown): void {
   const saysWhy = status === 401 || code === 'INVALID_LINK';
   expect(saysWhy ? REASONS : [undefined]).toContain(reason);

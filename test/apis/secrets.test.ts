@@ -1,6 +1,5 @@
 /**
- * Whatever goes wrong, what was sent in confidence comes back to nobody: not in the log, not in an answer that refuses,
- * not in the metrics.
+ * Whatever goes wrong, a secret that a client sent never appears in the log, in an error, or in the metrics.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admin } from '../story/cast.js';
@@ -14,7 +13,7 @@ afterAll(() => app.close());
 
 let marks = 0;
 const secrets = new Map<string, string>();
-/** A text that stands nowhere else, to be found again wherever it should not be. */
+/** A unique string, which can be found wherever it shouldn't be. */
 function secret(what: string): string {
   marks += 1;
   const text = `s3cret${marks}Zq${'k'.repeat(marks % 5)}`;
@@ -66,7 +65,7 @@ async function join(
   return { email, password, token: session.token, refreshToken: session.refresh_token, session };
 }
 
-it('A busy day of mistakes gives no secret away', async () => {
+it('a day of mistakes reveals no secret', async () => {
   const one = await join();
   const two = await join();
   keep('the key of all tokens', JWT_SECRET);
@@ -104,7 +103,7 @@ it('A busy day of mistakes gives no secret away', async () => {
 
 type Confidant = Awaited<ReturnType<typeof join>>;
 
-/** A key is made through each API, and shown in places where none belongs. */
+/** Creates an API key through each API, and sends it in the wrong places. */
 async function mistakesWithKeys({ token }: Confidant): Promise<void> {
   const { body } = await app.rest('POST', '/v1/api-keys', { token, body: { name: 'One' } });
   const CREATE = 'mutation { createApiKey(input: { name: "Two" }) { secret } }';
@@ -242,7 +241,7 @@ async function tamperedTokens(one: Confidant): Promise<void> {
   await graphql(REFRESH, { input: { refreshToken: truncated } });
 }
 
-/** Postgres quotes rows and values when it refuses them, also over several lines. */
+/** Postgres quotes rows and values that it rejects, even across several lines. */
 async function failuresOfTheDatabase(one: Confidant): Promise<void> {
   const { sql } = app;
   await sql`alter table users add constraint nobody_by_this_name check (last_name <> 'Refused')`;

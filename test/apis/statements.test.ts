@@ -1,6 +1,6 @@
 /**
- * How many SQL statements a call costs, and how often it waits for the database: a page of a hundred jobs as often as a
- * page of one, and no operation more than it needs.
+ * How many SQL statements a call sends, and how often it waits for the database. A page of a hundred jobs waits as
+ * often as a page of one. No operation waits more often than it must.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { APIS, callRest, outcomeOf, type Api, type OperationKey } from '../story/calls.js';
@@ -12,8 +12,8 @@ import { copiesOf } from '../story/scenes.js';
 import { databaseWire, type DatabaseWire } from './database-wire.js';
 
 /**
- * A page of a hundred jobs with all that hangs on them is more than one request may cost; here it is the measure. What
- * is counted here is what a call costs whose session is in memory, however long the tests take.
+ * A page of a hundred jobs with everything attached costs more than a request can, so the limit is off here. Sessions
+ * stay in memory, however long the tests take.
  */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
@@ -25,7 +25,7 @@ vi.mock('../../src/platform/service-limits.js', async (original) => {
   return {
     ...limits,
     SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, ...forLong },
-    // When keys were last used is written on the calls' own connections.
+    // The calls' own connections also write when a key was last used.
     API_KEY_USES: { ...limits.API_KEY_USES, writeEveryMs: 3_600_000 },
   };
 });
@@ -34,8 +34,8 @@ let app: TestApp;
 let wire: DatabaseWire;
 let people: People;
 beforeAll(async () => {
-  // On one connection each statement is known to the database from its second use on, as on all connections of a server
-  // that has run for a while.
+  // With one connection, the database knows each statement from its second use on. The same goes for a
+  // server that has run for a while.
   app = await openTestApp(
     { DATABASE_POOL_SIZE: '1' },
     { through: async (straight) => (wire = await databaseWire(straight)).connection },
@@ -43,7 +43,7 @@ beforeAll(async () => {
   people = await gather(app);
   for (const state of ['open', 'in_progress', 'disputed', 'completed'] as const)
     await copiesOf(app, await givenJob(app, state, people), 25);
-  // Every page but the shortest holds jobs of every state, and a bid with a stake.
+  // Every page except the shortest has jobs in every state, and a bid with a stake.
   await app.sql`
     with placed as (select id, timestamptz '2030-01-01' + row_number() over (partition by status
       order by id) * interval '1 minute' as made from jobs),
@@ -83,8 +83,8 @@ const PAGE = `query($first: Int!) { jobs(first: $first) { totalCount pageInfo { 
   timeline(first: 10) { totalCount nodes { sequence type data } }
   dispute { reason proposal { resolution } } } } }`;
 
-describe('a page of jobs with everything that hangs on them', () => {
-  // The awardee reads what happened in two ways: of jobs that are theirs, and of those that are not yet. An admin's
+describe('a page of jobs with everything attached', () => {
+  // The awardee reads events in two ways: those of their own jobs, and those of jobs that aren't theirs yet. An admin's
   // session is looked up.
   test.each([
     ['owner', 3],
@@ -101,13 +101,13 @@ describe('a page of jobs with everything that hangs on them', () => {
     expect(counts).toEqual([most, most, most]);
   });
 
-  test('costs REST one statement, in which the page is counted too', async () => {
+  test('takes REST one statement, including the count', async () => {
     const read = (perPage: number) =>
       counted(() => app.rest('GET', `/v1/jobs?per_page=${perPage}`, { token: people.owner.token }));
     expect([await read(1), await read(20), await read(100)]).toEqual([1, 1, 1]);
   });
 
-  test('is counted by one column that the index holds, whatever else is read of the page', async () => {
+  test('is counted by one indexed column, whatever else the page contains', async () => {
     app.statements();
     await app.rest('GET', '/v1/jobs?status=open', { token: people.owner.token });
     expect(app.statements()[0]).toMatch(
@@ -118,7 +118,7 @@ describe('a page of jobs with everything that hangs on them', () => {
 
 describe('a call with an API key', () => {
   test.each(['GET /v1/me', 'GET /v1/jobs', 'GET /v1/bids', 'GET /v1/tokens'])(
-    'costs one statement more than one with a session, since the key is looked up: %s',
+    'sends one statement more than a call with a session, to look up the key: %s',
     async (address) => {
       const program = await programOf(app, people.owner);
       const [method = '', path = ''] = address.split(' ');
@@ -133,8 +133,8 @@ describe('a call with an API key', () => {
 type Cost = readonly [statements: number, roundTrips: number];
 
 /**
- * Two flushes: BEGIN, the lock and the facts, if the call uses any; the changes and COMMIT. A new job has nothing to
- * lock, and takes one. An admin's session is looked up, which is one more statement and one more flush; what they do is
+ * A call takes two flushes: first BEGIN, the lock, and the facts, then the changes and COMMIT. A new job has nothing to
+ * lock, so it takes one. An admin's session is looked up, which adds a statement and a flush. Each call of an admin is
  * recorded.
  */
 const USUAL_COST: Cost = [6, 2];
@@ -160,7 +160,7 @@ const COSTS: { readonly [Key in OperationKey]?: Cost } = {
   complete: [10, 3],
   cancel: [8, 2],
 };
-/** What only this fact has in the text of its statement. */
+/** A part of a statement that only this fact has. */
 const SIGNS_OF_FACTS = {
   ownBids: 'from bids own',
   isOwnerSuspended: 'from homeowners h join users',
@@ -190,7 +190,7 @@ const FACTS_READ: { readonly [Key in OperationKey]?: (keyof typeof SIGNS_OF_FACT
 const costOf = (key: OperationKey): Cost => COSTS[key] ?? USUAL_COST;
 
 describe('an operation', () => {
-  test('costs as many statements and round trips as this table says, the same by both APIs', async () => {
+  test('takes the statements and round trips in this table, the same through both APIs', async () => {
     for (const key of OPERATION_KEYS) {
       const given = await givenHappyJob(app, key, people);
       const call = async (api: Api, job: GivenJob | undefined) => {
@@ -199,7 +199,7 @@ describe('an operation', () => {
       };
       for (const api of APIS) {
         const copies = await copiesOf(app, given, 2);
-        // A statement's first call prepares it, and each API may have its own, for what it wants back.
+        // The first call prepares a statement. Each API can have its own, because it selects other columns.
         await call(api, copies.pop());
         const job = copies.pop();
         const { statements, roundTrips } = await spent(() => call(api, job));
@@ -208,7 +208,7 @@ describe('an operation', () => {
     }
   });
 
-  test('reads the facts that its policies and effects use, and no others', async () => {
+  test('reads only the facts that its policies and effects use', async () => {
     for (const [key, facts] of Object.entries(FACTS_READ) as [OperationKey, string[]][]) {
       const job = await givenHappyJob(app, key, people);
       app.statements();
@@ -219,7 +219,7 @@ describe('an operation', () => {
     }
   });
 
-  test('that is refused costs at most one round trip more, to say why', async () => {
+  test('that fails takes at most one round trip more, to explain why', async () => {
     const cancelled = await givenJob(app, 'cancelled', people);
     for (const key of OPERATION_KEYS) {
       if (key === 'create') continue;
@@ -231,7 +231,7 @@ describe('an operation', () => {
     }
   });
 
-  test('that costs more tokens than there are is refused before anything is written', async () => {
+  test('that the caller can’t pay for fails before anything is written', async () => {
     const poor = await homeowner(app, 'Pia');
     const { body: job } = await callRest(app, 'create', { by: poor, body: DRAFT });
     expect((await callRest(app, 'publish', { by: poor, job: job.id })).status).toBe(200);
@@ -242,7 +242,7 @@ describe('an operation', () => {
   });
 });
 
-/** What is read, by each API, and in how many statements. */
+/** Each read, through each API, and its number of statements. */
 type Read = readonly [
   what: string,
   by: keyof People,
@@ -318,7 +318,7 @@ const READS: readonly Read[] = [
   ],
 ];
 
-test.each(READS)('%s by the %s costs %i statements', async (_what, _by, statements, ask) => {
+test.each(READS)('%s by the %s takes %i statements', async (_what, _by, statements, ask) => {
   const job = await givenJob(app, 'open', people);
   await ask(job);
   expect(await counted(async () => expect(await ask(job)).toMatchObject({ status: 200 }))).toBe(statements);

@@ -1,4 +1,4 @@
-/** What HTTP itself asks of both APIs: methods, types, sizes, broken bytes, names of requests, other origins. */
+/** HTTP in both APIs: methods, content types, sizes, invalid bytes, request IDs, and other origins. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,9 +49,9 @@ describe('an address', () => {
     }),
   );
 
-  it('of every route answers the same with and without /v1', async () => {
+  it('of every route works the same with and without /v1', async () => {
     for (const { method, path, operation } of ROUTES) {
-      // What anyone reads is refused nobody.
+      // Everyone can read these, so they never fail.
       if (operation.allows === 'anyone' && method === 'GET') continue;
       const address = path.replaceAll(/\{\w+\}/g, 'x');
       const [named, bare] = [byRest(await app.rest(method, `/v1${address}`)), byRest(await app.rest(method, address))];
@@ -76,7 +76,7 @@ describe('an address', () => {
     expect(refused.body.details.allowed_methods).toEqual(allow.split(', '));
   });
 
-  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('/graphql refuses %s', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('/graphql rejects %s', async (method) => {
     const response = await fetch(`${app.url}/graphql`, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
     const { errors } = (await response.json()) as Json;
@@ -87,7 +87,7 @@ describe('an address', () => {
     });
   });
 
-  it('asked by HEAD answers as by GET, without the body', async () => {
+  it('returns the same for HEAD as for GET, without the body', async () => {
     for (const [path, token] of [
       ['/v1/me', hanna.token],
       ['/v1/tokens/transactions', hanna.token],
@@ -151,21 +151,21 @@ describe('a body', () => {
     ['a byte order mark', Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d)],
     ['NUL', Uint8Array.of(0)],
     ['a list', '[]'],
-    ['a text', '"{}"'],
+    ['a string', '"{}"'],
     ['a number', '1'],
     ['null', 'null'],
     ['lists in lists', '['.repeat(30_000) + ']'.repeat(30_000)],
     ['objects in objects', '{"user":'.repeat(7_000) + '1' + '}'.repeat(7_000)],
     ['a field nested too deeply', `{"user":{"phone":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`],
   ];
-  it.each(BROKEN)('of %s is a clear 400 on both APIs', async (_what, bytes) => {
+  it.each(BROKEN)('of %s is a clear 400 in both APIs', async (_what, bytes) => {
     expect(byRest(await put(bytes))).toEqual(MALFORMED);
     const answer = await graphqlPost(bytes);
     expect(answer.status).toBe(400);
     expect(byGraphql(answer)).toEqual(MALFORMED);
   });
 
-  it('holding half a character is refused by the field’s name', async () => {
+  it('with half a character fails with the field’s name', async () => {
     expect(byRest(await put('{"user":{"phone":"\\ud800","first_name":"\\u0000"}}'))).toEqual(
       invalid('user.phone', 'user.first_name'),
     );
@@ -180,7 +180,7 @@ describe('a body', () => {
     ).toEqual(invalid('user.phone', 'user.first_name'));
   });
 
-  it('naming a field __proto__ in any place changes nothing but the refusal', async () => {
+  it('with a field __proto__ anywhere fails like any unknown field', async () => {
     const refused = await put(
       '{"__proto__":{"first_name":"X"},"user":{"__proto__":{"phone":"7"},"constructor":{"prototype":{"x":1}}},' +
         '"homeowner":{"__proto__":1}}',
@@ -194,7 +194,7 @@ describe('a body', () => {
     expect(({} as Json).x).toBeUndefined();
   });
 
-  it('that is too large is refused whether announced or not, and the line stays usable', async () => {
+  it('that is too large fails with or without Content-Length, and the connection stays usable', async () => {
     for (const [path, bytes] of [
       ['/v1/auth/login', 128 * 1024],
       ['/graphql', 128 * 1024],
@@ -216,7 +216,7 @@ describe('a body', () => {
             ...answer,
           }),
         ).toEqual(TOO_LARGE);
-        // Several calls, so that each kept connection carries one.
+        // Several calls, so each open connection gets one.
         for (const next of await Promise.all(Array.from({ length: 4 }, () => app.rest('POST', path, { body: '{}' }))))
           expect(next.status).toBe(400);
       }
@@ -225,7 +225,7 @@ describe('a body', () => {
   });
 });
 
-/** A body that does not say how long it is. */
+/** A body without Content-Length. */
 function drip(bytes: number): ReadableStream<Uint8Array> {
   let left = bytes;
   return new ReadableStream({
@@ -240,13 +240,23 @@ function drip(bytes: number): ReadableStream<Uint8Array> {
 describe('a GraphQL request', () => {
   const ODD: [what: string, body: unknown, status: number, code: string][] = [
     ['without a query', {}, 400, 'MALFORMED_REQUEST'],
-    ['with an empty one', { query: '' }, 400, 'MALFORMED_REQUEST'],
-    ['with a number for one', { query: 7 }, 400, 'MALFORMED_REQUEST'],
-    ['with variables as text', { query: '{ __typename }', variables: '{}' }, 400, 'MALFORMED_REQUEST'],
+    ['with an empty query', { query: '' }, 400, 'MALFORMED_REQUEST'],
+    ['with a number as its query', { query: 7 }, 400, 'MALFORMED_REQUEST'],
+    ['with variables as a string', { query: '{ __typename }', variables: '{}' }, 400, 'MALFORMED_REQUEST'],
     ['with a list of operations', [{ query: '{ __typename }' }], 400, 'MALFORMED_REQUEST'],
     ['with broken syntax', { query: '{' }, 400, 'MALFORMED_REQUEST'],
-    ['with no such operation', { query: 'query A { __typename }', operationName: 'B' }, 400, 'MALFORMED_REQUEST'],
-    ['with unnamed choices', { query: 'query A { __typename } query B { __typename }' }, 400, 'MALFORMED_REQUEST'],
+    [
+      'with an unknown operation name',
+      { query: 'query A { __typename }', operationName: 'B' },
+      400,
+      'MALFORMED_REQUEST',
+    ],
+    [
+      'with two operations and no operation name',
+      { query: 'query A { __typename } query B { __typename }' },
+      400,
+      'MALFORMED_REQUEST',
+    ],
     ['with an unknown field', { query: '{ secrets }' }, 400, 'VALIDATION_FAILED'],
     ['with a missing variable', { query: 'query ($id: ID!) { contractor(id: $id) { id } }' }, 400, 'VALIDATION_FAILED'],
     ['too deep to read', { query: '{a'.repeat(20_000) }, 400, 'MALFORMED_REQUEST'],
@@ -257,7 +267,7 @@ describe('a GraphQL request', () => {
       'MALFORMED_REQUEST',
     ],
   ];
-  it.each(ODD)('%s says so, and names itself', async (_what, body, status, code) => {
+  it.each(ODD)('%s fails with the right status and code', async (_what, body, status, code) => {
     const answer = await graphqlPost(JSON.stringify(body));
     expect(answer.status).toBe(status);
     expect(byGraphql(answer).status).toBe(status);
@@ -265,7 +275,7 @@ describe('a GraphQL request', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/stack|node_modules|Maximum/);
   });
 
-  it('by GET reads, and does not write', async () => {
+  it('through GET can read but not write', async () => {
     const get = (query: string, headers: Record<string, string> = { 'apollo-require-preflight': '1' }) =>
       fetch(`${app.url}/graphql?query=${encodeURIComponent(query)}`, {
         headers: { authorization: `Bearer ${hanna.token}`, ...headers },
@@ -279,14 +289,14 @@ describe('a GraphQL request', () => {
       code: 'METHOD_NOT_ALLOWED',
       status: 405,
     });
-    // What any page could send without asking is not answered.
+    // Any page could send this without a preflight request, so it fails.
     expect((await get('{ viewer { referralCode } }', {})).status).toBe(400);
     expect((await app.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(200);
   });
 });
 
 describe('a request', () => {
-  it('keeps the id that it came with, if it is one, on both APIs', async () => {
+  it('keeps a valid X-Request-Id in both APIs', async () => {
     for (const [given, kept] of [
       ['my-request.0001', true],
       ['a'.repeat(128), true],
@@ -303,7 +313,7 @@ describe('a request', () => {
     }
   });
 
-  it('is answered as private, and as nothing but what it is', async () => {
+  it('gets headers that forbid caching and content sniffing', async () => {
     for (const path of ['/v1/me', '/graphql', '/v1/nothing', '/healthz']) {
       const { headers } = await fetch(app.url + path);
       expect(headers.get('cache-control')).toBe('no-store');
@@ -314,7 +324,7 @@ describe('a request', () => {
     }
   });
 
-  it('that fails by our own fault says nothing but its id, on both APIs, and the log tells the rest', async () => {
+  it('that fails internally returns only its ID in both APIs, and the log has the details', async () => {
     const ill = await openTestApp();
     const hugo = await homeowner(ill, 'Hugo');
     await ill.sql`alter table token_balances rename to elsewhere`;
@@ -333,7 +343,7 @@ describe('a request', () => {
   });
 });
 
-/** Headers that speak to browsers and proxies themselves, and those that a page may always read. */
+/** Headers for browsers and proxies, and headers that a page can always read. */
 const FOR_BROWSERS =
   /^(Access-Control-.*|Cache-Control|Connection|Content-.*|Referrer-Policy|Set-Cookie|Vary|X-Accel-.*|X-.*-Options)$/;
 
@@ -349,7 +359,7 @@ describe('a page of another origin', () => {
       },
     });
 
-  it('may call if its origin is configured, and others may not', async () => {
+  it('can call only if its origin is configured', async () => {
     const open = await openTestApp({ CORS_ORIGINS: `${APP}, https://other.example.test` });
     for (const path of ['/v1/me', '/graphql']) {
       const allowed = await preflight(open, APP, path);
@@ -377,7 +387,7 @@ describe('a page of another origin', () => {
     await open.close();
   });
 
-  it('may send the headers of tracing, and what CORS_HEADERS adds', async () => {
+  it('can send tracing headers and those in CORS_HEADERS', async () => {
     const open = await openTestApp({ CORS_ORIGINS: APP, CORS_HEADERS: 'x-tenant, X-Experiment' });
     const accepted = (await preflight(open, APP)).headers.get('access-control-allow-headers')?.split(', ');
     const tracing = ['X-Request-Id', 'traceparent', 'tracestate', 'baggage', 'sentry-trace'];
@@ -386,7 +396,7 @@ describe('a page of another origin', () => {
     expect(() => readConfig({ CORS_HEADERS: 'no header' })).toThrow('CORS_HEADERS must be names of headers');
   });
 
-  it('reads every header that an answer may carry', async () => {
+  it('can read every response header', async () => {
     const open = await openTestApp({ CORS_ORIGINS: APP });
     const answer = await open.rest('GET', '/v1/me', { headers: { origin: APP } });
     const exposed = answer.headers.get('access-control-expose-headers')?.split(', ');
@@ -400,14 +410,14 @@ describe('a page of another origin', () => {
     expect(others).toEqual([]);
   });
 
-  it('may not call where none is configured', async () => {
+  it('can’t call if no origin is configured', async () => {
     expect((await preflight(app, APP)).headers.get('access-control-allow-origin')).toBeNull();
     expect(
       (await app.rest('GET', '/v1/me', { headers: { origin: APP } })).headers.get('access-control-allow-origin'),
     ).toBeNull();
   });
 
-  it('may call from anywhere where that is configured', async () => {
+  it('can call from anywhere if * is configured', async () => {
     const open = await openTestApp({ CORS_ORIGINS: '*' });
     expect((await preflight(open, 'https://anyone.example.test')).headers.get('access-control-allow-origin')).toBe(
       'https://anyone.example.test',
@@ -416,10 +426,10 @@ describe('a page of another origin', () => {
   });
 });
 
-describe('a proxy that the configuration does not know of', () => {
+describe('an unconfigured proxy', () => {
   const warnings = ({ logged }: TestApp) => logged.filter((line) => line.includes('TRUST_PROXY_HOPS')).length;
 
-  it('is logged once, at the first request that came through it', async () => {
+  it('is logged once, on its first request', async () => {
     const own = await openTestApp();
     await own.rest('GET', '/v1/me');
     expect(warnings(own)).toBe(0);
@@ -429,7 +439,7 @@ describe('a proxy that the configuration does not know of', () => {
     await own.close();
   });
 
-  it('is not logged where it is known', async () => {
+  it('isn’t logged if TRUST_PROXY_HOPS includes it', async () => {
     const own = await openTestApp({ TRUST_PROXY_HOPS: '1' });
     await own.rest('GET', '/v1/me', { headers: { 'x-forwarded-for': '203.0.113.9' } });
     expect(warnings(own)).toBe(0);

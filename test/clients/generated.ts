@@ -1,6 +1,6 @@
 /**
- * A REST client made from the OpenAPI document by a generator: it compiles, and goes through both stories of a job,
- * every answer of which is checked against the document.
+ * A generator makes a REST client from the OpenAPI document. The client compiles and goes through both stories of a
+ * job. Every response is checked against the document.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,19 +17,19 @@ import { packagesOf } from '../setup/packages.js';
 const HERE = import.meta.dirname;
 
 export interface Generator {
-  /** Of its packages and its story. */
+  /** The folder of its packages and its story. */
   readonly folder: string;
   readonly name: string;
-  /** Make the client of `openapi.json`. */
+  /** The commands that make the client from `openapi.json`. */
   readonly commands: readonly Command[];
 }
 
-/** A client may call the global one, which its story then replaces. */
+/** A client can call the global `fetch`, so its story replaces that. */
 const send = globalThis.fetch;
 
 type Command = readonly [program: string, ...args: string[]];
 
-/** The client calls the server, or a proxy that stands before it. */
+/** The client calls the server, or a proxy in front of it. */
 export async function expectStories(
   app: TestApp,
   { folder: from, name, commands }: Generator,
@@ -78,13 +78,13 @@ async function tell(baseUrl: string, story: (given: object) => Promise<void>): P
   );
 }
 
-/** A validating proxy writes them into a header. What a story sends to be refused may break the document's rules. */
+/** A validating proxy reports violations in a header. Requests that must fail can break the document's rules. */
 function expectNoViolation({ ok, headers }: Response): void {
   const violations = JSON.parse(headers.get('sl-violations') ?? '[]') as { location: string[] }[];
   expect(violations.filter(({ location: [place] }) => ok || place === 'response')).toEqual([]);
 }
 
-/** What a program says is why it failed; a compiler says it as output rather than as an error. */
+/** A program's output says why it failed. Compilers write errors to stdout. */
 async function run(folder: string, program: string, ...args: string[]): Promise<void> {
   const command = join(folder, 'node_modules', '.bin', program);
   await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 24 }).catch((error: { stdout: string }) => {

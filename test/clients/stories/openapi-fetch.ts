@@ -1,4 +1,4 @@
-/** Both stories of a job, through `openapi-fetch` with the types that `openapi-typescript` makes. */
+/** Both stories of a job, through `openapi-fetch` with types from `openapi-typescript`. */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.js';
 import { accepted, nextOf, PERSON, refused, same, WORK, type Given } from './stories.js';
@@ -26,7 +26,7 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
 
   const taken = refused(await as().POST('/v1/auth/signup/homeowner', { body: join }));
   same([taken.status, taken.details.code === 'EMAIL_TAKEN'], [400, true]);
-  // @ts-expect-error: there is no such code.
+  // @ts-expect-error: an unknown code.
   same(taken.details.code === 'EMAIL_GONE', false);
   const stranger = refused(await as('nonsense').GET('/v1/me'));
   same([stranger.details.code, stranger.details.reason], ['UNAUTHENTICATED', 'malformed']);
@@ -95,7 +95,7 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
   accepted(await hanna.DELETE('/v1/api-keys/{id}', at(key.api_key.id)));
   same(refused(await program.GET('/v1/me')).details.reason, 'session_ended');
 
-  /** What the last page of the job's events, found by following Link, ends with. */
+  /** The type of the job's last event, on the last page that Link leads to. */
   async function typesOf(client: Client, id: string): Promise<string | undefined> {
     const types: string[] = [];
     let after: string | undefined;

@@ -1,4 +1,4 @@
-/** What the stories of all clients are given, and how they read an answer. */
+/** What all stories share: their input, and how they read responses. */
 export interface Given {
   readonly baseUrl: string;
   readonly fetch: (request: Request) => Promise<Response>;
@@ -11,13 +11,13 @@ interface Answer<Data, Refusal> {
   readonly response?: Response | undefined;
 }
 
-/** What the call was answered with, which must not be a refusal. */
+/** The data of a call that must succeed. */
 export function accepted<Data>({ data, error, response }: Answer<Data, unknown>): NonNullable<Data> {
   if (data === undefined || data === null) throw new Error(`${response?.url}: ${JSON.stringify(error)}`);
   return data;
 }
 
-/** Why the call was refused, which it must have been. */
+/** The error of a call that must fail. */
 export function refused<Refusal>({ data, error, response }: Answer<unknown, Refusal>): NonNullable<Refusal> {
   if (error === undefined || error === null) throw new Error(`${response?.url}: ${JSON.stringify(data)}`);
   return error;
@@ -28,7 +28,7 @@ export function same(value: unknown, expected: unknown): void {
   if (one !== other) throw new Error(`It is ${one}, and not ${other}.`);
 }
 
-/** Where the Link header says that the next page begins. */
+/** The address of the next page, from the Link header. */
 export function nextOf(response: Response | undefined): string | undefined {
   const address = /<([^>]+)>; rel="next"/.exec(response?.headers.get('link') ?? '')?.[1];
   return address === undefined
