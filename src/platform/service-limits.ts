@@ -19,8 +19,8 @@ export const SESSIONS_IN_MEMORY = {
 /** When keys were last used, to the minute. Collected in memory before it's written. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
-/** The last call in a full queue waits for 256 hashes. One at a time at cost 12, that takes a minute. */
-export const HASHING = { waitMs: 120_000, idleThreadsMax: 2 } as const;
+/** A call that waits longer gets our 503, before HAProxy gives up on it (`timeout server` in `deploy/haproxy.cfg`). */
+export const HASHING = { waitMs: 15_000, idleThreadsMax: 2 } as const;
 
 /** The queue of work to do after a commit, on each instance. */
 export const QUEUE = {

@@ -24,7 +24,7 @@ export interface Passwords {
   hash(plain: string, client?: Client): Promise<string>;
   /** False for an account that doesn't exist (no hash), after the time that a real comparison takes. */
   matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
-  /** Refuses waiting calls and, from now on, those that would have to wait: the last one would wait a minute. */
+  /** Refuses waiting calls and, from now on, those that would have to wait. */
   stop: FairQueue['stop'];
   readonly active: number;
   readonly waiting: number;

@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
 import bcrypt from 'bcrypt';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createPasswords } from '../../../src/platform/security/passwords.js';
+
+const HAPROXY = new URL('../../../deploy/haproxy.cfg', import.meta.url);
+/** For what a login reads and writes before and after its password is checked. */
+const TIME_FOR_THE_DATABASE_MS = 10_000;
 
 describe('passwords', () => {
   const passwords = createPasswords({ cost: 5 });
@@ -31,6 +36,20 @@ describe('passwords', () => {
     await expect(busy.matches('x', undefined, { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(await Promise.all(inTime)).toHaveLength(258);
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
+  });
+
+  it('are refused with 503 if they wait too long, well before HAProxy gives up on the call', async () => {
+    const [, seconds] = /timeout server "\$\{ANSWER_WITHIN-(\d+)s\}"/.exec(readFileSync(HAPROXY, 'utf8')) ?? [];
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const busy = createPasswords({ cost: 10, concurrent: 1 });
+    const first = busy.hash('x', { address: '10.0.0.1' });
+    const second = busy.matches('x', undefined, { address: '10.0.0.2' });
+    const details = { retryAfter: expect.any(Number) as number };
+    const isRefused = expect(second).rejects.toMatchObject({ code: 'OVERLOADED', details });
+    vi.advanceTimersByTime(Number(seconds) * 1_000 - TIME_FOR_THE_DATABASE_MS);
+    vi.useRealTimers();
+    await isRefused;
+    await first;
   });
 
   it('are hashed for one address as for others: its 129th that waits is refused', async () => {
