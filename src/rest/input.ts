@@ -67,11 +67,12 @@ function readQuery(route: Route, shape: Shape, search: string, problems: Map<str
     const field = fieldName(name);
     const schema = route.query?.includes(field) ? shape.get(field) : undefined;
     if (!schema) problems.set(unknownName(name), NO_PARAMETER + (known ??= queryParametersOf(route)));
-    else addTo(query, field, kindOf(schema), value, route.several?.[field]);
+    else if (!addTo(query, field, kindOf(schema), value, route.several?.[field])) problems.set(field, REPEATED);
   }
   return Object.fromEntries(query);
 }
 
+const REPEATED = 'can be given only once';
 const NO_PARAMETER = 'is not a query parameter of this operation, which accepts ';
 
 function queryParametersOf({ query = [] }: Route): string {
@@ -79,22 +80,25 @@ function queryParametersOf({ query = [] }: Route): string {
 }
 
 /**
- * A list is written with commas or by repeating its name. Any other repeated field becomes an array. Values are
- * appended without copying the array, because a query may name a field two thousand times.
+ * A list is written with commas, or by repeating its name. Another field can be repeated only if `several` names the
+ * list for its values; if it can't, this returns false. Values are appended without copying the array, since a query may
+ * name a field two thousand times.
  */
-function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): void {
+function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): boolean {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
   const values: unknown[] = Array.isArray(before) ? before : [];
   if (kind.is === 'list') {
     for (const entry of value.split(',')) values.push(entry);
     query.set(field, values);
   } else if (before === undefined) query.set(field, readText(value, kind));
+  else if (several === undefined) return false;
   else {
     if (values !== before) values.push(before);
     values.push(value);
-    if (several !== undefined) query.delete(field);
-    query.set(several ?? field, values);
+    query.delete(field);
+    query.set(several, values);
   }
+  return true;
 }
 
 /**

@@ -52,6 +52,17 @@ it('an unknown query parameter is named, with those that the operation accepts',
   });
 });
 
+it('a parameter that is given twice is named, unless it is a list', async () => {
+  const refused = await read('/v1/jobs?page=1&page=2&category=a&category=b&per_page=0');
+  expect(refused.body.details.fields).toEqual({
+    page: 'can be given only once',
+    category: 'can be given only once',
+    per_page: 'must be from 1 to 100',
+  });
+  for (const query of ['status=open&status=draft', 'statuses=open&statuses=draft,awarded'])
+    expect((await read(`/v1/jobs?${query}`)).status).toBe(200);
+});
+
 it('a job may be sent back whole, with the id of its address and no other', async () => {
   const { body: job } = await create(DRAFT);
   const put = (body: unknown) => app.rest('PUT', `/v1/jobs/${job.id}`, { token: hanna.token, body });

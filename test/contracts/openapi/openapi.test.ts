@@ -69,6 +69,12 @@ describe('The document', () => {
     expect(unused).toEqual([]);
   });
 
+  it('has no parameter that can be null, since a query cannot say that', () => {
+    const parameters = operations.flatMap(({ operation }) => (operation.parameters ?? []) as Json[]);
+    const nullable = parameters.filter(({ schema }) => JSON.stringify(schema ?? {}).includes('"null"'));
+    expect(nullable.map(({ name }) => name)).toEqual([]);
+  });
+
   it('has an entry for every route and no other, each under the name of its operation', () => {
     const entries = operations.map(
       ({ path, method, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`,

@@ -12,7 +12,7 @@ import {
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
-import { idInPath } from '../../rules/id-fields.js';
+import { idInPath, idOf } from '../../rules/id-fields.js';
 
 const WHY = 'The reason. It’s stored in the log of admin actions.';
 export const requiredReason = requiredText(TEXT.note).describe(WHY);
@@ -20,12 +20,12 @@ export const optionalReason = optionalText(TEXT.note).describe(WHY);
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
-const { adminId, userId, action, jobId } = ADMIN_ACTION.schema.shape;
+const { adminId, userId, action } = ADMIN_ACTION.schema.shape;
 
 export const adminActionFilter = z.strictObject({
   adminId: adminId.nullish().describe('What this admin did.'),
   userId: userId.nullish().describe('Actions that concern this user. A decision about a job concerns both parties.'),
-  jobId: jobId.nullish().describe('Actions on this job.'),
+  jobId: idOf('job').nullish().describe('Actions on this job.'),
   action: action.nullish().describe('What was done by the operation of this name, as GraphQL spells it.'),
 });
 

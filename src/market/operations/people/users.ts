@@ -38,7 +38,7 @@ export const userFilter = z.strictObject({
   verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
   emailUndo: enumOf(EMAIL_UNDO_STATES, 'EmailUndo')
     .nullish()
-    .describe('Only accounts whose email undo is in this state. `PENDING` ones are waiting for support.'),
+    .describe('Only accounts whose email undo is in this state. Pending ones are waiting for support.'),
 });
 
 export const listUsers = operation({

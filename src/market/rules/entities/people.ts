@@ -207,7 +207,9 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   ratingCount: { type: integer(), description: 'How many ratings there are.', example: 24 },
   suspended: {
     type: z.boolean().nullable(),
-    description: 'True while the contractor is suspended. They aren’t listed, and their bids can’t be awarded.',
+    description:
+      'A suspended contractor is listed only for admins, and their bids can’t be awarded. True while the contractor ' +
+      'is suspended.',
     example: false,
     readBy: CREDENTIALS,
   },
