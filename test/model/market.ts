@@ -690,7 +690,7 @@ export class Market {
         job.dispute!.ending = { by: person, how: 'final_decision', text: String(said.finalDecision) };
         break;
       case 'completeJob':
-        if (said.creditContractor === true && from !== 'in_review')
+        if (said.creditContractor === true && from !== 'in_review' && !isCredited(job))
           throw new Refused({ code: 'VALIDATION_FAILED', fields: ['creditContractor'] });
         if (job.state === 'completed') break;
         arrive(said.creditContractor === true ? said : { reason: said.reason });
@@ -956,6 +956,12 @@ function contradictionsIn(fields: Fields): string[] {
 /** No history lasts 30 days. */
 function mayBeReviewed({ rating, happenings }: Job): boolean {
   return rating === null && happenings.some(({ type }) => type === 'job.approved');
+}
+
+function isCredited({ happenings }: Job): boolean {
+  return happenings.some(
+    ({ type, texts }) => type === 'job.approved' || (type === 'job.completed' && texts.creditContractor === true),
+  );
 }
 
 function invalidTransition(fromState: string): Refused {

@@ -90,18 +90,18 @@ export function conditionDenial(key: JobActionKey, input: PolicyInput): Denial |
 }
 
 function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput): Denial | undefined {
-  for (const { code, isPrice, denial } of conditions) {
-    if (isPrice && !input.cost) continue;
+  for (const { code, concerns = () => true, denial } of conditions) {
+    if (!concerns(input)) continue;
     const explanation = denial(input);
     if (explanation) return { code, ...explanation };
   }
   return undefined;
 }
 
-/** The facts that a call's policies use, by the caller's role. A free call has no price to check. */
-export function factsForPolicies(key: JobActionKey, role: Role, { isFree = false } = {}): FactName[] {
+/** The facts that a call's policies use, by the caller's role; if `isPlain`, without conditions that concern some calls. */
+export function factsForPolicies(key: JobActionKey, role: Role, { isPlain = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
-  const asked = conditions.filter(({ isPrice }) => !(isPrice && isFree));
+  const asked = conditions.filter(({ concerns }) => !(concerns && isPlain));
   return [...new Set([...FACTS_OF_VISIBILITY[role], ...asked.flatMap(({ facts }) => facts)])];
 }
 
@@ -110,7 +110,7 @@ export function factsForAvailableActions(role: Role): FactName[] {
   const keys = JOB_ACTION_KEYS.filter((key) =>
     allowedRoles(JOB_ACTIONS[key].actor).some((allowed) => allowed === role),
   );
-  return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isFree: true })))];
+  return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isPlain: true })))];
 }
 
 /** The facts that decide who a contractor is to a job and whether they see it. For others, the job's row is enough. */
@@ -127,8 +127,8 @@ interface Condition {
   readonly code: RefusalCode;
   /** The facts that it uses. */
   readonly facts: readonly FactName[];
-  /** Checked only for a call that costs something. */
-  readonly isPrice?: boolean;
+  /** The calls that it's about, by their input; without it, every call. */
+  concerns?(this: void, input: PolicyInput): boolean;
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
 
@@ -172,7 +172,15 @@ const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition
   acceptResolution: [condition('FORBIDDEN', ['standingProposal'], ownProposalDenial)],
 };
 
-const price: Condition = { ...condition('INSUFFICIENT_TOKENS', ['availableTokens'], balanceDenial), isPrice: true };
+const price: Condition = {
+  ...condition('INSUFFICIENT_TOKENS', ['availableTokens'], balanceDenial),
+  concerns: ({ cost = 0 }) => cost > 0,
+};
+
+const credit: Condition = {
+  ...condition('VALIDATION_FAILED', ['isCredited'], creditDenial),
+  concerns: ({ creditContractor = false }) => creditContractor,
+};
 
 const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   publish: [
@@ -185,7 +193,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     condition('DUPLICATE_BID', ['ownBids'], duplicateBidDenial),
     price,
   ],
-  complete: [condition('VALIDATION_FAILED', [], creditDenial)],
+  complete: [credit],
   update: [price],
   acceptResolution: [
     condition('INVALID_TRANSITION', ['standingProposal'], noProposalDenial),
@@ -307,8 +315,9 @@ const NO_BID_TO_AWARD = {
   fields: { bidId: 'is no bid on this job that could be awarded' },
 };
 
-function creditDenial({ job, creditContractor }: Given): Explanation | undefined {
-  return creditContractor && job.status !== 'in_review' ? NO_WORK_TO_CREDIT : undefined;
+/** A call that is repeated changes nothing and succeeds, as without credit. */
+function creditDenial({ job, isCredited }: Given<'isCredited'>): Explanation | undefined {
+  return job.status === 'in_review' || isCredited ? undefined : NO_WORK_TO_CREDIT;
 }
 
 const NO_WORK_TO_CREDIT = {

@@ -181,7 +181,7 @@ describe('what is done to the kitchen', () => {
 
   test('a bid without a stake does not ask for the balance', () => {
     expect(factsForPolicies('submitBid', 'contractor')).toContain('availableTokens');
-    expect(factsForPolicies('submitBid', 'contractor', { isFree: true })).not.toContain('availableTokens');
+    expect(factsForPolicies('submitBid', 'contractor', { isPlain: true })).not.toContain('availableTokens');
   });
 
   test('what a contractor can do depends on nothing of a homeowner, and the reverse', () => {

@@ -24,7 +24,7 @@ const input = entityInput(BID, {
   guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
 
-const readFactsOfFreeBid = factsReader((role) => factsForPolicies('submitBid', role, { isFree: true }));
+const readFactsOfFreeBid = factsReader((role) => factsForPolicies('submitBid', role, { isPlain: true }));
 const readFactsWithBalance = factsReader((role) => factsForPolicies('submitBid', role));
 
 export const submitBid = operation({

@@ -125,7 +125,7 @@ export const updateJob = operation({
     }),
 });
 
-const readFactsOfFreeEdit = factsReader((role) => factsForPolicies('update', role, { isFree: true }));
+const readFactsOfFreeEdit = factsReader((role) => factsForPolicies('update', role, { isPlain: true }));
 const readFactsOfUrgencyEdit = factsReader((role) => [
   ...factsForPolicies('update', role),
   'bidsLimitingEdits',

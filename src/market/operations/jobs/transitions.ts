@@ -114,7 +114,10 @@ export const completeJob = transition('complete', {
       .nullish()
       // False is the default, so an idempotency key treats an omitted value and false the same.
       .transform((credits) => (credits ? true : undefined))
-      .describe('Whether the contractor gets credit for the work. Can be true only for a job in review.'),
+      .describe(
+        'Whether the contractor gets credit for the work. Can be true only for a job in review. Repeating the call ' +
+          'changes nothing.',
+      ),
   },
 });
 

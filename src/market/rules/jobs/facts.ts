@@ -19,6 +19,8 @@ export interface JobFacts {
   readonly standingProposal: StandingProposal | null;
   /** Null unless the job was approved. */
   readonly reviewWindow: ReviewWindow | null;
+  /** Whether the contractor got credit for the job. */
+  readonly isCredited: boolean;
   /** Oldest first. */
   readonly liveBids: readonly LiveBid[];
   readonly disputeEvents: readonly DisputeEvent[];

@@ -38,6 +38,10 @@ const reviewWindow = sql`case when "jobs"."status" = '${inState('review')}' and 
     when "jobs"."status_changed_at" < now() - interval '${sql.raw(String(REVIEW_DAYS_MAX))} days' then 'over'
     else 'open' end end`;
 
+const isCredited = sql`exists (select from events e where e.job_id = "jobs"."id"
+  and (e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}'
+    or e.type = '${sql.raw(JOB_TRANSITIONS.complete.event)}' and e.data ->> 'creditContractor' = 'true'))`;
+
 const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   ownBids: ({ role, $ }) => ownBidStates(role, $),
   isOwnerSuspended: () => isOwnerSuspended,
@@ -50,6 +54,7 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   bidsToAward: () => bidsToAwardOfJob,
   standingProposal: () => standingProposal,
   reviewWindow: () => reviewWindow,
+  isCredited: () => isCredited,
   liveBids: () => liveBidsOfJob,
   disputeEvents: () => disputeEventsOfJob,
   bidsLimitingEdits: () => bidsLimitingEdits,

@@ -314,7 +314,7 @@ describe('a suspended contractor', () => {
       post(ada, `/jobs/${id}/complete`, { reason: 'The homeowner is suspended.', ...more });
     const before = await recordOf();
     const NOTHING_TO_CREDIT = { status: 400, code: 'VALIDATION_FAILED', fields: ['credit_contractor'] };
-    for (const state of ['draft', 'open', 'in_progress', 'disputed', 'completed'] as const) {
+    for (const state of ['draft', 'open', 'in_progress', 'disputed'] as const) {
       const { id } = await givenJob(app, state, people);
       const done = await recordOf();
       expect(byRest(await complete(id)), state).toEqual(NOTHING_TO_CREDIT);
@@ -335,14 +335,23 @@ describe('a suspended contractor', () => {
       expect(await recordOf()).toEqual({ jobs: start?.jobs + credit, ratings: start?.ratings });
       const [event] = await app.sql`select data from events where job_id = ${id} and type = 'job.completed'`;
       expect(event?.data.creditContractor).toBe(credit === 1 ? true : undefined);
+      // Repeated, the call changes nothing; the credit that was not given cannot be added.
+      const repeated = await complete(id);
+      if (credit === 1) expect([repeated.status, repeated.body.status]).toEqual([200, 'completed']);
+      else expect(byRest(repeated)).toEqual(NOTHING_TO_CREDIT);
+      expect(await recordOf()).toEqual({ jobs: start?.jobs + credit, ratings: start?.ratings });
     }
+    const approved = await givenJob(app, 'completed', people);
+    const credited = await recordOf();
+    expect((await complete(approved.id)).body.status).toBe('completed');
+    expect(await recordOf()).toEqual(credited);
     expect(now?.ratings).toBeGreaterThanOrEqual(before?.ratings);
     const { id } = await givenJob(app, 'in_review', people);
     const COMPLETE =
       'mutation ($id: ID!, $input: CompleteJobInput!) { completeJob(id: $id, input: $input) { job { status } } }';
     const variables = { id, input: { reason: 'They asked.', creditContractor: true } };
     const { data } = await app.graphql(COMPLETE, { token: ada.token, variables });
-    expect([data.completeJob.job.status, (await recordOf())?.jobs]).toEqual(['COMPLETED', now?.jobs + 2]);
+    expect([data.completeJob.job.status, (await recordOf())?.jobs]).toEqual(['COMPLETED', now?.jobs + 3]);
   });
 });
 
