@@ -7,7 +7,8 @@
  */
 import { afterEach, expect, it } from 'vitest';
 import { checkDatabase } from '../../setup/database/checker.js';
-import { isRead, outcomeOf } from './storm/history.js';
+import { JOB_ACTION_KEYS } from '../../story/specified.js';
+import { isRead, outcomeOf, succeeded } from './storm/history.js';
 import { readRows } from './storm/rows.js';
 import { rage, type Recovery, type Storm, type Weather } from './storm/storm.js';
 import { findingsIn } from './storm/verdict.js';
@@ -76,6 +77,8 @@ it(
     );
 
     expect(findings.slice(0, 20)).toEqual([]);
+    const done = new Set(history.filter(succeeded).map(({ request }) => request.op));
+    expect(JOB_ACTION_KEYS.filter((key) => !done.has(key))).toEqual([]);
     expect(broken).toEqual([]);
     expect(audited).toMatchObject({ ok: true, mismatches: [] });
     expect(storm.complaints()).toEqual([]);

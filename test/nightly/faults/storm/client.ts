@@ -64,7 +64,9 @@ interface OwnJob {
   urgency: keyof typeof PRICES;
   paid: number;
   awarded: OwnBid | undefined;
-  proposal: { by: Member; text: string } | undefined;
+  proposal: { by: Member; text: string; id?: string } | undefined;
+  /** Whether it was approved without a rating. */
+  isUnrated: boolean;
   bids: OwnBid[];
 }
 
@@ -132,6 +134,8 @@ export function openClient({
     if (roll < 0.24) return racing();
     if (roll < 0.27) return adjusting();
     if (roll < 0.31) return trespassing() ?? creating();
+    const unrated = over.find(({ isUnrated }) => isUnrated);
+    if (roll < 0.34 && unrated) return reviewing(unrated);
     if (jobs.length < JOBS_AT_ONCE && dice.happens(0.4)) return creating();
     return jobs.length > 0 ? advancing(dice.of(jobs)) : creating();
   }
@@ -152,6 +156,7 @@ export function openClient({
           paid: 0,
           awarded: undefined,
           proposal: undefined,
+          isUnrated: false,
           bids: [],
         });
       },
@@ -251,9 +256,7 @@ export function openClient({
       case 'in_progress':
         return moving(job, 'submitForReview', awardee);
       case 'in_review':
-        return dice.happens(0.6)
-          ? moving(job, 'approve', lane.owner, { rating: 1 + dice.below(5) })
-          : moving(job, 'dispute', lane.owner);
+        return dice.happens(0.6) ? approving(job) : moving(job, 'dispute', lane.owner);
       case 'disputed':
         return dice.happens(0.5) ? moving(job, 'escalate', dice.of([lane.owner, awardee])) : resolving(job, awardee);
       case 'escalated':
@@ -265,6 +268,23 @@ export function openClient({
       default:
         throw new Error(`Nothing can be done with a job that is ${job.status}.`);
     }
+  }
+
+  function approving(job: OwnJob): Move {
+    if (dice.happens(0.5)) return moving(job, 'approve', lane.owner, { rating: 1 + dice.below(5) });
+    return moving(job, 'approve', lane.owner, {}, { learn: () => void (job.isUnrated = true) });
+  }
+
+  function reviewing(job: OwnJob): Move {
+    return {
+      request: { op: 'review', by: lane.owner, job: job.id, body: { rating: 1 + dice.below(5) } },
+      expects: 'success',
+      shows: { status: 'completed', version: job.version + 1 },
+      learn: () => {
+        job.version += 1;
+        job.isUnrated = false;
+      },
+    };
   }
 
   function publishing(job: OwnJob): Move {
@@ -337,7 +357,15 @@ export function openClient({
         learn: () => void (job.proposal = { by, text }),
       };
     }
-    return moving(job, 'resolveDispute', proposal.by === awardee ? lane.owner : awardee, { resolution: proposal.text });
+    const other = proposal.by === awardee ? lane.owner : awardee;
+    if (proposal.id !== undefined) return moving(job, 'acceptResolution', other, { proposalId: proposal.id });
+    if (dice.happens(0.5)) return moving(job, 'resolveDispute', other, { resolution: proposal.text });
+    return {
+      request: { op: 'readProposal', by: other, job: job.id },
+      expects: 'success',
+      shows: { resolution: proposal.text },
+      learn: ({ id }) => void (proposal.id = id),
+    };
   }
 
   function bidding(job: OwnJob): Move {

@@ -8,7 +8,7 @@ import type { Json } from '../../../setup/app.js';
 export type Fields = Readonly<Record<string, Json>>;
 
 export type WriteOp = OperationKey | 'adjustTokens';
-export const READ_OPS = ['readJob', 'readTokens', 'countJobs', 'countBids'] as const;
+export const READ_OPS = ['readJob', 'readTokens', 'readProposal', 'countJobs', 'countBids'] as const;
 export type ReadOp = (typeof READ_OPS)[number];
 export type Op = WriteOp | ReadOp;
 

@@ -109,6 +109,8 @@ function inRest({ op, job, bid, body }: Request): Spoken {
   switch (op) {
     case 'readJob':
       return { method: 'GET', path: `/v1/jobs/${job}` };
+    case 'readProposal':
+      return { method: 'GET', path: `/v1/jobs/${job}/dispute` };
     case 'readTokens':
       return { method: 'GET', path: '/v1/tokens' };
     case 'countJobs':
@@ -127,6 +129,7 @@ const BID = 'id status amount holdId';
 
 const READS: Readonly<Record<string, string>> = {
   readJob: `query($id: ID!) { job(id: $id) { ${JOB} } }`,
+  readProposal: 'query($id: ID!) { job(id: $id) { dispute { proposal { id resolution } } } }',
   readTokens: '{ viewer { tokens { balance held available } } }',
   countJobs: '{ jobs(first: 1) { totalCount } }',
   countBids: 'query($id: ID!) { job(id: $id) { bids(first: 1) { totalCount } } }',
@@ -186,11 +189,13 @@ function fromGraphql(op: Op, { status, headers, body }: Raw): Answered {
       ? data.viewer.tokens
       : op === 'readJob'
         ? data.job
-        : op === 'countJobs'
-          ? { total: data.jobs.totalCount }
-          : op === 'countBids'
-            ? { total: data.job.bids.totalCount }
-            : changedIn(op, data);
+        : op === 'readProposal'
+          ? data.job.dispute
+          : op === 'countJobs'
+            ? { total: data.jobs.totalCount }
+            : op === 'countBids'
+              ? { total: data.job.bids.totalCount }
+              : changedIn(op, data);
   return { ...common, status: 200, code: null, data: shown(op, root), saysWhen: false };
 }
 
@@ -204,6 +209,7 @@ function changedIn(op: WriteOp, data: Json): Json {
 function shown(op: Op, body: Json): Fields {
   if (op === 'delete') return { gone: true };
   if (op === 'countJobs' || op === 'countBids') return { total: body.total ?? body.pagination?.total };
+  if (op === 'readProposal') return picked(body.proposal ?? {}, ['id', 'resolution']);
   if (op === 'readTokens') return picked(body, ['balance', 'held', 'available']);
   if (op === 'adjustTokens') return picked(body, ['id', 'amount', 'note']);
   if (op === 'publish')
