@@ -211,6 +211,12 @@ needs('haproxy').it('a lost call closes a connection that has carried a response
   expect((await caller.answer()).status).toBe(200);
   caller.send(post('/v1/jobs', '{}'));
   await caller.closed;
+  const metrics = await (await fetch(proxy.metricsUrl)).text();
+  // The second request went to the server on the kept connection, and HAProxy added no response of its own.
+  expect(metrics).toContain('haproxy_backend_loadbalanced_total{proxy="rest"} 2\n');
+  expect(metrics).toContain('haproxy_backend_connection_reuses_total{proxy="rest"} 1\n');
+  expect(metrics).toContain('haproxy_backend_http_responses_total{proxy="rest",code="2xx"} 1\n');
+  expect(metrics).toContain('haproxy_backend_http_responses_total{proxy="rest",code="5xx"} 0\n');
   await proxy.stop();
   losing.close();
 });
