@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/database.js';
 import { recordIsTooOld } from './idempotency-records.js';
 import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
-import { mails } from './tables/mails.js';
+import { FOREVER, mails } from './tables/mails.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
@@ -80,11 +80,14 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
-/** Sent or not. Their links expire long before. */
+/** Sent or not: their links expire long before. Those that wait for a decision are kept. */
 const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(mails)
-    .where(sql`id in (select id from mails where created_at < ${daysAgo(MAIL.keptDays)} ${batch})`)
+    .where(
+      sql`id in (select id from mails where created_at < ${daysAgo(MAIL.keptDays)}
+        and expires_at is distinct from ${FOREVER} ${batch})`,
+    )
     .returning(fields),
 );
 

@@ -45,12 +45,34 @@ async function move(person: Person, email: string, { token, password } = person)
 }
 
 /** An account that moved away from a confirmed address, and the link to undo that. */
-async function moved(kind: 'homeowner' | 'contractor', name: string) {
+async function moved(kind: 'homeowner' | 'contractor', name: string, before?: (person: Person) => Promise<string>) {
   const person = await join(app, kind, name);
   await confirm(person);
+  const made = await before?.(person);
   const current = `new.${person.email}`;
   await move(person, current);
-  return { person, current, link: await mailTo(app, person.email, CHANGED) };
+  return { person, current, made, link: await mailTo(app, person.email, CHANGED) };
+}
+
+/** An account that moved twice and was used in between, with the links to undo either change. */
+async function movedTwice(name: string) {
+  const { person, current: second, link: first } = await moved('homeowner', name);
+  await post('/jobs', DRAFT, person.token);
+  const third = `second.${person.email}`;
+  await move(person, third);
+  return { person, second, third, links: { first, second: await mailTo(app, second, CHANGED) } };
+}
+
+async function createDraft({ token }: Person): Promise<string> {
+  return (await post('/jobs', DRAFT, token)).body.id;
+}
+
+/** A bid on a job of someone else, as a path. */
+async function createBid({ token }: Person): Promise<string> {
+  const owner = await homeowner(app, 'Olive');
+  const job = await createDraft(owner);
+  await post(`/jobs/${job}/publish`, {}, owner.token);
+  return `/jobs/${job}/bids/${(await post(`/jobs/${job}/bids`, { amount: 100 }, token)).body.id}`;
 }
 
 describe('an address that nobody confirmed', () => {
@@ -101,17 +123,29 @@ const USES: [use: string, kind: 'homeowner' | 'contractor', act: (person: Person
     async ({ token }) => (await app.rest('PUT', '/v1/me', { token, body: profile })).status,
   ],
   ['created a job', 'homeowner', async ({ token }) => (await post('/jobs', DRAFT, token)).status],
+  ['created and deleted a draft', 'homeowner', async (person) => deleteDraft(person, await createDraft(person))],
+  ['submitted a bid', 'contractor', async (person) => ((await createBid(person)).includes('bid_') ? 201 : 400)],
+];
+
+const OLDER: [use: string, kind: 'homeowner' | 'contractor', before: typeof createDraft, act: typeof deleteDraft][] = [
   [
-    'submitted a bid',
+    'published an older draft',
+    'homeowner',
+    createDraft,
+    async ({ token }, job) => (await post(`/jobs/${job}/publish`, {}, token)).status,
+  ],
+  ['deleted an older draft', 'homeowner', createDraft, deleteDraft],
+  [
+    'withdrawn an older bid',
     'contractor',
-    async ({ token }) => {
-      const owner = await homeowner(app, 'Olive');
-      const job = (await post('/jobs', DRAFT, owner.token)).body.id;
-      await post(`/jobs/${job}/publish`, {}, owner.token);
-      return (await post(`/jobs/${job}/bids`, { amount: 100 }, token)).status;
-    },
+    createBid,
+    async ({ token }, bid) => (await post(`${bid}/withdraw`, {}, token)).status,
   ],
 ];
+
+async function deleteDraft({ token }: Person, job: string): Promise<number> {
+  return (await app.rest('DELETE', `/v1/jobs/${job}`, { token })).status;
+}
 
 describe('an undo after the account was used', () => {
   it.each(USES)('hands nothing over if its holder has %s', async (_use, kind, act) => {
@@ -127,6 +161,13 @@ describe('an undo after the account was used', () => {
     expect((await undo(link.token)).body.details.reason).toBe('used');
     expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
     expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending', email_undo_address: person.email });
+  });
+
+  it.each(OLDER)('hands nothing over if its holder has %s', async (_use, kind, before, act) => {
+    const { person, current, made, link } = await moved(kind, 'Vico', before);
+    expect(await act(person, String(made))).toBeLessThan(300);
+    expect((await undo(link.token)).body.pending).toBe(true);
+    expect((await logIn(current, person.password)).status).toBe(200);
   });
 
   it('hides from whoever has the account that it waits, and the address that asks for it', async () => {
@@ -238,13 +279,65 @@ describe('an undo after the account was used', () => {
     expect(data.users.totalCount).toBe(data.users.nodes.length);
   });
 
-  it('cannot be bypassed by undoing a later change', async () => {
-    const { person, current, link } = await moved('homeowner', 'Yves');
+  it('cannot be bypassed by undoing a later change, of which support decides next', async () => {
+    const { person, second, third, links } = await movedTwice('Yves');
+    expect((await undo(links.first.token)).body.pending).toBe(true);
+    expect((await undo(links.second.token)).body).toMatchObject({ email: second, pending: true });
+    expect(await asAdmin(person)).toMatchObject({ email: third, email_undo_address: person.email });
+    expect((await settle(person.userId, 'former')).body).toMatchObject({
+      email: person.email,
+      email_undo: 'pending',
+      email_undo_address: second,
+    });
+    await mailTo(app, person.email, PENDING);
+    expect((await settle(person.userId, 'current')).body).toMatchObject({ email: person.email, email_undo: 'settled' });
+    await mailTo(app, second, DENIED);
+    expect((await signUp(second)).status).toBe(201);
+  });
+
+  it('of a later change does not keep the first address from claiming the account', async () => {
+    const { person, second, third, links } = await movedTwice('Yolanda');
     await post('/jobs', DRAFT, person.token);
-    await move(person, `second.${person.email}`);
-    const later = await mailTo(app, current, CHANGED);
-    expect((await undo(link.token)).body.pending).toBe(true);
-    expect((await undo(later.token)).body.details.reason).toBe('expired');
+    expect((await undo(links.second.token)).body.pending).toBe(true);
+    for (let time = 0; time < 2; time += 1)
+      expect((await undo(links.first.token)).body).toMatchObject({ email: person.email, pending: true });
+    expect(await asAdmin(person)).toMatchObject({ email: third, email_undo: 'pending', email_undo_address: second });
+    // Both wait, however long that takes.
+    await app.sql`update mails set created_at = created_at - interval '90 days' where user_id = ${person.userId}`;
+    await tidy(app.services.db, (_, error) => expect(error).toBeUndefined());
+    expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
+    expect((await settle(person.userId, 'current')).body).toMatchObject({
+      email: third,
+      email_undo: 'pending',
+      email_undo_address: person.email,
+    });
+    expect((await undo(links.first.token)).body.details.reason).toBe('used');
+    expect((await settle(person.userId, 'former')).body).toMatchObject({ email: person.email, email_undo: 'settled' });
+    await mailTo(app, third, DENIED);
+  });
+
+  it('is for support again after it has decided about the account, even if nobody has used it since', async () => {
+    const { person, second, third, links } = await movedTwice('Ylva');
+    expect((await undo(links.first.token)).body.pending).toBe(true);
+    expect((await settle(person.userId, 'current')).body.email_undo).toBe('settled');
+    expect((await undo(links.second.token)).body.pending).toBe(true);
+    expect(await asAdmin(person)).toMatchObject({ email: third, email_undo: 'pending', email_undo_address: second });
+  });
+
+  it('is over once support has given the account to an earlier address', async () => {
+    const { person, links } = await movedTwice('Yorick');
+    expect((await undo(links.first.token)).body.pending).toBe(true);
+    expect((await settle(person.userId, 'former')).body).toMatchObject({ email: person.email, email_undo: 'settled' });
+    expect((await undo(links.second.token)).body.details.reason).toBe('expired');
+  });
+
+  it('stays possible for an earlier address when support has decided about a later one', async () => {
+    const { person, second, links } = await movedTwice('Yuri');
+    await post('/jobs', DRAFT, person.token);
+    expect((await undo(links.second.token)).body.pending).toBe(true);
+    expect((await settle(person.userId, 'former')).body).toMatchObject({ email: second, email_undo: 'settled' });
+    expect((await undo(links.first.token)).body.pending).toBe(true);
+    expect(await asAdmin(person)).toMatchObject({ email: second, email_undo_address: person.email });
   });
 
   it('cancels an email change that was requested before', async () => {
@@ -255,6 +348,30 @@ describe('an undo after the account was used', () => {
     const away = await mailTo(app, email, NEW_ADDRESS);
     await undo(link.token);
     expect((await post('/auth/verify-email', { token: away.token })).body.details.reason).toBe('expired');
+  });
+});
+
+describe('a change back to the former address', () => {
+  it('tells the address that loses the account, and undoes the change if nobody used the account', async () => {
+    const { person, current, link } = await moved('homeowner', 'Rolf');
+    await move(person, person.email);
+    await mailTo(app, current, UNDONE);
+    expect((await mailsTo(app, current)).map(({ subject }) => subject)).not.toContain(CHANGED);
+    expect((await signUp(current)).status).toBe(201);
+    expect((await undo(link.token)).body).toMatchObject({ email: person.email, pending: false });
+  });
+
+  it('can be claimed by the address that used the account, and then support decides', async () => {
+    const { person, current, link } = await moved('homeowner', 'Runa');
+    await post('/jobs', DRAFT, person.token);
+    await move(person, person.email);
+    const claim = await mailTo(app, current, CHANGED);
+    // The former address cannot end this by its own link, and the claim gives the account to nobody.
+    expect((await undo(link.token)).body).toMatchObject({ email: person.email, pending: false });
+    expect((await signUp(current)).body.details.code).toBe('EMAIL_TAKEN');
+    expect((await undo(claim.token)).body).toMatchObject({ email: current, pending: true });
+    expect(await asAdmin(person)).toMatchObject({ email: person.email, email_undo_address: current });
+    await mailTo(app, person.email, PENDING);
   });
 });
 
@@ -306,6 +423,24 @@ describe('support', () => {
     expect((await settle(nils.userId, 'former')).body.details.code).toBe('INVALID_TRANSITION');
     const mine = (await app.rest('GET', '/v1/me', { token: nils.token })).body.user;
     expect([mine.email_undo, mine.email_undo_address]).toEqual([null, null]);
+  });
+
+  it('decides only when logged in: a program with an API key cannot', async () => {
+    const { person, link } = await moved('homeowner', 'Nora.Key');
+    await post('/jobs', DRAFT, person.token);
+    await undo(link.token);
+    const { token } = await programOf(app, ada);
+    for (const refused of [
+      await settle(person.userId, 'former', token),
+      await post(`/users/${person.userId}/end-sessions`, { reason: 'Stolen.' }, token),
+    ])
+      expect([refused.status, refused.body.details.code, refused.body.error]).toEqual([
+        403,
+        'FORBIDDEN',
+        expect.stringMatching(/^An API key can’t do this\. Log in/),
+      ]);
+    expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending' });
+    expect((await app.rest('GET', '/v1/me', { token: person.token })).status).toBe(200);
   });
 
   it('cannot decide about its own account', async () => {

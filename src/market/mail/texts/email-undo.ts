@@ -6,8 +6,8 @@ const CONTACT = 'If you think this is a mistake, contact our support team.';
 export const EMAIL_UNDONE: MailText = {
   subject: "Your account's email address was changed back",
   before: [
-    'Someone undid the change of your account to this email address, using the link that we sent to the former ' +
-      'address. You can no longer log in with this address.',
+    'Your account has its former email address again, because someone who can read email there undid the change to ' +
+      'this address. You can no longer log in with this address.',
     CONTACT,
   ],
   after: [],

@@ -9,8 +9,13 @@ import { enumOf, requiredText } from '../../../platform/fields/values.js';
 import { lockAccount, selectCredentials, setConfirmedEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import type { Db } from '../../../platform/db/database.js';
-import { selectUseAfterChange, setEmailUndo } from '../../store/accounts/email-undos.js';
-import { expireEmailChanges, expireLaterUndos, expireLinks } from '../../store/accounts/mails.js';
+import {
+  markUndoWaiting,
+  selectUseAfterChange,
+  setEmailUndo,
+  takeWaitingUndo,
+} from '../../store/accounts/email-undos.js';
+import { expireEmailChanges, expireLinks, selectUsedUndo } from '../../store/accounts/mails.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
@@ -24,7 +29,8 @@ export const undoEmailChange = operation({
   description:
     'Restores an account’s former address, with the link that was sent to it. Ends all sessions and API keys, ' +
     'locks the password, pauses webhooks, and sends a link to set a new password. If the account was used after the ' +
-    'change (the profile was edited, or a job or bid was created), nothing changes until support decides.',
+    'change (the profile was edited, or something was done with a job or a bid), nothing changes until support ' +
+    'decides. The same is true if another undo of this account is waiting for support.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -39,23 +45,30 @@ export const undoEmailChange = operation({
     const undo = () =>
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
-        const { email: currentEmail } = await ownAddress(tx, userId);
-        await consumeLink(tx, link);
+        const { email: currentEmail, emailUndo, emailUndoAddress } = await ownAddress(tx, userId);
         // If the account already has this address again, no other address loses it.
         const isBack = currentEmail === email;
+        if (emailUndo === 'pending' && !isBack) {
+          // Support decides about one address at a time, and about each.
+          await consumeLink(tx, link, email === emailUndoAddress ? undefined : markUndoWaiting);
+          return { email, pending: true };
+        }
+        await consumeLink(tx, link);
         const [use] = await selectUseAfterChange(tx, { undoId });
         if (use?.isUsed && !isBack) {
           await setEmailUndo(tx, { userId, state: 'pending', address: email });
-          await expireLaterUndos(tx, { undoId });
           await expireEmailChanges(tx, { userId });
           await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: currentEmail, userId });
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
-        if (!isBack) await setEmailUndo(tx, { userId, state: 'undone', address: currentEmail });
-        await expireLinks(tx, { userId, email: currentEmail, undosSince: link.createdAt.toISOString() });
+        // Whoever lost the account when it came back to this address may still claim it.
+        const undosSince = isBack ? null : link.createdAt.toISOString();
+        await expireLinks(tx, { userId, email: currentEmail, undosSince });
         await enqueueMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
-        if (!isBack) await enqueueMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
+        if (isBack) return { email, pending: false };
+        await setEmailUndo(tx, { userId, state: 'undone', address: currentEmail });
+        await enqueueMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
         return { email, pending: false };
       });
     return undo().catch(asEmailTaken);
@@ -67,9 +80,10 @@ export const settleEmailUndo = operation({
   description:
     'Decides which address keeps an account whose email undo is pending. That address gets a link to set a new ' +
     'password, and the other address gets an email. If the former address keeps it, all sessions and API keys end, ' +
-    'the password is locked, and webhooks are paused.',
+    'the password is locked, and webhooks are paused. If another undo of the account is waiting, it’s pending next.',
   allows: ['admin'],
   budget: 'write',
+  needsSession: true,
   refusals: ['NOT_CONFIGURED', 'INVALID_TRANSITION', 'EMAIL_TAKEN'],
   input: z.strictObject({
     id: idInPath('user').describe('The user whose account is disputed.'),
@@ -92,9 +106,13 @@ export const settleEmailUndo = operation({
         const { current, former } = await pendingUndo(tx, userId);
         const [kept, other] = keep === 'current' ? [current, former] : [former, current];
         if (keep === 'former') await handOver({ ...call, db: tx }, { userId, email: former, passwordHash });
-        await expireLinks(tx, { userId, email: current, undosSince: 'epoch' });
+        // The former address undoes what came after it. What came before, nobody has decided about.
+        const [undo] = keep === 'former' ? await selectUsedUndo(tx, { userId, email: former }) : [];
+        await expireLinks(tx, { userId, email: current, undosSince: undo?.createdAt.toISOString() ?? null });
+        const [next] = await takeWaitingUndo(tx, { userId });
+        if (next) await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: kept, userId });
         await tx.commitWith(
-          setEmailUndo(tx, { userId, state: 'settled', address: other }),
+          setEmailUndo(tx, { userId, state: next ? 'pending' : 'settled', address: next?.email ?? other }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_denied', email: other, userId }),
           recordAdminAction(tx, viewer, { action: 'settleEmailUndo', subjectId: userId, reason }),

@@ -9,6 +9,7 @@ import { lockAccount, selectIdByEmail, selectCredentials, setConfirmedEmail } fr
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import type { Db } from '../../../platform/db/database.js';
+import { selectUseAfterChange } from '../../store/accounts/email-undos.js';
 import { expireLinks, selectUndo } from '../../store/accounts/mails.js';
 import { operation } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
@@ -96,13 +97,12 @@ export const verifyEmail = operation({
         if (holder && holder.id !== userId) throw emailTaken();
         await setConfirmedEmail(tx, { userId, email });
         if (formerEmail === email) return;
-        // Somebody who returns to an address that can undo a change takes the account back. Nobody can undo that.
-        const [undo] = await selectUndo(tx, { userId, email });
-        const undosSince = undo?.createdAt.toISOString() ?? null;
-        await expireLinks(tx, { userId, email: formerEmail, undosSince });
-        // An unconfirmed address may belong to a stranger, because nobody has proven that it's theirs.
-        if (!undo && formerIsVerified)
-          await enqueueMail(services.mail, tx, { kind: 'email_changed', email: formerEmail, userId });
+        const undoneSince = await undoneByChangeTo(tx, { userId, email });
+        await expireLinks(tx, { userId, email: formerEmail, undosSince: undoneSince });
+        // An unconfirmed address may belong to a stranger: nobody has proven that it's theirs.
+        if (!formerIsVerified) return;
+        const kind = undoneSince === null ? 'email_changed' : 'email_undone';
+        await enqueueMail(services.mail, tx, { kind, email: formerEmail, userId });
       });
     await confirm().catch(asEmailTaken);
     return { email };
@@ -149,6 +149,17 @@ export const changeEmail = operation({
     return { requested: true };
   },
 });
+
+/**
+ * The time of the change that going back to this address undoes, like the link that was sent to it. Null if that link
+ * would hand nothing over: then the address that loses the account can claim it, as after any other change.
+ */
+async function undoneByChangeTo(tx: Db, to: { userId: UserId; email: string }): Promise<string | null> {
+  const [undo] = await selectUndo(tx, to);
+  if (!undo) return null;
+  const [use] = await selectUseAfterChange(tx, { undoId: undo.id });
+  return use?.isUsed ? null : undo.createdAt.toISOString();
+}
 
 function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>): void {
   assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);

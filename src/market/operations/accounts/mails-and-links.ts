@@ -109,8 +109,8 @@ function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProb
 }
 
 /** Uses a link up, in the transaction of the change that it allows. Lock the account first. */
-export async function consumeLink(tx: Db, { id, tokenHash }: Link): Promise<void> {
-  if ((await markLinkUsed(tx, { id })).length > 0) return;
+export async function consumeLink(tx: Db, { id, tokenHash }: Link, mark = markLinkUsed): Promise<void> {
+  if ((await mark(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });
   throw invalidLink(link?.isUsed ? 'used' : 'expired');
 }

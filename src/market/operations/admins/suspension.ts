@@ -79,6 +79,7 @@ export const endUserSessions = operation({
   description: 'Ends all of a user’s sessions, for example if their phone was stolen. Their API keys keep working.',
   allows: ['admin'],
   budget: 'write',
+  needsSession: true,
   input: personInput.extend({ reason: requiredReason }),
   async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
     const [ended] = await db.inTransaction(async (tx) => {

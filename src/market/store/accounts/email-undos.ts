@@ -1,18 +1,39 @@
-/** Email undos: whether the account was used after the change, and the state of the undo. */
-import { eq, sql, type SQL } from 'drizzle-orm';
+/** Email undos: whether one hands the account over, its state, and those that wait for another one. */
+import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import type { MailId, UserId } from '../../rules/ids.js';
+import { MAILS } from '../../rules/people/mail-kinds.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { users } from '../tables/accounts.js';
-import { mails } from '../tables/mails.js';
+import { FOREVER, mails } from '../tables/mails.js';
 
-/** What counts as use of the account after the change. The row in `mails` was written with the change. */
+/** An event that the account caused after the change. Events of deleted drafts are kept, too. */
+const causedAfterChange = sql`e.actor_id = mails.user_id and e.occurred_at > mails.created_at`;
+
+/** Whether the homeowner did anything with a job, such as publishing an older draft. */
+const changedJob = (hasPosition: SQL) => sql`exists (select from homeowners h join events e on e.homeowner_id = h.id
+  where h.user_id = mails.user_id and e.position ${hasPosition} and ${causedAfterChange})`;
+
+/**
+ * Why an undo hands nothing over, so that support decides: mostly because the account was used after the change. The
+ * row in `mails` was written with the change.
+ */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,
-  job: sql`exists (select from jobs j join homeowners h on h.id = j.homeowner_id
-    where h.user_id = mails.user_id and j.created_at > mails.created_at)`,
-  bid: sql`exists (select from bids b join contractors c on c.id = b.contractor_id
-    where c.user_id = mails.user_id and b.created_at > mails.created_at)`,
+  // One index has the events with a position, another one those without.
+  job: changedJob(sql`is not null`),
+  recentJob: changedJob(sql`is null`),
+  bid: sql`exists (select from contractors c join bids b on b.contractor_id = c.id join events e on e.job_id = b.job_id
+    where c.user_id = mails.user_id and ${causedAfterChange})`,
+  decision: sql`exists (select from admin_actions a where a.user_id = mails.user_id and a.action = 'settleEmailUndo'
+    and a.created_at > mails.created_at)`,
+  // The owner may have taken the account back from a thief. Whose address this one was, only support can find out.
+  return: sql`exists (select from users u join mails earlier on earlier.user_id = u.id
+    where u.id = mails.user_id and earlier.kind = 'email_changed' and earlier.created_at < mails.created_at
+      and earlier.created_at > mails.created_at - interval '${sql.raw(String(MAILS.email_changed.hours))} hours'
+      and earlier.email = coalesce((select later.email from mails later where later.user_id = u.id
+        and later.kind = 'email_changed' and later.created_at > mails.created_at
+        order by later.created_at limit 1), u.email))`,
 };
 
 export const selectUseAfterChange = statement(
@@ -37,4 +58,35 @@ export const setEmailUndo = statement('setEmailUndo', {}, ($: Placeholders<NewUn
     .update(users)
     .set({ emailUndo: sql`${$('state')}`, emailUndoAddress: sql`${$('address')}` })
     .where(eq(users.id, $('userId'))),
+);
+
+/**
+ * Keeps an undo while support decides about another one, however long that takes: its link never expires. Returns no
+ * row if the link was used or has expired.
+ */
+export const markUndoWaiting = statement(
+  'markUndoWaiting',
+  { id: mails.id },
+  ($: Placeholders<{ id: MailId }>, fields) =>
+    builder
+      .update(mails)
+      .set({ expiresAt: FOREVER })
+      .where(and(eq(mails.id, $('id')), isNull(mails.usedAt), sql`expires_at > now()`))
+      .returning(fields),
+);
+
+/** Takes the address of the earliest change whose undo is waiting, and uses up all links of that address. */
+export const takeWaitingUndo = statement(
+  'takeWaitingUndo',
+  { email: mails.email },
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .update(mails)
+      .set({ usedAt: sql`now()`, expiresAt: sql`now()` })
+      .where(
+        sql`${mails.userId} = ${$('userId')} and ${mails.expiresAt} = ${FOREVER} and ${mails.email} = (
+          select m.email from mails m where m.user_id = ${$('userId')} and m.expires_at = ${FOREVER}
+          order by m.created_at limit 1)`,
+      )
+      .returning(fields),
 );

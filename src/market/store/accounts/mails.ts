@@ -4,7 +4,7 @@ import type { MailId, UserId } from '../../rules/ids.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import type { Row } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
-import { mails } from '../tables/mails.js';
+import { FOREVER, mails } from '../tables/mails.js';
 
 interface NewMail {
   readonly id: MailId;
@@ -102,7 +102,7 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
 /** The first undo of an email change that this account can still use at this address. */
 export const selectUndo = statement(
   'selectUndo',
-  { createdAt: mails.createdAt },
+  { id: mails.id, createdAt: mails.createdAt },
   ($: Placeholders<{ userId: UserId; email: string }>, fields) =>
     builder
       .select(fields)
@@ -115,21 +115,28 @@ export const selectUndo = statement(
       .limit(1),
 );
 
+/** The last change away from this address whose undo was used. */
+export const selectUsedUndo = statement(
+  'selectUsedUndo',
+  { createdAt: mails.createdAt },
+  ($: Placeholders<{ userId: UserId; email: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(mails)
+      .where(
+        sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is not null
+          and ${mails.userId} = ${$('userId')}`,
+      )
+      .orderBy(desc(mails.createdAt))
+      .limit(1),
+);
+
 /** Email changes that were requested but aren't confirmed yet. */
 export const expireEmailChanges = statement(
   'expireEmailChanges',
   {},
   ($: Placeholders<{ userId: UserId }>) => sql`update mails set expires_at = 'epoch'
     where user_id = ${$('userId')} and kind = 'email_change' and used_at is null and expires_at > now()`,
-);
-
-/** Undo links for email changes made after the one that this link undoes. */
-export const expireLaterUndos = statement(
-  'expireLaterUndos',
-  {},
-  ($: Placeholders<{ undoId: MailId }>) => sql`update mails later set expires_at = 'epoch' from mails undo
-    where undo.id = ${$('undoId')} and later.user_id = undo.user_id and later.kind = 'email_changed'
-      and later.created_at > undo.created_at and later.used_at is null and later.expires_at > now()`,
 );
 
 interface EndedLinks {
@@ -141,14 +148,14 @@ interface EndedLinks {
 }
 
 /**
- * Ends all links to this account, including those in a transaction that started earlier and waits for the account's
- * lock.
+ * Ends all links to this account, also for a transaction that began before and waits for the account's lock. An undo
+ * that waits for support isn't ended.
  */
 export const expireLinks = statement(
   'expireLinks',
   {},
   ($: Placeholders<EndedLinks>) => sql`update mails set expires_at = 'epoch'
     where (user_id = ${$('userId')} or (user_id is null and email = ${$('email')}))
-      and used_at is null and expires_at > now()
+      and used_at is null and expires_at > now() and expires_at < ${FOREVER}
       and (kind <> 'email_changed' or created_at > ${$('undosSince')}::timestamptz)`,
 );

@@ -6,6 +6,9 @@ import { users } from './accounts.js';
 import { createdAt, moment } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
+/** When a link expires that waits for a decision. */
+export const FOREVER = sql`'infinity'::timestamptz`;
+
 export const mails = pgTable(
   'mails',
   {
