@@ -5,7 +5,8 @@
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { SESSION } from '../platform/caller-limits.js';
-import { API_KEY_USES, POOLS } from '../platform/service-limits.js';
+import { API_KEY_USES } from '../market/rules/market-limits.js';
+import { POOLS } from '../platform/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from '../platform/live/live.js';
 import { mailSettings } from './mail-settings.js';

@@ -8,7 +8,7 @@ import {
   type Figures,
 } from '../market/store/figures.js';
 import type { DatabaseProblem } from '../platform/db/database-watch.js';
-import { FIGURES } from '../platform/service-limits.js';
+import { FIGURES } from '../market/rules/market-limits.js';
 import { VERSION } from '../platform/version.js';
 
 export function watchServices(services: Services, hasRedis: boolean): void {

@@ -6,7 +6,6 @@ export const FIELD_TEXT = { note: 5_000, email: 254, url: 2_000, listItems: 50, 
 export const PAGE = {
   perPageDefault: 20,
   perPageMax: 100,
-  bidsPerPageDefault: 100,
   exactTotalMax: 10_000,
   /** The cap on totals for searches by text or place. */
   exactSearchTotalMax: 1_000,

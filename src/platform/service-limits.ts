@@ -16,9 +16,6 @@ export const SESSIONS_IN_MEMORY = {
   heartbeatAgeMsMax: 5_000,
 } as const;
 
-/** When keys were last used, to the minute. Collected in memory before it's written. */
-export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
-
 /** A call that waits longer gets our 503, before HAProxy gives up on it (`timeout server` in `deploy/haproxy.cfg`). */
 export const HASHING = { waitMs: 15_000, idleThreadsMax: 2 } as const;
 
@@ -144,22 +141,6 @@ export const DATABASE_WATCH = {
 
 /** For the dry run's transaction, once it holds locks. */
 export const DRY_RUN_LOCK_WAIT_MS = 50;
-
-/**
- * Starts soon after startup, since some servers are replaced within the hour, but not during it. Refresh tokens are
- * kept for days after their session has ended, so that a stolen one is recognized.
- */
-export const HOUSEKEEPING = {
-  firstAfterMs: 60_000,
-  everyMs: 3_600_000,
-  keptDaysAfterEnd: 7,
-  /** The number of rows that one statement deletes, so that it finishes long before its timeout. */
-  batchRows: 5_000,
-  batchesMax: 1_000,
-} as const;
-
-/** Metrics of the market and the database. A request for the metrics waits this long for the database. */
-export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;
 
 /** How long the server counts as busy after it refused a call because the whole server was over capacity. */
 export const BUSY_AFTER_REFUSAL_MS = 5_000;

@@ -22,12 +22,12 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
 vi.mock('../../src/platform/service-limits.js', async (original) => {
   const limits = await original<typeof import('../../src/platform/service-limits.js')>();
   const forLong = { entryAgeMsMax: 3_600_000, heartbeatAgeMsMax: 3_600_000 };
-  return {
-    ...limits,
-    SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, ...forLong },
-    // The calls' own connections also write when a key was last used.
-    API_KEY_USES: { ...limits.API_KEY_USES, writeEveryMs: 3_600_000 },
-  };
+  return { ...limits, SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, ...forLong } };
+});
+vi.mock('../../src/market/rules/market-limits.js', async (original) => {
+  const limits = await original<typeof import('../../src/market/rules/market-limits.js')>();
+  // The calls' own connections also write when a key was last used.
+  return { ...limits, API_KEY_USES: { ...limits.API_KEY_USES, writeEveryMs: 3_600_000 } };
 });
 
 let app: TestApp;

@@ -1,4 +1,4 @@
-/** How much of the market one caller may use: rates and lengths. Names include their units. */
+/** The numbers of the market: how much one caller may use, and how much its own work takes. Names include units. */
 import { FIELD_TEXT } from '../../platform/caller-limits.js';
 
 export const TEXT = {
@@ -15,6 +15,8 @@ export const TEXT = {
   passwordTried: 1_000,
   linkToken: 100,
 } as const;
+
+export const BIDS_PER_PAGE_DEFAULT = 100;
 
 export const BID_DURATION_DAYS_MAX = 36_500;
 
@@ -87,3 +89,22 @@ export const MAIL = {
   retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],
   keptDays: 30,
 } as const;
+
+/** When keys were last used, to the minute. Collected in memory before it's written. */
+export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
+
+/**
+ * Starts soon after startup, since some servers are replaced within the hour, but not during it. Refresh tokens are
+ * kept for days after their session has ended, so that a stolen one is recognized.
+ */
+export const HOUSEKEEPING = {
+  firstAfterMs: 60_000,
+  everyMs: 3_600_000,
+  keptDaysAfterEnd: 7,
+  /** The number of rows that one statement deletes, so that it finishes long before its timeout. */
+  batchRows: 5_000,
+  batchesMax: 1_000,
+} as const;
+
+/** Metrics of the market and the database. A request for the metrics waits this long for the database. */
+export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;

@@ -1,7 +1,6 @@
 /** Deletes expired rows in small batches. Any instance may do it. */
 import { sql, type SQL } from 'drizzle-orm';
-import { MAIL, WEBHOOKS } from '../rules/market-limits.js';
-import { HOUSEKEEPING } from '../../platform/service-limits.js';
+import { HOUSEKEEPING, MAIL, WEBHOOKS } from '../rules/market-limits.js';
 import type { Db } from '../../platform/db/database.js';
 import { recordIsTooOld } from './idempotency-records.js';
 import { builder, statement, type Placeholders } from '../../platform/db/statement.js';

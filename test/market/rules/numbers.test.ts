@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';
 import { JOB_ORDERS } from '../../../src/market/rules/jobs/orders.js';
 import { moneyAboveZero } from '../../../src/platform/fields/values.js';
-import { PASSWORD_BYTES, TEXT } from '../../../src/market/rules/market-limits.js';
+import { BIDS_PER_PAGE_DEFAULT, PASSWORD_BYTES, TEXT } from '../../../src/market/rules/market-limits.js';
 import {
   BUDGETS,
   budgetWindowSeconds,
@@ -75,13 +75,8 @@ describe('limits', () => {
   });
 
   test('of pages', () => {
-    expect(PAGE).toEqual({
-      perPageDefault: 20,
-      perPageMax: 100,
-      bidsPerPageDefault: 100,
-      exactTotalMax: 10_000,
-      exactSearchTotalMax: 1_000,
-    });
+    expect(PAGE).toEqual({ perPageDefault: 20, perPageMax: 100, exactTotalMax: 10_000, exactSearchTotalMax: 1_000 });
+    expect(BIDS_PER_PAGE_DEFAULT).toBe(100);
   });
 
   test('of sessions', () => {

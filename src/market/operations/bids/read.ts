@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
-import { PAGE } from '../../../platform/caller-limits.js';
+import { BIDS_PER_PAGE_DEFAULT } from '../../rules/market-limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { holdsOf, listBidsOf, listBidsOnJob, selectBids, type Bid, type Hold } from '../../store/bids/bids.js';
@@ -37,7 +37,7 @@ export const listBids = operation({
     id: idInPath('job').describe('The job.'),
     status,
     ...pageShape,
-    perPage: perPage(PAGE.bidsPerPageDefault),
+    perPage: perPage(BIDS_PER_PAGE_DEFAULT),
   }),
   async run({ db, viewer, include }, { id, ...query }): Promise<Page<Bid>> {
     const { job } = await findJob(db, viewer, id);
@@ -56,7 +56,7 @@ export function bidsOnJob(
   include: JobInclude,
 ): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][statusFilter === null ? 'all' : 'filtered'];
-  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, include, PAGE.bidsPerPageDefault);
+  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, include, BIDS_PER_PAGE_DEFAULT);
   return list(db, { jobId, contractorId: viewer.contractorId, status: statusFilter }, request);
 }
 

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { ApiKeyId } from '../../rules/ids.js';
 import { recordKeyUses } from '../../store/sessions/api-keys.js';
 import type { Db } from '../../../platform/db/database.js';
-import { API_KEY_USES } from '../../../platform/service-limits.js';
+import { API_KEY_USES } from '../../rules/market-limits.js';
 
 export interface KeyUses {
   note(id: ApiKeyId): void;
