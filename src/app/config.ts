@@ -124,13 +124,13 @@ export const VARIABLES = {
     .default(false)
     .describe('on or off; on lets webhooks lead inside your own network, and go without https'),
   ...budgetVariables(),
-  SHARE_REQUESTS_PER_USER: wholeNumber(1, 1_000_000)
+  QUOTA_REQUESTS_PER_USER: wholeNumber(1, 1_000_000)
     .default(QUOTAS.requests.perUser)
     .describe('requests under way for one user'),
-  SHARE_REQUESTS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+  QUOTA_REQUESTS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(QUOTAS.requests.perAddress)
     .describe('requests under way for one network address, such as that of an office'),
-  SHARE_STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000)
+  QUOTA_STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(QUOTAS.streams.perAddress)
     .describe('streams for one network address, and as many WebSockets'),
   METRICS_TOKEN: z
@@ -224,9 +224,9 @@ export function readConfig(
   };
 }
 
-/** Each number in the quotas used to have a variable. Three are left. */
+/** Earlier releases had a variable `SHARE_…` for each number of the quotas. */
 function isWithoutEffect(name: string): boolean {
-  return name.startsWith('SHARE_') && !(name in VARIABLES);
+  return /^(QUOTA|SHARE)_/.test(name) && !(name in VARIABLES);
 }
 
 /** Includes the variables in a `.env` file in the working folder, which overrides nothing. */

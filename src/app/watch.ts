@@ -12,14 +12,14 @@ import { FIGURES } from '../market/rules/market-limits.js';
 import { VERSION } from '../platform/version.js';
 
 export function watchServices(services: Services, hasRedis: boolean): void {
-  watchShares(services, hasRedis);
+  watchQuotas(services, hasRedis);
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
   services.metrics.fact('build_info', 'What runs here.', { version: VERSION, node: process.version });
 }
 
-function watchShares({ metrics, db, passwords, quotas, rateLimits }: Services, hasRedis: boolean): void {
+function watchQuotas({ metrics, db, passwords, quotas, rateLimits }: Services, hasRedis: boolean): void {
   metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
   const redisGauge = '1 while rates are counted in Redis, 0 while it is away; NaN where there is none.';
@@ -27,9 +27,9 @@ function watchShares({ metrics, db, passwords, quotas, rateLimits }: Services, h
     hasRedis ? Number(rateLimits.storeInUse() === 'redis') : Number.NaN,
   );
   metrics.gauges(
-    'share_in_use',
-    'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.',
-    'share',
+    'quota_in_use',
+    'How much of each quota all callers together hold: connections, calls, bytes of answers not yet taken.',
+    'quota',
     () => ({
       connections: quotas.connections.inUse(),
       webSockets: quotas.webSockets.inUse(),

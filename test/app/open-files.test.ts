@@ -19,7 +19,12 @@ const FILES_MAX = 600;
 
 it('says so at start, keeps its database while all connections are taken, and is well afterwards', async () => {
   const command = `ulimit -n ${FILES_MAX}; exec "$0" dist/main.js`;
-  const environment = { DATA_DIR: project.usedDataFolder(), SHARE_TURNS_TOTAL: '5', SHARE_STREAMS_TOTAL: '' };
+  const environment = {
+    DATA_DIR: project.usedDataFolder(),
+    SHARE_TURNS_TOTAL: '5',
+    QUOTA_TURNS_TOTAL: '5',
+    QUOTA_STREAMS_TOTAL: '',
+  };
   const server = start(project, ['sh', '-c', command, process.execPath], environment);
   const url = await server.url;
   const line = server
@@ -32,7 +37,7 @@ it('says so at start, keeps its database while all connections are taken, and is
     .output()
     .split('\n')
     .filter((text) => text.includes('has no effect'));
-  expect(withoutEffect.map((text) => JSON.parse(text).variable)).toEqual(['SHARE_TURNS_TOTAL']);
+  expect(withoutEffect.map((text) => JSON.parse(text).variable)).toEqual(['SHARE_TURNS_TOTAL', 'QUOTA_TURNS_TOTAL']);
 
   const opened: Socket[] = [];
   for (let at = 0; at < 2 * FILES_MAX; at += 1) {

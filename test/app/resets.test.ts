@@ -56,7 +56,7 @@ it('leave the server running, whatever they had sent', async () => {
     DATABASE_URL: database.url,
     JWT_SECRET: 'a secret that only tests know, 32 bytes',
     LOG_LEVEL: 'error',
-    SHARE_STREAMS_PER_ADDRESS: '1',
+    QUOTA_STREAMS_PER_ADDRESS: '1',
   });
   const url = await server.url;
   for (const [what, sent] of Object.entries(SENT)) {

@@ -40,7 +40,7 @@ const WARM_UP = 200;
 /** All streams come from one address, and their connections from what stands for a proxy. */
 const ANY_NUMBER = {
   product: options.product,
-  environment: { TRUST_PROXY_HOPS: '1', SHARE_STREAMS_PER_ADDRESS: '5000' },
+  environment: { TRUST_PROXY_HOPS: '1', QUOTA_STREAMS_PER_ADDRESS: '5000' },
 };
 const DOCUMENT = 'subscription { myEvents { id jobId type occurredAt } }';
 

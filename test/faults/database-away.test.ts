@@ -223,7 +223,7 @@ it('a server that is full says so, and not that the database is away', async () 
   const metrics = await metricsOf(app.url);
   expect(metrics.value('overloads_total', { cause: 'beyond_capacity' })).toBeGreaterThan(0);
   expect(metrics.value('overloads_total', { cause: 'database_away' })).toBe(0);
-  expect(metrics.value('share_refusals_total', { share: 'databaseQueue', bound: 'server' })).toBeGreaterThan(0);
+  expect(metrics.value('quota_refusals_total', { quota: 'databaseQueue', bound: 'server' })).toBeGreaterThan(0);
   expect(metrics.value('database_up')).toBe(1);
   const line = app.logged.map((each) => JSON.parse(each) as Json).find(({ codes }) => codes?.includes('OVERLOADED'));
   expect(line).toMatchObject({ level: 'warn', operation: 'jobs', cause: 'beyond_capacity', user: hanna.userId });

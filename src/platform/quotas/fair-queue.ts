@@ -50,7 +50,7 @@ export function createFairQueue({
   waitMs,
   ...settings
 }: FairQueueSettings): FairQueue {
-  const share = createQuota(settings);
+  const quota = createQuota(settings);
   const atWork = createQuota({ ...settings, limits: { of: 'at work' } });
   /** By address and user. An address or user that was served moves to the end, so the first one is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
@@ -92,8 +92,8 @@ export function createFairQueue({
     const { address, user } = asking;
     // A copy, because the original's user may become known while it waits.
     const client: Client = { address, user };
-    if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
-    const release = share.take(client);
+    if (quota.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
+    const release = quota.take(client);
     return new Promise((admit, refuse) => {
       const waiter: Waiter = {
         asking,
@@ -120,7 +120,7 @@ export function createFairQueue({
       const { address, user = '' } = next.client;
       moveToEnd(lanes.get(address), user);
       moveToEnd(lanes, address);
-      if (next.asking.isGone?.()) next.refuse(share.refusal('gone'));
+      if (next.asking.isGone?.()) next.refuse(quota.refusal('gone'));
       else next.admit(begin(next.client, next.kind));
     }
   }
@@ -139,18 +139,18 @@ export function createFairQueue({
   }
 
   function makeRoomFor(address: string): void {
-    const largest = share.largest();
-    if (largest === undefined || share.inUse(largest) <= share.inUse(address) + 1) return;
+    const largest = quota.largest();
+    if (largest === undefined || quota.inUse(largest) <= quota.inUse(address) + 1) return;
     const newest = [...([...(lanes.get(largest)?.values() ?? [])].at(-1) ?? [])].at(-1);
     if (!newest) return;
     remove(newest);
-    newest.refuse(share.refusal('server'));
+    newest.refuse(quota.refusal('server'));
   }
 
   function turnAwayLate(waiter: Waiter): void {
     const bound = boundOf(waiter.client);
     remove(waiter);
-    waiter.refuse(share.refusal(bound, 'too late'));
+    waiter.refuse(quota.refusal(bound, 'too late'));
   }
 
   /**
@@ -162,8 +162,8 @@ export function createFairQueue({
       if (!hasPlaceFor(address, user)) return 'user';
       if (!hasPlace(address) && atWork.inUse() < places) return 'address';
     }
-    const ofAddress = share.inUse(address);
-    const ofOthers = share.inUse() - ofAddress;
+    const ofAddress = quota.inUse(address);
+    const ofOthers = quota.inUse() - ofAddress;
     return ofOthers > 0 && ofAddress > ofOthers ? 'address' : 'server';
   }
 
@@ -200,7 +200,7 @@ export function createFairQueue({
       return atWork.inUse();
     },
     get waiting() {
-      return share.inUse();
+      return quota.inUse();
     },
   };
 }

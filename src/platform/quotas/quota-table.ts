@@ -15,22 +15,22 @@ export interface QuotaLimits {
 
 export type QuotaTable = Readonly<Record<QuotaName, QuotaLimits>>;
 
-interface ShareVariables {
-  readonly SHARE_REQUESTS_PER_USER: number;
-  readonly SHARE_REQUESTS_PER_ADDRESS: number;
-  readonly SHARE_STREAMS_PER_ADDRESS: number;
+interface QuotaVariables {
+  readonly QUOTA_REQUESTS_PER_USER: number;
+  readonly QUOTA_REQUESTS_PER_ADDRESS: number;
+  readonly QUOTA_STREAMS_PER_ADDRESS: number;
 }
 
 /** Behind a proxy, all connections come from the proxy's address, so there is no limit per address. */
-export function quotasOf(variables: ShareVariables, isBehindProxy: boolean): QuotaTable {
-  const streamsPerAddress = variables.SHARE_STREAMS_PER_ADDRESS;
+export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): QuotaTable {
+  const streamsPerAddress = variables.QUOTA_STREAMS_PER_ADDRESS;
   return {
     ...QUOTAS,
     connections: { ...QUOTAS.connections, perAddress: isBehindProxy ? undefined : QUOTAS.connections.perAddress },
     requests: {
       ...QUOTAS.requests,
-      perUser: variables.SHARE_REQUESTS_PER_USER,
-      perAddress: variables.SHARE_REQUESTS_PER_ADDRESS,
+      perUser: variables.QUOTA_REQUESTS_PER_USER,
+      perAddress: variables.QUOTA_REQUESTS_PER_ADDRESS,
     },
     streams: { ...QUOTAS.streams, perAddress: streamsPerAddress },
     webSockets: { ...QUOTAS.webSockets, perAddress: streamsPerAddress },

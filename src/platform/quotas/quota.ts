@@ -27,8 +27,8 @@ export type Bound = (typeof BOUNDS)[number];
 
 /** Quota events that the metrics count. */
 export interface QuotaEvents {
-  refused(share: QuotaName, bound: Bound): void;
-  waited(share: QuotaName, seconds: number): void;
+  refused(quota: QuotaName, bound: Bound): void;
+  waited(quota: QuotaName, seconds: number): void;
 }
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };

@@ -88,14 +88,14 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     registers,
   });
   const refusals = new Counter({
-    name: 'share_refusals_total',
+    name: 'quota_refusals_total',
     help:
-      'Calls refused and connections closed because a share was used up, by share and by whose it was: of a ' +
+      'Calls refused and connections closed because a quota was used up, by quota and by whose it was: of a ' +
       'user, an address or the whole server.',
-    labelNames: ['share', 'bound'],
+    labelNames: ['quota', 'bound'],
     registers,
   });
-  for (const share of Object.keys(QUOTAS)) for (const bound of BOUNDS) refusals.inc({ share, bound }, 0);
+  for (const quota of Object.keys(QUOTAS)) for (const bound of BOUNDS) refusals.inc({ quota, bound }, 0);
   const waits = new Histogram({
     name: 'queue_wait_seconds',
     help: 'How long calls waited in a queue, those refused included; calls that did not have to wait are left out.',
@@ -214,8 +214,8 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
       requests.observe({ route, status: String(status) }, seconds);
       if (status >= 500 && !isForOperator) serverErrors.inc({ route });
     },
-    refused(share, bound) {
-      refusals.inc({ share, bound });
+    refused(quota, bound) {
+      refusals.inc({ quota, bound });
       if (bound === 'server') busyAtMs = performance.now();
     },
     waited: (queue, seconds) => waits.observe({ queue }, seconds),

@@ -16,7 +16,7 @@ const TOPICS: Readonly<Record<string, RegExp>> = {
   Email: /^(SMTP_|MAIL|APP_)/,
   'Browsers, webhooks, and GraphQL': /^(CORS_|WEBHOOKS_|GRAPHQL_|PERSISTED_)/,
   Monitoring: /^(METRICS_|LOG_)/,
-  'Rate limits and quotas': /^(RATE_LIMIT|SHARE_)/,
+  'Rate limits and quotas': /^(RATE_LIMIT|QUOTA_)/,
 };
 
 export function environmentFile(): string {

@@ -12,7 +12,7 @@ let hanna: Person;
 let henry: Person;
 beforeAll(async () => {
   app = await openTestApp(
-    { SHARE_REQUESTS_PER_USER: '3', SHARE_REQUESTS_PER_ADDRESS: '5', DATABASE_POOL_SIZE: '5', CORS_ORIGINS: APP },
+    { QUOTA_REQUESTS_PER_USER: '3', QUOTA_REQUESTS_PER_ADDRESS: '5', DATABASE_POOL_SIZE: '5', CORS_ORIGINS: APP },
     { quotas: { databaseQueue: { perAddress: 4 } } },
   );
   hanna = await homeowner(app, 'Hanna');
@@ -22,7 +22,7 @@ afterAll(() => app.close());
 
 const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: person.token, from });
 const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
-const inUse = (share: string) => app.metric(`share_in_use{share="${share}"}`);
+const inUse = (quota: string) => app.metric(`quota_in_use{quota="${quota}"}`);
 
 /** While the people are locked every call that reads them waits. */
 async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
@@ -72,7 +72,7 @@ describe('requests under way', () => {
       await until(async () => (await inUse('requests')) === 4);
     });
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await app.metric('share_refusals_total{share="requests",bound="user"}')).toBe(2);
+    expect(await app.metric('quota_refusals_total{quota="requests",bound="user"}')).toBe(2);
   });
 
   it('beyond an address’ share are 429, but never for the operator nor for another address', async () => {

@@ -166,7 +166,7 @@ describe('connections', () => {
     await (
       await open(url)
     ).closed;
-    expect(await app.metric('share_refusals_total{share="connections",bound="server"}')).toBe(1);
+    expect(await app.metric('quota_refusals_total{quota="connections",bound="server"}')).toBe(1);
     for (const client of first) {
       client.socket.write(PING);
       expect(await client.answers(1)).toEqual(['200']);

@@ -348,7 +348,7 @@ describe('the metrics', () => {
 
   it('have each share and each budget from the start, since a rate needs a first value', async () => {
     const metrics = await metricsOf(app.url);
-    expect(metrics.value('share_refusals_total', { share: 'hashingQueue', bound: 'server' })).toBe(0);
+    expect(metrics.value('quota_refusals_total', { quota: 'hashingQueue', bound: 'server' })).toBe(0);
     expect(metrics.value('rate_limited_total', { limit: 'refresh' })).toBe(0);
   });
 

@@ -113,9 +113,9 @@ describe('a request under way', () => {
 describe('the table of shares', () => {
   it('takes three numbers from the environment', () => {
     const { quotas } = readConfig({
-      SHARE_REQUESTS_PER_USER: '1',
-      SHARE_REQUESTS_PER_ADDRESS: '2',
-      SHARE_STREAMS_PER_ADDRESS: '3',
+      QUOTA_REQUESTS_PER_USER: '1',
+      QUOTA_REQUESTS_PER_ADDRESS: '2',
+      QUOTA_STREAMS_PER_ADDRESS: '3',
     });
     expect(quotas.requests).toMatchObject({ perUser: 1, perAddress: 2 });
     expect([quotas.streams.perAddress, quotas.webSockets.perAddress]).toEqual([3, 3]);

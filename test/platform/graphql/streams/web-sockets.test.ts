@@ -434,7 +434,7 @@ describe('streams', () => {
     const heard = subscribe(`${MY_EVENTS.replace('subscription', 'subscription Own')}`);
     await untilOpen(app.services, 1);
     expect(await app.metric('streams_open{channel="websocket"}')).toBe(1);
-    expect(await app.metric('share_in_use{share="streams"}')).toBe(1);
+    expect(await app.metric('quota_in_use{quota="streams"}')).toBe(1);
     await draft();
     await heard.count(1);
     await client.dispose();
