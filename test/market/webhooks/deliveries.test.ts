@@ -1,4 +1,4 @@
-/** From an event to its endpoints: real receivers, real events, two instances on one database. */
+/** Events on their way to endpoints, with real receivers, real events, and two instances on one database. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
@@ -54,7 +54,7 @@ const endpoint = async (owner: Person, id: string): Promise<Json> =>
 const put = (owner: Person, id: string, body: object) =>
   app.rest('PUT', `/v1/webhooks/${id}`, { token: owner.token, body });
 
-/** Asks until it is so: what an instance writes down is written a moment after the receiver has answered. */
+/** Asks until the condition holds. An instance records an attempt shortly after the receiver has responded. */
 async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
   for (;;) {
     const found = await ask();
@@ -69,14 +69,14 @@ const settled = (owner: Person, id: string, count: number) =>
     (found) => found.length === count && found.every(({ status }) => status !== 'waiting'),
   );
 
-/** As if the time until the next attempt had passed. */
+/** Makes the next attempt due now. */
 const letTimePass = (id: string) => app.sql`update tasks set run_at = now() where key = ${id} and leased_until is null`;
 
 const types = (received: readonly Received[]) => received.map(({ body }) => String(body.type)).toSorted();
 const ofJob = (id: string) => (received: readonly Received[]) => received.filter(({ body }) => body.data.job_id === id);
 
 describe('an event', () => {
-  it('is sent to those whose own it is, as each reads it on the timeline, and signed', async () => {
+  it('is sent to its owners with a signature, as each of them sees it on the timeline', async () => {
     const hooks = {
       owner: await hookOf(people.owner),
       awardee: await hookOf(people.awardee),
@@ -107,7 +107,7 @@ describe('an event', () => {
     const all = (await app.rest('GET', `/v1/jobs/${job.id}/events`, { token: people.owner.token })).body.data;
     for (const who of ['owner', 'admin'] as const)
       expect(types(ofJob(job.id)(hooks[who].receiver.received))).toEqual(all.map(({ type }: Json) => type).toSorted());
-    // Of the award's other bids they read nothing; what was before their bid is theirs if it was there by then.
+    // They can't read the other bids of the award. Earlier events are theirs if they hadn't been sent before the bid.
     const beforeTheirBid = ['job.created', 'job.published'];
     const ofBidder = types(ofJob(job.id)(hooks.bidder.receiver.received));
     expect(ofBidder.filter((type) => !beforeTheirBid.includes(type))).toEqual(
@@ -115,19 +115,19 @@ describe('an event', () => {
     );
   });
 
-  it('is sent where its type is wanted, and from when the endpoint was made', async () => {
+  it('is sent to endpoints with its type, if they already existed', async () => {
     await givenJob(app, 'open', people);
     const { receiver } = await hookOf(people.owner, { types: ['job.published'] });
     const first = await givenJob(app, 'open', people);
     const second = await givenJob(app, 'open', people);
     await receiver.until((all) => all.length >= 2);
-    // Two requests are under way to one endpoint at once: either may come first.
+    // An endpoint gets two requests at the same time, and either can arrive first.
     expect(receiver.received.map(({ body }) => `${body.type} ${body.data.job_id}`).toSorted()).toEqual(
       [first, second].map(({ id }) => `job.published ${id}`).toSorted(),
     );
   });
 
-  it('is sent as it may be read at that moment, and not to whom it is hidden by then', async () => {
+  it('is sent as its owner can read it now, and skipped if they no longer can', async () => {
     const { receiver, id } = await hookOf(people.bidder, { answer: (_, response) => response.writeHead(500).end() });
     const job = await givenJob(app, 'open', people);
     await callRest(app, 'cancel', { by: people.owner, job: job.id });
@@ -136,7 +136,7 @@ describe('an event', () => {
       () => deliveriesTo(people.bidder, id),
       ([newest]) => newest?.attempts.length === 1,
     );
-    // As when a bid is withdrawn between two attempts.
+    // As if the bid were withdrawn between two attempts.
     await app.sql`update bids set status = 'withdrawn' where id = ${job.bids.bidder}`;
     await letTimePass(id);
     const found = await settled(people.bidder, id, receiver.received.length);
@@ -145,7 +145,7 @@ describe('an event', () => {
 });
 
 describe('a receiver', () => {
-  it('that fails three times in ten gets every event in the end, under one identifier each', async () => {
+  it('that fails three times in ten gets every event in the end, each with one ID', async () => {
     let calls = 0;
     const failing: Answer = (_, response) => {
       calls += 1;
@@ -171,7 +171,7 @@ describe('a receiver', () => {
     expect(await endpoint(people.owner, id)).toMatchObject({ status: 'active' });
   });
 
-  it('that only fails is tried eight times within some 28 hours, and can be sent the event again', async () => {
+  it('that always fails gets eight attempts in about 28 hours, and the event can be redelivered', async () => {
     const { receiver, id, secret } = await hookOf(people.other, {
       answer: (_, response) => response.writeHead(500).end('out of order'),
     });
@@ -209,7 +209,7 @@ describe('a receiver', () => {
     for (const one of receiver.received) verify(secret, one);
   });
 
-  it('that has failed for three days is paused, which the log says; resumed, it gets what waited', async () => {
+  it('that has failed for three days is paused and logged, and gets its events once resumed', async () => {
     const { receiver, id } = await hookOf(people.owner, { answer: (_, response) => response.writeHead(500).end() });
     await givenJob(app, 'draft', people);
     await eventually(
@@ -241,7 +241,7 @@ describe('a receiver', () => {
     expect(await endpoint(people.owner, id)).toMatchObject({ status: 'active', failing_since: null });
   });
 
-  it('that says 410 Gone is paused at once', async () => {
+  it('that returns 410 Gone is paused immediately', async () => {
     const { id } = await hookOf(people.other, { answer: (_, response) => response.writeHead(410).end() });
     await app.rest('POST', `/v1/webhooks/${id}/test`, { token: people.other.token });
     const paused = await eventually(
@@ -251,7 +251,7 @@ describe('a receiver', () => {
     expect(paused.paused_reason).toBe('gone');
   });
 
-  it('that is slow holds no other back', async () => {
+  it('that is slow doesn’t delay others', async () => {
     const held: (() => void)[] = [];
     let [atOnce, most] = [0, 0];
     const slow = await hookOf(people.owner, {
@@ -266,7 +266,7 @@ describe('a receiver', () => {
     const [{ count } = { count: 0 }] =
       await app.sql`select count(*)::int from events where job_id in ${app.sql(jobs.map((job) => job.id))}`;
     await quick.receiver.until((all) => all.length >= count);
-    // Two at once on each of the two instances, and none of them was answered.
+    // Each of the two instances has two open requests.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(4);
     slow.receiver.answer = (_, response) => response.writeHead(204).end();
@@ -274,7 +274,7 @@ describe('a receiver', () => {
     await slow.receiver.until((all) => new Set(all.map((one) => one.id)).size >= count);
   });
 
-  it('gets each event once where nothing fails, whichever of the instances sends it', async () => {
+  it('gets each event once if nothing fails, whichever instance sends it', async () => {
     const { receiver, id } = await hookOf(people.owner);
     const jobs = await Promise.all(Array.from({ length: 10 }, () => givenJob(app, 'open', people)));
     const [{ count } = { count: 0 }] =
@@ -288,7 +288,7 @@ describe('a receiver', () => {
 });
 
 describe('a secret', () => {
-  it('is replaced without a delivery that either secret would refuse', async () => {
+  it('is replaced, and every delivery verifies with either secret', async () => {
     const { receiver, id, secret: old } = await hookOf(people.owner);
     const { body } = await app.rest('POST', `/v1/webhooks/${id}/rotate-secret`, { token: people.owner.token });
     await givenJob(app, 'draft', people);
@@ -304,7 +304,7 @@ describe('a secret', () => {
     expect(() => verify(old, second!)).toThrow();
   });
 
-  it('outlives a change of JWT_SECRET while the previous one is set; without it the endpoint is paused', async () => {
+  it('survives a change of JWT_SECRET while the previous one is set, and otherwise pauses the endpoint', async () => {
     const other = 'another secret of 32 bytes and more';
     const { receiver, id, secret } = await hookOf(people.other);
     await app.sql`update webhook_endpoints set status = 'paused', paused_reason = 'requested' where id = ${id}`;
@@ -313,7 +313,7 @@ describe('a secret', () => {
     const [row] = await app.sql`select sealed_by from webhook_endpoints where id = ${id}`;
     expect(row!.sealed_by).toBe(renewed.services.encryptor.keyName);
     await renewed.close();
-    // The instances of this test have another secret than the one that the endpoint's is encrypted under now.
+    // The test's instances can't decrypt the endpoint's secret now, because they have another JWT_SECRET.
     await put(people.other, id, { status: 'active' });
     await app.rest('POST', `/v1/webhooks/${id}/test`, { token: people.other.token });
     const paused = await eventually(

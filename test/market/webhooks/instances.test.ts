@@ -1,4 +1,4 @@
-/** Instances that are killed in turn while they send: what one had in hand, another sends. */
+/** Instances are killed in turn while they send. Another one sends their deliveries. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../setup/app.js';
 import { clone, type Clone } from '../../app/clone.js';
@@ -44,7 +44,7 @@ const PERSON = {
   last_name: 'Hill',
 };
 
-it('no event is lost with an instance, and what comes twice has the same identifier', async () => {
+it('no event is lost with an instance, and a duplicate has the same ID', async () => {
   const instances: Started[] = [start(), start()];
   const [first, second] = await Promise.all(instances.map((one) => one.url));
   const { token } = await call(first!, '/auth/signup/homeowner', PERSON);
@@ -55,7 +55,7 @@ it('no event is lost with an instance, and what comes twice has the same identif
     [0, second!],
     [1, undefined],
   ] as const) {
-    // No request is answered, so that the sending instance has requests under way.
+    // The receiver doesn't respond, so the instance has open requests.
     const before = receiver.received.length;
     receiver.answer = () => {};
     const url = other ?? (await instances[0]!.url);
@@ -65,7 +65,7 @@ it('no event is lost with an instance, and what comes twice has the same identif
     receiver.answer = (_, response) => response.writeHead(204).end();
     instances[killed] = start();
     await instances[killed].url;
-    // As if the leases of the killed one had run out.
+    // As if the killed instance's leases had expired.
     await database.sql`update tasks set leased_until = now()`;
     const events = await database.sql`select id from events`;
     await receiver.until((all) => events.every(({ id }) => all.some((one) => one.id === id)));

@@ -1,4 +1,4 @@
-/** One request to a receiver that means no good: over in its time, no more read than the bound, nothing followed. */
+/** One request to a hostile receiver. It ends in time, reads a limited response, and follows no redirect. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
@@ -39,7 +39,7 @@ async function receiver(answer: Answer) {
   return opened;
 }
 
-/** A server of bytes, for what no HTTP server would say. */
+/** A server that sends any bytes, even invalid HTTP. */
 async function server(
   serve: (socket: Socket) => void,
 ): Promise<{ url: string; closed: Promise<unknown>; server: Server }> {
@@ -62,7 +62,7 @@ const refused = (error: RegExp): Outcome => ({
 });
 
 describe('a request over TLS', () => {
-  /** Answers by a certificate of its own making, for this name. */
+  /** Has a self-signed certificate for this name. */
   async function secureReceiver(name: string) {
     const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
@@ -77,13 +77,13 @@ describe('a request over TLS', () => {
   const postTrusting = (ca: string | undefined, url: string) =>
     createPoster({ addresses: anywhere, ...(ca !== undefined && { ca }) })({ ...MESSAGE, url }, NEVER);
 
-  it('arrives where the certificate is trusted and of that name', async () => {
+  it('arrives if the certificate is trusted and has the right name', async () => {
     const { url, cert } = await secureReceiver('localhost');
     for (const spelled of [url, url.replace('https', 'HTTPS')])
       expect(await postTrusting(cert, spelled)).toEqual({ responseStatus: 204, response: null, error: null });
   });
 
-  it('is not sent where nobody vouches for the certificate, or it is of another name', async () => {
+  it('isn’t sent if the certificate is untrusted or has another name', async () => {
     const unknown = await secureReceiver('localhost');
     expect(await postTrusting(undefined, unknown.url)).toEqual(refused(/not secure \(DEPTH_ZERO_SELF_SIGNED_CERT\)/));
     const other = await secureReceiver('hooks.example.com');
@@ -92,7 +92,7 @@ describe('a request over TLS', () => {
 });
 
 describe('a request to a webhook', () => {
-  it('keeps the first characters of the answer, as the database can hold them', async () => {
+  it('keeps the first characters of the response, in a form that the database can store', async () => {
     const { url } = await receiver((_, response) => response.writeHead(200).end(`a\0é${'x'.repeat(900)}`));
     const { responseStatus, response, error } = (await poster()(url)) as Outcome;
     expect([responseStatus, error]).toEqual([200, null]);
@@ -100,14 +100,14 @@ describe('a request to a webhook', () => {
     expect(response).toHaveLength(WEBHOOKS.answerCharacters);
   });
 
-  it('goes out on a connection that is kept, until somebody closes it', async () => {
+  it('reuses its connection until someone closes it', async () => {
     const { url, received } = await receiver((_, response) => response.writeHead(204).end());
     const post = poster();
     for (let round = 0; round < 3; round += 1) await post(url);
     expect(received.map(({ connection }) => connection)).toEqual([1, 1, 1]);
   });
 
-  it('counts as received by the status, of an answer of 10 MB too, of which hardly anything is read', async () => {
+  it('counts as received by its status, even if it reads little of a response of 10 MB', async () => {
     const TEN_MB = 10_000_000;
     let taken = 0;
     const { url, closed } = await server((socket) => {
@@ -124,7 +124,7 @@ describe('a request to a webhook', () => {
     expect(taken).toBeLessThan(TEN_MB);
   });
 
-  it('follows no redirect, wherever it leads', async () => {
+  it('doesn’t follow redirects', async () => {
     const inside = await receiver((_, response) => response.writeHead(200).end('secret'));
     for (const status of [301, 302, 303, 307, 308]) {
       const { url } = await receiver((_, response) => response.writeHead(status, { location: inside.url }).end());
@@ -138,16 +138,16 @@ describe('a request to a webhook', () => {
   });
 
   it.each<[string, (socket: Socket) => void]>([
-    ['says nothing', () => {}],
-    ['drips its headers', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'X-Drip: 1\r\n')],
-    ['says 100 Continue without end', (socket) => drip(socket, '', 'HTTP/1.1 100 Continue\r\n\r\n')],
-  ])('is over in its time where the other side %s', async (_, serve) => {
+    ['sends nothing', () => {}],
+    ['sends its headers slowly', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'X-Drip: 1\r\n')],
+    ['sends 100 Continue forever', (socket) => drip(socket, '', 'HTTP/1.1 100 Continue\r\n\r\n')],
+  ])('ends in time if the receiver %s', async (_, serve) => {
     const { url, closed } = await server((socket) => socket.once('data', () => serve(socket)));
     expect(await poster(anywhere, 300)(url)).toEqual(refused(/^There was no answer within 0.3 seconds\.$/));
     await closed;
   });
 
-  it('is over in its time where the answer drips, and counts as received by its status', async () => {
+  it('ends in time if the response is slow, and counts as received by its status', async () => {
     const { url, closed } = await server((socket) =>
       socket.once('data', () => drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n', 'x')),
     );
@@ -158,15 +158,15 @@ describe('a request to a webhook', () => {
   });
 
   it.each<[string, string, RegExp]>([
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', /^The answer was no HTTP \(HPE_/],
-    ['headers without end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, /too many headers/],
-    ['a protocol nobody asked for', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', /./],
-  ])('fails where the other side answers %s', async (_, said, error) => {
+    ['invalid HTTP', 'SSH-2.0-OpenSSH_9.2\r\n\r\n', /^The answer was no HTTP \(HPE_/],
+    ['endless headers', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, /too many headers/],
+    ['an unrequested protocol', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', /./],
+  ])('fails if the receiver sends %s', async (_, said, error) => {
     const { url } = await server((socket) => socket.once('data', () => socket.end(said)));
     expect(await poster()(url)).toEqual(refused(error));
   });
 
-  it('fails where nobody listens, or hangs up', async () => {
+  it('fails if nobody listens or the receiver hangs up', async () => {
     const { url, server: gone } = await server((socket) => socket.once('data', () => socket.destroy()));
     expect(await poster()(url)).toEqual(refused(/closed before an answer came/));
     gone.close();
@@ -174,7 +174,7 @@ describe('a request to a webhook', () => {
     expect(await poster()(url)).toEqual(refused(/^The connection was refused\.$/));
   });
 
-  it('can be stopped, which is no failure of the receiver', async () => {
+  it('can be stopped, which isn’t the receiver’s failure', async () => {
     const stop = new AbortController();
     const { url } = await server((socket) => socket.once('data', () => stop.abort()));
     expect(await poster()(url, stop.signal)).toBe('stopped');
@@ -187,9 +187,9 @@ function drip(socket: Socket, first: string, drop: string): void {
   socket.once('close', () => clearInterval(dripping));
 }
 
-describe('an address that leads inside', () => {
+describe('a private address', () => {
   it.each(['https://127.0.0.1:8443/', 'https://0x7f.1:8443/', 'https://[::ffff:127.0.0.1]:8443/', 'http://8.8.8.8/'])(
-    'is refused when a request is made, though it was written down before: %s',
+    'is rejected at the request, even if it’s already stored: %s',
     async (url) => {
       expect(await poster(createAddressRules({ allowPrivate: false }))(url)).toEqual(refused(/^The address must /));
     },
@@ -201,8 +201,8 @@ describe('an address that leads inside', () => {
     ['169.254.169.254', { [A]: ['169.254.169.254'] }],
     ['::1', { [AAAA]: ['0:0:0:0:0:0:0:1'] }],
     ['an IPv4 address in IPv6', { [AAAA]: ['0:0:0:0:0:ffff:7f00:1'] }],
-    ['a public address, and inside by IPv6', { [A]: ['8.8.8.8'], [AAAA]: ['fd00:0:0:0:0:0:0:1'] }],
-  ])('is refused where its name leads to %s', async (_, answers) => {
+    ['a public address, and a private one over IPv6', { [A]: ['8.8.8.8'], [AAAA]: ['fd00:0:0:0:0:0:0:1'] }],
+  ])('is rejected if its name resolves to %s', async (_, answers) => {
     const names = await nameServer(() => answers);
     const rules = createAddressRules({ allowPrivate: false, nameServers: [names] });
     expect(rules.problemWith('https://hooks.example.com:8443/')).toBeUndefined();
@@ -216,11 +216,11 @@ describe('an address that leads inside', () => {
     'https://example.com\\@127.0.0.1/',
     'https://example.com/\u202Emoc',
     'https://exa\u00ADmple.com/',
-  ])('is refused where it reads otherwise than it leads: %j', (address) => {
+  ])('is rejected if it looks like another address: %j', (address) => {
     expect(createAddressRules({ allowPrivate: false }).problemWith(address)).toContain('printable ASCII');
   });
 
-  it('is refused where its name leads inside when the connection is made, though it led outside before', async () => {
+  it('is rejected if its name resolves to it at connection time, even if it was public before', async () => {
     const inside = await server(() => {});
     let connected = 0;
     inside.server.on('connection', () => (connected += 1));
@@ -236,7 +236,7 @@ describe('an address that leads inside', () => {
     expect(connected).toBe(0);
   });
 
-  it('has a name that nobody knows', async () => {
+  it('can have an unknown name', async () => {
     const names = await nameServer(() => ({}));
     const rules = createAddressRules({ allowPrivate: false, nameServers: [names] });
     expect(await poster(rules)('https://nowhere.example.com/')).toEqual(
@@ -244,24 +244,24 @@ describe('an address that leads inside', () => {
     );
   });
 
-  it('has a name that is only another name for one without addresses', async () => {
+  it('can have a name that is an alias without addresses', async () => {
     const names = await nameServer(() => ({ [CNAME]: ['nothing.example.com'] }));
     const rules = createAddressRules({ allowPrivate: false, nameServers: [names] });
     expect(await poster(rules)('https://alias.example.com/')).toEqual(refused(/^There is no address for this name\.$/));
   });
 
-  it('is told from one that leads outside', () => {
+  it('isn’t mistaken for a public one', () => {
     expect(['8.8.8.8', '1.1.1.1', '2606:4700::1111', '2a00:1450::1'].filter((ip) => !isPublicAddress(ip))).toEqual([]);
     expect(['127.0.0.1', '::1', 'fe80::1%eth0', '::ffff:8.8.8.8', 'x', ''].filter(isPublicAddress)).toEqual([]);
   });
 });
 
-/** Where a connection to the name would be made now. */
+/** The address that a connection to the name would use now. */
 async function addressOf({ lookup }: AddressRules, name: string): Promise<unknown> {
   return lookup && promisify(lookup)(name, {});
 }
 
-/** Answers questions of names over UDP: as little of RFC 1035 as that takes. */
+/** A DNS server over UDP, with as little of RFC 1035 as possible. */
 async function nameServer(answersTo: () => Readonly<Record<number, string[]>>): Promise<string> {
   const socket: UdpSocket = createSocket('udp4');
   socket.on('message', (query, from) => {

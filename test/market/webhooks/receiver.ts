@@ -1,5 +1,5 @@
 /**
- * A receiver of webhooks, as somebody else would build one: a plain server that checks signatures by the public
+ * A webhook receiver as a developer would build one. It's a plain server that verifies signatures with the public
  * library.
  */
 import { once } from 'node:events';
@@ -24,9 +24,9 @@ export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
   readonly connections: () => number;
-  /** How it answers from now on; 204 unless told. */
+  /** How it responds from now on. The default is 204. */
   answer: Answer;
-  /** Resolves once it holds for what was received. */
+  /** Resolves once the condition holds for the received requests. */
   until(holds: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function openReceiver(answer: Answer = (_, response) => response.wr
   return receiver;
 }
 
-/** Throws where the signature is not good, or what came is not as the document says. */
+/** Throws if the signature is invalid, or if the request doesn't match the OpenAPI document. */
 export function verify(secret: string, { raw, headers, body }: Received): unknown {
   expectAsSent(headers, body);
   return new Webhook(secret).verify(raw, headers as Record<string, string>);

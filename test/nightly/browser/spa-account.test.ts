@@ -1,6 +1,6 @@
 /**
- * The ways back into an account in the app that docs/clients.md prints, in a real Chromium: a forgotten password, the
- * confirmation of an email, and log-ins that are ended from elsewhere. The links are those of mails.
+ * Account recovery in the app of docs/clients.md, in Chromium: a forgotten password, the confirmation of an email, and
+ * sessions that another device ends. The links come from real emails.
  */
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -49,7 +49,7 @@ for (const client of ['apollo', 'urql'] as const) {
 
   chromiumThere.describe(`An app with ${client}`, () => {
     chromiumThere.it(
-      'lets in again who has forgotten the password, by a link that works once',
+      'lets a user reset a forgotten password with a link that works once',
       async () => {
         const hanna = await homeowner(app, 'Hanna');
         const page = await visit(home());
@@ -57,7 +57,7 @@ for (const client of ['apollo', 'urql'] as const) {
         await page.getByRole('status').waitFor();
         const { link } = await mailTo(app, hanna.email, 'Set a new password');
         await page.goto(pageOf(link));
-        // Of the same page only what is behind the # has changed.
+        // It's the same page. Only the part after # has changed.
         await page.reload();
         await submit(page, 'Set the password', { 'New password': 'another good password' });
         await submit(page, 'Log in', { Email: hanna.email, Password: 'another good password' });
@@ -72,7 +72,7 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-      'confirms an email by a click on its own page, and has no hint then',
+      'confirms an email with a click on its own page, and then hides the hint',
       async () => {
         const email = `olga.${client}@example.test`;
         const page = await visit(home());
@@ -94,7 +94,7 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-      'shows its form, in each tab, where another device has ended its log-in',
+      'shows the login form in each tab after another device has ended the session',
       async () => {
         const { email, password } = await homeowner(app, 'Ida');
         const laptop = await visit(home());
@@ -106,7 +106,7 @@ for (const client of ['apollo', 'urql'] as const) {
         const phone = await visit(home());
         await submit(phone, 'Log in', { Email: email, Password: password });
         await phone.getByRole('link', { name: 'Log-ins' }).click();
-        // One of the two that are not here is that of the test itself.
+        // One of the two other sessions belongs to the test itself.
         await phone.getByRole('button', { name: 'End this one' }).nth(1).waitFor();
         await phone.getByRole('button', { name: 'End all others' }).click();
         for (const ended of [laptop, tab]) await ended.getByRole('form', { name: 'Log in' }).waitFor();
@@ -124,7 +124,7 @@ for (const client of ['apollo', 'urql'] as const) {
   });
 }
 
-/** A browser of its own. */
+/** A separate browser profile. */
 async function visit(url: string): Promise<Page> {
   const context = await browser.newContext();
   context.setDefaultTimeout(30_000);

@@ -1,7 +1,6 @@
 /**
- * What the caches of Apollo Client and of graphcache, set up as docs/clients.md says, make of lists that are read in
- * several ways, also from a server that runs listed documents alone. All of it runs in Node: a browser would show the
- * same.
+ * The caches of Apollo Client and graphcache, set up as in docs/clients.md. They read lists in several ways, even from
+ * a server that runs only listed documents. The tests run in Node, where the caches work as in a browser.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +39,7 @@ let app: TestApp;
 let listed: TestApp;
 let hanna: Person;
 let api: string;
-/** Hanna's jobs, as they are listed. */
+/** Hanna's jobs, in the order of the list. */
 let jobs: string[];
 const folder = newFolder();
 const complaints = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')];
@@ -89,7 +88,7 @@ describe.each([
   ['Apollo Client', () => apollo],
   ['graphcache', () => urql],
 ])('A list in the cache of %s', (_, stories) => {
-  it('is the server’s, whatever was read of it before', async () => {
+  it('matches the server’s list, whatever was read before', async () => {
     const alone = new Map<Read, Json>();
     for (const read of READS) {
       const [data] = await stories().readOneByOne(api, [[read, { first: 2 }]]);
@@ -103,11 +102,11 @@ describe.each([
     }
   });
 
-  it.each(['nodes', 'edges'] as const)('grows page by page to its end by `%s`', async (read) => {
+  it.each(['nodes', 'edges'] as const)('grows page by page to its end with `%s`', async (read) => {
     for (const list of await stories().readOn(api, read, 2)) expect(idsOf(list)).toEqual(jobs);
   });
 
-  it('has a second page by `nodes`, and its first by `edges` then', async () => {
+  it('can have a second page read by `nodes` and then a first one by `edges`', async () => {
     const [start] = await stories().readOneByOne(api, [['nodes', { first: 2 }]]);
     const after = start.jobs.pageInfo.endCursor;
     const [, second, first, again] = await stories().readOneByOne(api, [
@@ -122,13 +121,13 @@ describe.each([
     expect(idsOf(again.jobs).slice(-2)).toEqual(jobs.slice(2, 4));
   });
 
-  it('comes by the hashes of codegen from a server that runs listed documents alone', async () => {
+  it('can be read with codegen’s hashes from a server that runs only listed documents', async () => {
     expect(await stories().whoByHash(`${listed.url}/graphql`)).toMatchObject({ id: hanna.userId, __typename: 'User' });
   });
 });
 
 describe('A list in the cache of Apollo Client', () => {
-  it('is not asked for again where the cache has it', async () => {
+  it('isn’t fetched again if the cache has it', async () => {
     const fetched = vi.spyOn(globalThis, 'fetch');
     const [start] = await apollo.readOneByOne(api, [['edges', { first: 2 }]]);
     const after = start.jobs.pageInfo.endCursor;
@@ -144,7 +143,7 @@ describe('A list in the cache of Apollo Client', () => {
     expect(new Set(sent)).toEqual(new Set(['Edges']));
   });
 
-  it('that begins behind a cursor is not taken for the whole', async () => {
+  it('that starts after a cursor isn’t mistaken for the whole list', async () => {
     const [start] = await apollo.readOneByOne(api, [['nodes', { first: 3 }]]);
     const [, first] = await apollo.readOneByOne(api, [
       ['nodes', { first: 2, after: start.jobs.pageInfo.endCursor }],
@@ -153,7 +152,7 @@ describe('A list in the cache of Apollo Client', () => {
     expect(idsOf(first.jobs)).toEqual(jobs.slice(0, 2));
   });
 
-  it('has a new job only where it belongs', async () => {
+  it('contains a new job only if it belongs there', async () => {
     const owner = await homeowner(app, 'Olga');
     signIn(owner);
     await app.rest('POST', '/v1/jobs', { token: owner.token, body: { ...JOB, title: 'The first' } });
@@ -162,7 +161,7 @@ describe('A list in the cache of Apollo Client', () => {
     expect([cached.all.totalCount, cached.open.nodes, cached.oldest.nodes.length]).toEqual([2, [], 2]);
   });
 
-  it('has a deleted job nowhere, nor in its totals', async () => {
+  it('no longer contains or counts a deleted job', async () => {
     const owner = await homeowner(app, 'Olga');
     signIn(owner);
     const ids: string[] = [];
@@ -173,7 +172,7 @@ describe('A list in the cache of Apollo Client', () => {
     expect([cached.all.totalCount, cached.oldest.nodes.length, cached.behind.totalCount]).toEqual([2, 2, 2]);
   });
 
-  it('has a new bid only where it belongs', async () => {
+  it('contains a new bid only if it belongs there', async () => {
     const owner = await homeowner(app, 'Olga');
     const body = { ...JOB, title: 'A roof', urgency: 'standard', address_line1: '12 Oak Lane' };
     const { id } = (await app.rest('POST', '/v1/jobs', { token: owner.token, body })).body;
@@ -188,7 +187,7 @@ describe('A list in the cache of Apollo Client', () => {
 });
 
 describe('A list in graphcache', () => {
-  it('comes without arguments', async () => {
+  it('can be read without arguments', async () => {
     const { jobs: list, viewer } = await urql.readWithoutArguments(api);
     expect(idsOf(list)).toEqual(jobs);
     expect(list.nodes[0].timeline.nodes).toHaveLength(1);
@@ -196,14 +195,14 @@ describe('A list in graphcache', () => {
     expect(viewer.tokenTransactions.nodes).toHaveLength(1);
   });
 
-  it.each(['nodes', 'edges'] as const)('goes on behind a page without arguments by `%s`', async (read) => {
+  it.each(['nodes', 'edges'] as const)('continues after a page without arguments with `%s`', async (read) => {
     for (let at = jobs.length; at < 22; at += 1) jobs.unshift((await write(`Job ${at + 1}`)).body.id);
     const [list] = await urql.readOn(api, read, undefined);
     expect(idsOf(list)).toEqual(jobs);
   });
 });
 
-describe('What is documented covers the schema', () => {
+describe('The documented setup covers the schema', () => {
   const schema = buildSchema(readFileSync(new URL('../../../schema/api.graphql', import.meta.url), 'utf8'));
   const objects = Object.values(schema.getTypeMap()).filter(
     (type): type is GraphQLObjectType => isObjectType(type) && !type.name.startsWith('__'),
@@ -213,16 +212,16 @@ describe('What is documented covers the schema', () => {
       .filter((field) => /^\w+Connection!?$/.test(String(field.type)))
       .map((field) => [type.name, field] as const),
   );
-  // Graphcache knows what these belong to: to a root field, or to the field of a list.
+  // Graphcache knows the parents of these: a root field, or the field of a list.
   const isOfAField = ({ name }: GraphQLObjectType) =>
     /^(Query|Mutation|Subscription|PageInfo)$|(Payload|Connection|Edge)$/.test(name);
 
-  it('graphcache: each type without an `id` is named, and no other', () => {
+  it('graphcache: lists exactly the types without an `id`', () => {
     const without = objects.filter((type) => !isOfAField(type) && !('id' in type.getFields())).map(({ name }) => name);
     expect(Object.keys(urql.graphcache.keys).toSorted()).toEqual(without.toSorted());
   });
 
-  it('graphcache: each list is paged, and nothing else', () => {
+  it('graphcache: pages exactly the lists', () => {
     const paged = Object.entries(urql.graphcache.resolvers).flatMap(([type, fields]) =>
       Object.keys(fields).map((field) => `${type}.${field}`),
     );
@@ -232,7 +231,7 @@ describe('What is documented covers the schema', () => {
 
   const PLACE = ['first', 'after', 'last', 'before'];
 
-  it('Apollo Client: each list is paged, and kept apart by all its arguments but the place', () => {
+  it('Apollo Client: pages each list, and separates lists by all arguments except those for paging', () => {
     for (const [type, { name, args }] of lists) {
       const keyArgs = args.map((arg) => arg.name).filter((arg) => !PLACE.includes(arg));
       expect(apollo.typePolicies[type]?.fields?.[name], `${type}.${name}`).toMatchObject({

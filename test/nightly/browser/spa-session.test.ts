@@ -1,6 +1,6 @@
 /**
- * A session that docs/clients.md keeps: how it goes on, ends, and whose it is. All of it runs in Node, with
- * what a browser would keep in memory.
+ * The session of docs/clients.md: how it continues, how it ends, and whose it is. The tests run in Node, with the
+ * browser's storage in memory.
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -58,7 +58,7 @@ function signIn({ userId, token, refreshToken }: Person): void {
 }
 
 describe('A session', () => {
-  it('goes on at a server that runs listed documents alone', async () => {
+  it('continues on a server that runs only listed documents', async () => {
     const before = session.readSession();
     await session.renewSession(api);
     expect(session.readSession()).toEqual({
@@ -69,20 +69,20 @@ describe('A session', () => {
     expect(session.readSession()).not.toEqual(before);
   });
 
-  it('is over where its refresh token is not known', async () => {
+  it('ends if its refresh token is unknown', async () => {
     session.writeSession({ token: hanna.token, refreshToken: `rft_${'x'.repeat(43)}` });
     await session.renewSession(api);
     expect(session.readSession()).toBeUndefined();
   });
 
-  it('stays, and the call fails in words, where the renewal is refused for another reason', async () => {
+  it('stays if a refresh fails for another reason, and the call fails with a message', async () => {
     await expect(session.renewSession(`${app.url}/elsewhere/graphql`)).rejects.toThrow(
       'There is nothing at /elsewhere/v1/auth/refresh.',
     );
     expect(session.readSession()).toBeDefined();
   });
 
-  it('asks again where the answer was lost or the server had no time', async () => {
+  it('retries a refresh if the response is lost or the server is overloaded', async () => {
     const { refreshToken } = await homeowner(app, 'Olga');
     session.writeSession({ token: hanna.token, refreshToken });
     const answers = ['lost', 503, 429, 'HTML', 'passed on'];
@@ -123,11 +123,11 @@ describe.each(CLIENTS)('A subscription with %s', (_, stories) => {
     expect(await stories().firstEvent(api)).toMatchObject({ actorId: olga.userId });
   });
 
-  it('stops if its text is not on the list, and the app is told', async () => {
+  it('stops if its text isn’t on the list, and the app learns why', async () => {
     await expect(stories().firstEventOfJob(api, await jobOf(hanna))).rejects.toThrow('VALIDATION_FAILED');
   });
 
-  it('opens by its text on other servers, and the app is told about a job that it cannot see', async () => {
+  it('opens by its text on other servers, and the app learns that it can’t see a job', async () => {
     const anywhere = `${app.url}/graphql`;
     expect(await stories().firstEventOfJob(anywhere, await jobOf(hanna))).toMatchObject({
       position: expect.stringMatching(/^\d+$/),
@@ -138,24 +138,24 @@ describe.each(CLIENTS)('A subscription with %s', (_, stories) => {
 });
 
 describe.each(CLIENTS)('A session with %s', (_, stories) => {
-  it('is over at the first call after the server has ended it', async () => {
+  it('ends at the first call after the server has ended it', async () => {
     const olga = await homeowner(app, 'Olga');
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });
     signIn(olga);
-    // A server answers a client without a token that there is no viewer.
+    // Without a token, `viewer` is null.
     await stories()
       .whoByHash(api)
       .catch(() => undefined);
     expect(session.readSession()).toBeUndefined();
   });
 
-  it('goes on where its access token is none', async () => {
+  it('continues if its access token is malformed', async () => {
     const { userId, refreshToken } = await homeowner(app, 'Olga');
     session.writeSession({ userId, token: 'none', refreshToken });
     expect(await stories().whoByHash(api)).toMatchObject({ id: userId });
   });
 
-  it('of somebody else is not sent by a client that was there before', async () => {
+  it('of another user isn’t sent by an older client', async () => {
     const olga = await homeowner(app, 'Olga');
     const who = await stories()
       .whoByHash(api, () => signIn(olga))

@@ -1,8 +1,8 @@
 /**
- * The single-page app of `spa/`, built as its developers would: packages by its own lock file, the files that
- * docs/clients.md prints, types by codegen, a check of all types, and a build by Vite. It keeps the warnings that
- * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the
- * app, where Vite and TypeScript are found.
+ * Builds the single-page app of `spa/` as its developers would. The app has its own lock file, the files that
+ * docs/clients.md prints, and types by codegen. TypeScript checks it, and Vite builds it. React, Apollo Client, and
+ * graphcache keep their warnings for developers. Each run builds in its own folder inside the app's folder, where Node
+ * finds Vite and TypeScript.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,12 +33,12 @@ const SOURCES = [
 
 export interface Site {
   readonly url: string;
-  /** The pages can be read from then on. */
+  /** Once it resolves, the site serves the pages. */
   build(api: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Its address is there before its pages, since the API must know it when it starts. */
+/** Has its address before its pages, because the API needs the address at startup. */
 export async function openSite(): Promise<Site> {
   const folder = newFolder();
   const server = createServer((request, response) => {
@@ -75,7 +75,7 @@ export function newFolder(): string {
   return mkdtempSync(join(SPA, 'dist/'));
 }
 
-/** The app's files with the types of its documents, by one of the configurations that docs/clients.md prints. */
+/** Writes the app's files and generates types, with one of the configurations that docs/clients.md prints. */
 export async function writeFiles(folder: string, config: 'codegen.ts' | 'codegen-listed.ts'): Promise<void> {
   for (const name of SOURCES) cpSync(join(SPA, name), join(folder, name), { recursive: true });
   cpSync(join(ROOT, 'schema/api.graphql'), join(folder, 'api.graphql'));
@@ -116,7 +116,7 @@ async function shell(folder: string, program: string, args: string[], env: Recor
   }
 }
 
-/** As much of a browser as the app's modules need in Node. */
+/** The parts of a browser that the app's modules need in Node. */
 export function stubBrowser(): void {
   const kept = new Map<string, string>();
   vi.stubGlobal('window', Object.assign(new EventTarget(), { navigator: { userAgent: 'Node' } }));

@@ -1,6 +1,6 @@
 /**
- * Two tabs of the app that docs/clients.md prints share a stored session, in a real Chromium: when somebody else is
- * in it, neither tab shows what the one before has read.
+ * Two tabs of the app of docs/clients.md share a stored session, in Chromium. If another user logs in, neither tab
+ * shows the previous user's data.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -34,7 +34,7 @@ lifetime.afterAll(async () => {
 for (const client of ['apollo', 'urql'] as const) {
   chromiumThere.describe(`Two tabs of an app with ${client}`, () => {
     chromiumThere.it(
-      'show the form after a log-out in one of them, and then the user who signs up in it',
+      'show the login form after one of them logs out, and then the user who signs up',
       async () => {
         const { first, second, close } = await twoTabs(client, 'Ella');
         await first.getByRole('button', { name: 'Log out' }).click();
@@ -47,7 +47,7 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-      'show another person whose session is stored while they are open',
+      'show another user whose session is stored while the tabs are open',
       async () => {
         const { first, second, close } = await twoTabs(client, 'Gina');
         const { userId, token, refreshToken } = await homeowner(app, 'Hugo');
@@ -61,7 +61,7 @@ for (const client of ['apollo', 'urql'] as const) {
   });
 }
 
-/** Somebody who has posted a job, and sees it in both. */
+/** A user who has posted a job and sees it in both tabs. */
 async function twoTabs(client: string, name: string) {
   const context = await browser.newContext();
   context.setDefaultTimeout(100_000);

@@ -1,8 +1,8 @@
 /**
- * Single-page apps as their developers write them from docs/clients.md, on another origin than the API, in a real
- * Chromium: two tabs share one session, two instances of the server take turns, access tokens last three seconds, and
- * the network loses a quarter of all answers and cuts a quarter of all streams. Whatever happens, everybody sees what
- * others do without a reload, nobody is signed out, nobody loses their place, and no library warns on the console.
+ * Single-page apps as developers write them from docs/clients.md, in Chromium, on another origin than the API. Two tabs
+ * share one session, two server instances take turns, and access tokens last three seconds. The network loses a quarter
+ * of all responses and cuts a quarter of all streams. Even so, everyone sees the others' changes without a reload.
+ * Nobody is logged out or loses their place, and no library prints a warning.
  */
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
@@ -79,9 +79,9 @@ async function serveWithShortTokens({ services }: TestApp): Promise<RunningServe
   return startServer({ ...services, accessTokens }, config);
 }
 
-chromiumThere.describe('A single-page app on a network that loses answers', () => {
+chromiumThere.describe('A single-page app on a network that loses responses', () => {
   chromiumThere.it(
-    'goes from a job to its approval with Apollo Client',
+    'takes a job to its approval with Apollo Client',
     async () => {
       const { owner, contractor } = await bringToReview('apollo', 'Anna');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
@@ -92,7 +92,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 
   chromiumThere.it(
-    'goes from a dispute over a decision and an appeal to its end with Apollo Client',
+    'takes a dispute through a decision and an appeal with Apollo Client',
     async () => {
       const { owner, contractor } = await bringToReview('apollo', 'Bea');
       await step(owner.second, 'DISPUTE', 'It still rains in.', 'DISPUTED');
@@ -115,7 +115,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 
   chromiumThere.it(
-    'goes from a job to its approval with urql and graphcache',
+    'takes a job to its approval with urql and graphcache',
     async () => {
       const { owner, contractor } = await bringToReview('urql', 'Cleo');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
@@ -126,9 +126,9 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 });
 
-chromiumThere.describe('A single-page app that is open for long', () => {
+chromiumThere.describe('A single-page app that stays open for a long time', () => {
   chromiumThere.it(
-    'shows bids as they come in each tab, through sleep, a lost network and a rolling restart',
+    'shows new bids in each tab, despite sleep, a lost network, and a rolling restart',
     async () => {
       const { owner, title } = await publish('apollo', 'Dora');
       const tabs = [owner.first, owner.second];
@@ -157,7 +157,7 @@ chromiumThere.describe('A single-page app that is open for long', () => {
         await bidByRest(owner.first, 600 - at);
         await seeBid(tabs, `${600 - at} PENDING`);
       }
-      // Each was heard once, however often it was said.
+      // Each event arrived once, however often it was sent.
       for (const tab of tabs)
         await expect.poll(() => tab.getByTestId('news').textContent(), { timeout: TIMEOUT_MS }).toBe('5');
       await expectAllKept('OPEN');
@@ -168,7 +168,7 @@ chromiumThere.describe('A single-page app that is open for long', () => {
 
 type Client = 'apollo' | 'urql';
 
-/** Somebody with a browser profile of their own, whose tabs share what it stores. */
+/** A user with a separate browser profile, whose tabs share its storage. */
 interface Person {
   name: string;
   client: Client;
@@ -178,7 +178,7 @@ interface Person {
   complaints: string[];
 }
 
-/** What Chromium itself says of a connection that is lost. */
+/** Chromium's own messages about a lost connection. */
 const OF_BROWSER = /^(Failed to load resource: net::ERR_|WebSocket connection to )/;
 
 async function enter(client: Client, name: string): Promise<Person> {
@@ -204,7 +204,7 @@ async function openSecondTab(person: Person): Promise<void> {
   await see(person.second.getByTestId('who'), person.name);
 }
 
-/** An owner with a job in two tabs. */
+/** An owner with a job open in two tabs. */
 async function publish(client: Client, name: string): Promise<{ owner: Person; title: string }> {
   const title = `${name}'s roof`;
   const owner = await enter(client, name);
@@ -213,7 +213,7 @@ async function publish(client: Client, name: string): Promise<{ owner: Person; t
   const listed = came('Jobs');
   await submit(owner.first, 'Post a job', { Title: title });
   await owner.first.getByRole('link', { name: title }).click();
-  // Apollo Client puts the new job's edge into the list; graphcache is told to read the list again.
+  // Apollo Client adds the new job's edge to the list. graphcache fetches the list again.
   if (client === 'apollo') expect(came('Jobs')).toBe(listed);
   await openSecondTab(owner);
   await takeNotes(owner.first, owner.second);
@@ -221,7 +221,7 @@ async function publish(client: Client, name: string): Promise<{ owner: Person; t
   await see(owner.first.getByTestId('tokens'), '10');
   const asked = came('Who');
   await step(owner.first, 'PUBLISH', undefined, 'OPEN');
-  // The payload's viewer brings the tokens up to date: nobody asks who they are again.
+  // The payload's viewer updates the token balance, so nothing fetches the viewer again.
   await see(owner.first.getByTestId('tokens'), '5');
   expect(came('Who')).toBe(asked);
   await seeStatus([owner.second], 'OPEN');
@@ -238,7 +238,7 @@ async function bidOn(client: Client, name: string, title: string, amount: string
   return contractor;
 }
 
-/** Somebody else bids on the job that is open in this tab, on a network that loses nothing. */
+/** Another user bids on the job that is open in this tab, on a reliable network. */
 async function bidByRest(page: Page, amount: number): Promise<void> {
   const body = { email: `roofer.${amount}@example.test`, password: 'a password of theirs' };
   const names = { first_name: 'Rhea', last_name: 'Roofer' };
@@ -247,7 +247,7 @@ async function bidByRest(page: Page, amount: number): Promise<void> {
   await app.rest('POST', `/v1/jobs/${id}/bids`, { token: session.token, body: { amount } });
 }
 
-/** As browsers do with tabs that nobody looks at: nothing in it runs until it is woken. */
+/** Freezes the tab, as browsers do with hidden tabs. Nothing in it runs until it's woken. */
 async function putToSleep(page: Page): Promise<() => Promise<void>> {
   const browserOfPage = await page.context().newCDPSession(page);
   await browserOfPage.send('Page.setWebLifecycleState', { state: 'frozen' });
@@ -271,7 +271,7 @@ async function bringToReview(client: Client, name: string): Promise<{ owner: Per
   return { owner, contractor };
 }
 
-/** The answer that was lost until now shows what is over; behind it the tab reads the job again. */
+/** The response that was lost until now is outdated. After it, the tab fetches the job again. */
 async function seeOldAnswer(page: Page, operation: string): Promise<void> {
   let hasCome = false;
   const read = page.waitForResponse((response) => {
@@ -322,12 +322,12 @@ function lostRenewals(): number {
   return network?.calls.get('/v1/auth/refresh')?.lost ?? 0;
 }
 
-/** How many requests of this operation came. */
+/** The number of requests of this operation. */
 function came(operation: string): number {
   return network.calls.get(operation)?.came ?? 0;
 }
 
-/** Looks again until the answer to a renewal of a token has been lost in this story, and at every tab then. */
+/** Waits until the response to a token refresh has been lost in this story. Then checks every tab. */
 async function expectAllKept(status = 'COMPLETED'): Promise<void> {
   const polling = { timeout: TIMEOUT_MS, interval: 500 };
   const lookAgain = async () => {

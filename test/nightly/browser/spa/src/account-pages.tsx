@@ -1,4 +1,4 @@
-/** The ways back in: the pages that the links of mails lead to, and a page of one’s log-ins. */
+/** The pages that links in emails open, and a page of the user’s sessions. */
 import { useState } from 'react';
 import {
   END_OTHER_SESSIONS,
@@ -30,7 +30,7 @@ export function ForgottenPassword() {
   );
 }
 
-/** All log-ins have ended with it, that of this browser among them. */
+/** The reset has ended all sessions, including this browser’s. */
 export function NewPassword({ token }: { token: string }) {
   const send = useGraph().useWrite();
   const set = async ({ newPassword = '' }: Record<string, string>) => {
@@ -48,7 +48,7 @@ export function NewPassword({ token }: { token: string }) {
   );
 }
 
-/** At a click: programs that look for harmful links open every one. */
+/** Waits for a click, because programs that scan emails open every link. */
 export function ConfirmEmail({ token }: { token: string }) {
   const send = useGraph().useWrite();
   const confirm = async () => {

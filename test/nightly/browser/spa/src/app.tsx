@@ -1,4 +1,4 @@
-/** Who is signed in, and where they are: an address such as `#/jobs/job_…`. */
+/** The user who is logged in, and their page, such as `#/jobs/job_…`. */
 import { useState, useSyncExternalStore } from 'react';
 import { ConfirmEmail, LogIns, NewPassword, UnconfirmedEmail } from './account-pages';
 import { onSessionChange, readSession } from './session';
@@ -26,7 +26,7 @@ function Home() {
   const [note, setNote] = useState('');
   const [news, setNews] = useState(0);
   const me = data?.viewer?.user;
-  // For admins it would be what happens to everybody.
+  // An admin would get the events of all users.
   useEvents(MY_EVENTS, {}, me && me.userType !== 'ADMIN' ? '0' : undefined, ({ actorId }) => {
     if (actorId !== me?.id) setNews((seen) => seen + 1);
   });

@@ -1,4 +1,4 @@
-/** A form that is busy while it is sent, says what went wrong, and is empty afterwards. */
+/** A form that is disabled while it’s being sent, shows errors, and is empty afterward. */
 import { useState, type ReactNode } from 'react';
 
 export function Form({

@@ -1,4 +1,4 @@
-/** What the app wants of a GraphQL client, so that the same app runs with Apollo Client and with urql. */
+/** The parts of a GraphQL client that the app needs. This lets the same app run with Apollo Client and urql. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { createContext, useContext, useEffect, useEffectEvent } from 'react';
 import { follow, type Open } from './live';
@@ -30,7 +30,7 @@ export function useGraph(): Graph {
   return graph;
 }
 
-/** Hears events from behind a position on, once there is one. */
+/** Follows the events after a position, once the position is known. */
 export function useEvents<Event extends { position?: string | null }, V extends Variables>(
   document: TypedDocumentNode<{ event: Event }, V>,
   variables: Omit<V, 'after'>,

@@ -51,7 +51,7 @@ export function JobPage({ id }: { id: string }) {
   );
 }
 
-/** The work is another function at every rendering; of what is under way, there is one. */
+/** `work` is another function at every render, but only one runs at a time. */
 function useOneAtATime(work: () => Promise<unknown>): () => void {
   const latest = useRef(work);
   latest.current = work;

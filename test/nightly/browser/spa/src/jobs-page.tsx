@@ -3,7 +3,7 @@ import { CREATE_JOB, JOBS } from './documents';
 import { Field, Form } from './form';
 import { useGraph } from './graph';
 
-/** Whatever others did to one's jobs is read again. */
+/** Fetches the jobs again after another user's action. */
 export function JobsPage({ mayPost, news }: { mayPost: boolean; news: number }) {
   const graph = useGraph();
   const { data, error, again } = graph.useRead(JOBS, {});

@@ -1,4 +1,4 @@
-/** The transitions that take a text, or nothing: what each button of a job's page sends. */
+/** The transitions behind the buttons on a job's page. Each takes a string or nothing. */
 import { graphql } from '../gql';
 import type { JobAction } from '../gql/graphql';
 import type { Graph } from './graph';

@@ -1,4 +1,4 @@
-/** What Apollo Client, set up as documented, makes of a list that is read in several ways. */
+/** Reads a list in several ways with Apollo Client, set up as documented. */
 import type { ApolloClient } from '@apollo/client';
 import { filter, firstValueFrom } from 'rxjs';
 import { createClient } from '../apollo-client';
@@ -19,7 +19,7 @@ export async function readOneByOne(api: string, steps: readonly Step[]): Promise
   return read;
 }
 
-/** Pages as an app shows more and more of a list, until there is no more. */
+/** Fetches page after page, as an app shows more and more of a list. */
 export async function readOn(api: string, name: 'nodes' | 'edges', size: number): Promise<unknown[]> {
   const client = createClient(api);
   const shown = client.watchQuery({ query: READS[name], variables: { first: size } });
@@ -45,7 +45,7 @@ export async function createAmongLists(api: string, input: object): Promise<{ ca
   return both;
 }
 
-/** Among them a second page, whose total is the list's too. */
+/** Includes a second page, which has the list's total too. */
 export async function deleteAmongLists(api: string, id: string): Promise<{ cached: unknown; asked: unknown }> {
   const client = createClient(api);
   const start = await client.query({ query: READS.nodes, variables: { first: 1 } });
@@ -73,7 +73,7 @@ export async function bidAmongLists(api: string, jobId: string): Promise<{ cache
   return { cached, asked: data };
 }
 
-/** With hashes alone, by a client that was there before what happens first. */
+/** Sends only hashes, with a client that already exists before `first` runs. */
 export async function whoByHash(api: string, first = () => {}): Promise<unknown> {
   const client = createClient(api, listed);
   first();

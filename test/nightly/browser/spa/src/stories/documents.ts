@@ -1,4 +1,4 @@
-/** One list, read in each way that its type allows. */
+/** One list, read in every way that its type allows. */
 import { graphql } from '../../gql';
 
 export const READS = {
@@ -89,7 +89,7 @@ export const READS = {
 
 export type Read = keyof typeof READS;
 
-/** A read of the list, with what its address says. */
+/** One way to read the list, with its variables. */
 export type Step = readonly [Read, { first?: number; after?: string }];
 
 export const WITHOUT_ARGUMENTS = graphql(`

@@ -1,4 +1,4 @@
-/** What urql with graphcache, set up as documented, makes of a list that is read in several ways. */
+/** Reads a list in several ways with urql with graphcache, set up as documented. */
 import { print } from 'graphql';
 import { createClient } from '../urql-client';
 import { listed } from '../urql-listed';
@@ -20,7 +20,7 @@ export async function readOneByOne(api: string, steps: readonly Step[]): Promise
   return read;
 }
 
-/** Pages as an app shows more and more of a list, until there is no more. */
+/** Fetches page after page, as an app shows more and more of a list. */
 export async function readOn(api: string, name: 'nodes' | 'edges', first: number | undefined): Promise<unknown[]> {
   const client = createClient(api);
   let { data } = await client.query(READS[name], { first }).toPromise();
@@ -35,7 +35,7 @@ export async function readWithoutArguments(api: string): Promise<unknown> {
   return (await createClient(api).query(WITHOUT_ARGUMENTS, {}).toPromise()).data;
 }
 
-/** With hashes alone, by a client that was there before what happens first. */
+/** Sends only hashes, with a client that already exists before `first` runs. */
 export async function whoByHash(api: string, first = () => {}): Promise<unknown> {
   const client = createClient(api, listed);
   first();
