@@ -37,22 +37,22 @@ async function expectRefused({ bytes, refused, closes }: BrokenRequest): Promise
   one.hangUp();
 }
 
-describe('refused in the documented form', () => {
+describe('refused in the documented format', () => {
   it.each(BROKEN_HEADS)('$what', expectRefused);
 });
 
-describe('a body refused in the documented form', () => {
+describe('a body refused in the documented format', () => {
   it.each(brokenBodies('').map(({ what }, at) => ({ what, at })))('$what', ({ at }) =>
     expectRefused(brokenBodies(hanna.token)[at]!),
   );
 
-  it('and none of them has made a job', async () => {
+  it('and none of them has created a job', async () => {
     const [made] = await app.sql`select count(*)::int as jobs from jobs`;
     expect(made).toEqual({ jobs: 0 });
   });
 });
 
-describe('what is odd and right is answered', () => {
+describe('odd but correct requests get a response', () => {
   const asHanna = () => `Authorization: Bearer ${hanna.token}`;
   const READ: [what: string, bytes: () => string][] = [
     ['the whole address, as a proxy asks', () => head('GET', 'http://market.test/v1/me', [asHanna()])],
@@ -75,7 +75,7 @@ describe('what is odd and right is answered', () => {
     expect((await one.answer()).status).toBe(200);
   });
 
-  it('a body in a hundred chunks, after a nod', async () => {
+  it('a body in a hundred chunks, after a 100 Continue', async () => {
     const one = await connection();
     one.send(
       head('PUT', '/v1/me', [
@@ -90,7 +90,7 @@ describe('what is odd and right is answered', () => {
     expect(jsonOf(await one.answer()).user.phone).toBe('7'.repeat(80));
   });
 
-  it('a request behind one that closes the connection is nobody’s, and is not run', async () => {
+  it("a request after one that closes the connection belongs to nobody, and isn't run", async () => {
     const one = await connection();
     const change = (phone: string, ...headers: string[]) =>
       Buffer.from(
@@ -104,7 +104,7 @@ describe('what is odd and right is answered', () => {
     expect((await app.rest('GET', '/v1/me', { token: hanna.token })).body.user.phone).toBe('first');
   });
 
-  it('a whole request before nonsense is answered, and the connection is closed', async () => {
+  it('a complete request before nonsense gets a response, and the connection is closed', async () => {
     const one = await connection();
     one.send(`${head('GET', '/v1/me', [asHanna()])}NONSENSE\r\n\r\n`);
     expect((await one.answer()).status).toBe(200);

@@ -27,7 +27,7 @@ it.each(actions)('%s has one route, %s', (operation, address) => {
 const OF_BODIES = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
 it.each(ROUTES.filter((route) => mutations.includes(route.operation.name)))(
-  '$operation.name lists as many codes in its mutation as REST has, but for those of a body',
+  '$operation.name lists as many codes in its mutation as in REST, except for those about a body',
   (route) => {
     const byRest = [...refusalsOf(route).values()].flat().filter((code) => !OF_BODIES.includes(code));
     expect(codesOfMutation(route.operation.name).toSorted()).toEqual(byRest.toSorted());

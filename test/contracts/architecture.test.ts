@@ -78,11 +78,11 @@ const outside = imports
   .map((found) => ({ ...found, package: packageOf(found.specifier) }));
 
 describe('the direction of imports', () => {
-  it('is known for every folder of src/', () => {
+  it('is known for every folder in src/', () => {
     expect([...new Set(files.map(topOf))].filter((top) => !(top in MAY_IMPORT))).toEqual([]);
   });
 
-  it('is kept by every import', () => {
+  it('is followed by every import', () => {
     const wrong = inside.filter(({ file, target }) => {
       const from = topOf(file);
       const to = topOf(target);
@@ -97,7 +97,7 @@ describe('the direction of imports', () => {
     expect(wrong.filter(({ place }) => MARKET.includes(place)).map(sentence)).toEqual([]);
   });
 
-  it('leads the APIs to the store for types alone', () => {
+  it('leads from the APIs to the store only for types', () => {
     const running = inside.filter(
       ({ place, target, typesAlone }) =>
         !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)),
@@ -105,7 +105,7 @@ describe('the direction of imports', () => {
     expect(running.filter(({ file }) => !MAY_RUN_STATEMENTS.includes(file)).map(sentence)).toEqual([]);
   });
 
-  it.each(['src', 'test'])('never comes back to where it began in %s/, not even for types', (folder) => {
+  it.each(['src', 'test'])('never returns to where it started in %s/, not even for types', (folder) => {
     const all = filesIn(folder);
     const targets = new Map(all.map((file) => [file, importsOf(file).filter(isRelative).map(targetOf)]));
     // A file of TypeScript is imported by the name that it has once compiled.
@@ -127,31 +127,31 @@ describe('the direction of imports', () => {
   });
 });
 
-describe('what belongs to one place', () => {
-  it('is how to speak to the database, to GraphQL, to Redis: those packages are imported nowhere else', () => {
+describe('the one place for', () => {
+  it('the database, GraphQL, and Redis: their packages are imported nowhere else', () => {
     const wrong = outside.filter((found) => PACKAGE_HOMES[found.package]?.includes(found.place) === false);
     expect(wrong.map(sentence)).toEqual([]);
   });
 
-  it('is the specification: the rules take no clock and no chance', () => {
+  it('the specification: the rules use no clock and no randomness', () => {
     const others = outside.filter((found) => !PACKAGES_OF_THE_RULES.includes(found.package));
     expect(others.filter(({ place }) => place === 'market/rules').map(sentence)).toEqual([]);
     const impure = /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bMath\.random\b|\bcrypto\b/;
     expect(files.filter((file) => placeOf(file) === 'market/rules' && impure.test(read(file)))).toEqual([]);
   });
 
-  it('is code, which is written and never made of text', () => {
+  it('code, which is written and never generated from text', () => {
     const fromText = /\bFunction\(|(?<!\.)\beval\(|\beval: true\b|['"]node:vm['"]/;
     expect(files.filter((file) => fromText.test(read(file)))).toEqual([]);
   });
 
-  it('is the environment, which the configuration alone reads', () => {
+  it('the environment, which only the configuration reads', () => {
     expect(files.filter((file) => /process\s*(\.|\[\s*['"])\s*env\b/.test(read(file)))).toEqual([
       join('src', 'app', 'config.ts'),
     ]);
   });
 
-  it('is schema/, which the migrator alone reads', () => {
+  it('schema/, which only the migrator reads', () => {
     expect(files.filter((file) => /['"`](\.\.\/)+schema\/|['"`]schema\//.test(read(file)))).toEqual([
       join('src', 'platform', 'db', 'migrate.ts'),
     ]);

@@ -23,11 +23,11 @@ const own = Object.values(schema.getTypeMap()).filter(
 const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
 const all = [...own.flatMap(partsOf), ...directives.map(({ name, description }) => ({ at: `@${name}`, description }))];
 
-it('every type, field, argument and enum value of the GraphQL schema has a description', () => {
+it('every type, field, argument, and enum value in the GraphQL schema has a description', () => {
   expect(all.filter(({ description }) => !description?.trim()).map(({ at }) => at)).toEqual([]);
 });
 
-it('every description is a sentence or two: it begins with a capital and ends with a full stop', () => {
+it('every description is a sentence or two: it starts with a capital letter and ends with a period', () => {
   const wrong = all.filter(({ description }) => description?.trim() && !/^[^a-z].*[.?!)`]$/s.test(description.trim()));
   expect(wrong.map(({ at, description }) => `${at}: ${description}`)).toEqual([]);
 });

@@ -27,7 +27,7 @@ test.each(
     one.name,
     one,
   ]),
-)('%s has the same fields in GraphQL and in REST, in the same words', (name, { description, fields }) => {
+)('%s has the same fields in GraphQL and in REST, with the same words', (name, { description, fields }) => {
   const type = schema.getType(name);
   if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);
   expect([type.description, schemas[name].description]).toEqual([description, description]);
@@ -41,7 +41,7 @@ test.each(
   }
 });
 
-describe('a field for some readers alone', () => {
+describe('a field for only some readers', () => {
   const note = { type: requiredText(100), description: 'A note.', readBy: PARTIES_AND_ADMINS };
   const noted = entity('Noted', 'Something.', { note, word: { type: nullableText(10), description: 'A word.' } });
 
@@ -50,7 +50,7 @@ describe('a field for some readers alone', () => {
     expect(noted.schema.safeParse({ note: null, word: null }).success).toBe(true);
   });
 
-  it('is not null where everyone reads themselves', () => {
+  it("isn't null if everyone reads themselves", () => {
     const own = unredactedEntity(noted);
     expect(own.description).toBe('Something, as they read it themselves.');
     expect(own.schema.safeParse({ note: null, word: null }).success).toBe(false);
@@ -58,7 +58,7 @@ describe('a field for some readers alone', () => {
   });
 });
 
-it('what people write of a job is what creating and editing take', () => {
+it('the fields that people write on a job are those that creating and editing accept', () => {
   expect(Object.keys(fieldsOfNewJob)).toEqual(writtenFields(JOB));
   expect(Object.keys(fieldsOfEditedJob)).toEqual(writtenFields(JOB));
 });

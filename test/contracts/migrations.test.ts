@@ -20,14 +20,14 @@ it('no table has changed since the last migration', async () => {
   expect(JSON.parse(JSON.stringify(declared)), 'Run: npm run migration -- --name what_changed').toEqual(migrated);
 });
 
-it('every migration of _journal.json is there, and no other', () => {
+it('every migration in _journal.json exists, and no other', () => {
   const files = readdirSync(MIGRATIONS)
     .filter((name) => name.endsWith('.sql'))
     .map((name) => name.replace(/\.sql$/, ''));
   expect(files.toSorted()).toEqual(migrations().map(({ tag }) => tag));
 });
 
-it('migrations stand in the order of their times, which is the order in which they run', () => {
+it('migrations are in the order of their times, which is the order in which they run', () => {
   const times = migrations().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(LINTER) && process.env.REQUIRE_ALL !== '1')('the lin
     ['alter table jobs alter column title type varchar(20)', 'changing-column-type'],
     ['alter table jobs drop column title', 'ban-drop-column'],
     ['-- Outside a transaction.\ncreate index concurrently a on jobs (title)', 'prefer-robust-stmts'],
-  ])('refuses: %s', (text, rule) => expect(brokenRules(text)).toContain(rule));
+  ])('rejects: %s', (text, rule) => expect(brokenRules(text)).toContain(rule));
 });
 
 /** These keep nobody waiting who reads or writes, however long they wait for a lock themselves. */
@@ -79,7 +79,7 @@ const WITHOUT_BLOCKING = [
   /^do \$\$[^]*set_config\('lock_timeout'/i,
 ];
 
-it('outside a transaction, where the time for a lock is long, nothing stands that others would queue behind', () => {
+it('outside a transaction, where the lock timeout is long, nothing makes others queue', () => {
   const outside = written.filter(({ text }) => text.startsWith('-- Outside a transaction.'));
   expect(outside.length).toBeGreaterThan(0);
   for (const { tag, text } of outside)
@@ -89,7 +89,7 @@ it('outside a transaction, where the time for a lock is long, nothing stands tha
       );
 });
 
-it('a migration that takes something away says which builds the schema still serves', () => {
+it('a migration that removes something says which builds the schema still supports', () => {
   const taking = written.filter(({ text }) => /squawk-ignore ban-drop|drop (column|table)|rename/i.test(text));
   expect(taking.length).toBeGreaterThan(0);
   for (const { tag, text } of taking) {
@@ -100,7 +100,7 @@ it('a migration that takes something away says which builds the schema still ser
   }
 });
 
-it('triggers keep what is searched of the jobs on which contractors may bid, and of no others', async () => {
+it('triggers keep the searched columns of the jobs on which contractors may bid, and of no others', async () => {
   const fresh = await freshDatabase();
   const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });
   try {
@@ -132,14 +132,14 @@ it('events are vacuumed after 5,000 dead rows plus 1% of the table, not after 20
   await fresh.drop();
 });
 
-describe('A database that exists already', () => {
+describe('An existing database', () => {
   let own: OwnDatabase;
   beforeEach(async () => {
     own = await ownDatabase();
   });
   afterEach(() => own.drop());
 
-  it('becomes that of a new installation when it is upgraded release by release', async () => {
+  it("matches a new installation's when it is upgraded release by release", async () => {
     for (const count of migrations().keys()) await migrateUpTo(own.sql, count + 1);
     const fresh = await freshDatabase();
     const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 it(
-  `${runs} random histories differ in nothing from the model`,
+  `${runs} random histories match the model`,
   async () => {
     const coverage: Coverage = new Map();
     const started = Date.now();

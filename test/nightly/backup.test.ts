@@ -20,7 +20,7 @@ function run(program: 'backup' | 'restore', words: string[], environment: Record
   return start(project, [process.execPath, `dist/commands/${program}.js`, ...words], environment).ended;
 }
 
-it('under writes: a backup holds all that was acknowledged before, nothing by halves, and sessions go on', async () => {
+it('under writes: a backup has everything that was acknowledged before, nothing partial, and sessions continue', async () => {
   const folder = project.usedDataFolder();
   const server = startServer(project, { DATA_DIR: folder, RATE_LIMIT_SIGN_UP_PER_ADDRESS: '10000' });
   const url = await server.url;
@@ -60,7 +60,7 @@ it('under writes: a backup holds all that was acknowledged before, nothing by ha
   expect((await signUp(anew, after.email)).token).not.toBe('');
 });
 
-it('a file that is made shorter meanwhile ends its copy there, and none is made inside of DATA_DIR', async () => {
+it('a file that is truncated meanwhile ends its copy there, and no backup is made inside DATA_DIR', async () => {
   const folder = project.usedDataFolder();
   const server = startServer(project, { DATA_DIR: folder });
   await server.url;

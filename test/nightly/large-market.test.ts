@@ -71,8 +71,8 @@ interface Listed {
   data: { jobs: { totalCount: number; nodes: { id: string }[]; pageInfo: { endCursor: string | null } } };
 }
 
-describe.each(Object.keys(SEES) as Who[])('what the %s lists', (who) => {
-  it.each(Object.keys(FILTERS))('{%s} is what a look at every job finds', async (filter) => {
+describe.each(Object.keys(SEES) as Who[])('the list of the %s', (who) => {
+  it.each(Object.keys(FILTERS))('{%s} is what a check of every job finds', async (filter) => {
     const narrowed = filter === '' ? '' : `filter: { ${filter} }, `;
     const page = async (after: string) =>
       (
@@ -118,11 +118,11 @@ const ORDERED: readonly (readonly [list: string, where: string, order: string, i
   ],
 ];
 
-describe.each(Object.keys(SEES) as Who[])('what the %s lists in an order', (who) => {
+describe.each(Object.keys(SEES) as Who[])('the list of the %s in an order', (who) => {
   const lists = ORDERED.filter(([, , , isForAdmins]) => who === 'admin' || !isForAdmins).map(
     ([list, where, order]) => [list, where, order] as const,
   );
-  it.each(lists)('(%s) is what a look at every job finds, from both ends', async (list, where, order) => {
+  it.each(lists)('(%s) is what a check of every job finds, from both ends', async (list, where, order) => {
     const page = async (size: string) =>
       (
         (await listener.ask(who, {
@@ -155,8 +155,8 @@ const NUMBERED: Readonly<Record<string, string>> = {
   [`page=150&search=${WORDS.common}`]: description(WORDS.common),
 };
 
-describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) => {
-  it.each(Object.keys(NUMBERED))('%s is what a look at every job finds', async (query) => {
+describe.each(Object.keys(SEES) as Who[])('the list of the %s by page number', (who) => {
+  it.each(Object.keys(NUMBERED))('%s is what a check of every job finds', async (query) => {
     const { data } = (await listener.ask(who, { rest: `/v1/jobs?${query}&per_page=10` })) as { data: { id: string }[] };
     const page = Number(/page=(\d+)/.exec(query)?.[1]);
     const looked = await sql.unsafe<{ id: string }[]>(

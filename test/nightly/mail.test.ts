@@ -56,7 +56,7 @@ async function ask(n: number): Promise<void> {
 
 const arrived = () => new Set(server.inbox.flatMap(({ to }) => to)).size;
 
-it('no mail is lost with a sender or with Postgres', async () => {
+it('no email is lost with a sender or with Postgres', async () => {
   instances = [start(), start()];
   await Promise.all(instances.map((one) => one.url));
   let sql = database.open('mails');

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const migrate = () => start(project, [process.execPath, 'dist/commands/migrate.js'], environment);
 
-it('a server that waits for another instance says so once, and stops at once with a clean exit', async () => {
+it('a server that waits for another instance says so once, and stops immediately with a clean exit', async () => {
   await database.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(7203118)`;
     const [{ pid } = {}] = await tx`select pg_backend_pid() as pid`;
@@ -49,7 +49,7 @@ it('a server that waits for another instance says so once, and stops at once wit
   expect(await database.sql`select to_regclass('users') as users`).toEqual([{ users: null }]);
 });
 
-it('with MIGRATE_ON_START=off a server lives and is not ready until the command has run, and serves then', async () => {
+it('with MIGRATE_ON_START=off, a server is alive but not ready until the command has run, and then serves', async () => {
   const address = await freeAddress();
   const [url, PORT] = [`http://${address}`, address.split(':')[1]];
   const server = startServer(project, { ...environment, ...ADMIN, MIGRATE_ON_START: 'off', PORT });
@@ -68,7 +68,7 @@ it('with MIGRATE_ON_START=off a server lives and is not ready until the command 
   expect(server.output().split(reason)).toHaveLength(2);
 });
 
-it('one that is asked to stop while it waits for the command stops', async () => {
+it('a server that is told to stop while it waits for the command stops', async () => {
   const empty = await ownDatabase();
   const server = startServer(project, { ...environment, DATABASE_URL: empty.url, MIGRATE_ON_START: 'off' });
   await until(() => server.output().includes('this server is not ready'));
@@ -76,7 +76,7 @@ it('one that is asked to stop while it waits for the command stops', async () =>
   await empty.drop();
 });
 
-it('an admin is not made on a schema that the command has not brought up to date', async () => {
+it("no admin is created on a schema that the command hasn't migrated", async () => {
   const before = await ownDatabase();
   await migrateUpTo(before.sql, 5);
   const words = [process.execPath, 'dist/commands/admin.js', 'create', ADMIN.ADMIN_EMAIL];
@@ -88,7 +88,7 @@ it('an admin is not made on a schema that the command has not brought up to date
   await before.drop();
 });
 
-it('the command names each migration that it runs on a database that has a schema', async () => {
+it('the command names each migration that it runs on a database with a schema', async () => {
   const before = await ownDatabase();
   await migrateUpTo(before.sql, migrations().length - 1);
   environment = { ...environment, DATABASE_URL: before.url };

@@ -42,7 +42,7 @@ afterAll(async () => {
 const data = () => join(folder.path, 'data');
 const url = (name: string, role = 'marketplace') => `postgres://${role}@127.0.0.1:${port}/${name}`;
 
-it('a dump: restored into an empty database, all is there and all tokens add up', async () => {
+it('a dump: restored into an empty database, everything is there and all tokens add up', async () => {
   await asAdmin(async (sql) => {
     await sql`create role marketplace login`;
     await sql`create database marketplace owner marketplace`;

@@ -7,27 +7,27 @@ import { isAwarded, isIn } from './specified.js';
 const TO_REVIEW = ['publish', 'award', 'checkIn', 'submitForReview'];
 const TO_APPEAL = [...TO_REVIEW, 'dispute', 'escalate', 'reachDecision', 'fileAppeal'];
 
-describe('the way that a job is led', () => {
-  test('to its completion is the normal flow, and no shortcut by an admin', () => {
+describe("a job's journey", () => {
+  test('to its completion is the normal flow, and not a shortcut by an admin', () => {
     expect(wayTo('completed')).toEqual([...TO_REVIEW, 'approve']);
   });
 
-  test('to a cancellation goes as far as the work, so that there is something to call off', () => {
+  test('to a cancellation goes as far as the work, so there is something to cancel', () => {
     expect(wayTo('cancelled')).toEqual(['publish', 'award', 'checkIn', 'cancel']);
   });
 
-  test('through a dispute ends by agreement, or goes on to the last word', () => {
+  test('through a dispute ends by agreement, or continues to the final ruling', () => {
     expect(wayTo('completed', 'disputed')).toEqual(['resolveDispute']);
     expect(wayTo('appealed')).toEqual(TO_APPEAL);
     expect(wayTo('completed', 'appealed')).toEqual(['finalizeAppeal']);
   });
 
-  test('does not lead out of a terminal state', () => {
+  test("doesn't lead out of a final state", () => {
     expect(() => wayTo('open', 'completed')).toThrow('No row of the table leads from completed to open.');
   });
 });
 
-describe('Olive’s job, led by real calls,', () => {
+describe("Olive's job, led by real calls,", () => {
   let app: TestApp;
   let people: People;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('Olive’s job, led by real calls,', () => {
   });
   afterAll(() => app.close());
 
-  test.each(JOB_STATES)('is %s, with the bids that it has then', async (state) => {
+  test.each(JOB_STATES)('is %s, with the bids that it has by then', async (state) => {
     const job = await givenJob(app, state, people);
     const [row] = await app.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids
         where job_id = jobs.id) as bids from jobs where id = ${job.id}`;

@@ -25,14 +25,14 @@ const times = () => sql`
   select id, status_changed_at::text as at from jobs
   where exists (select from events where job_id = jobs.id and from_status is distinct from to_status) order by id`;
 
-it('those of before the trigger get the time of the event that moved them', async () => {
+it('those before the trigger get the time of the event that moved them', async () => {
   const expected = await times();
   await sql`update jobs set status_changed_at = status_changed_at - interval '1 day'`;
   await migrateUpTo(sql, migrations().length);
   expect(await times()).toEqual(expected);
 });
 
-it('those of afterwards get the time of the move, unless the move says it', async () => {
+it('those after it get the time of the move, unless the move sets it', async () => {
   const [first, second] = await sql`select id, status_changed_at from jobs where status = 'open' order by id`;
   await sql`update jobs set status = 'cancelled', live_bid_count = 0 where id = ${first?.id}`;
   await sql`

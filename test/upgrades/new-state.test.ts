@@ -106,7 +106,7 @@ it('a job with bids is on hold, is found and bid on, and is awarded from there',
   expect(problems.filter((problem) => !problem.includes(ON_HOLD))).toEqual([]);
 });
 
-it('a job that is on hold from its beginning is searched, and those in other states as before', async () => {
+it('a job that is on hold from the start is searched, and those in other states as before', async () => {
   const openIds = (rows: readonly Json[]) => rows.map(({ id }) => id as string).toSorted();
   const expected = await app.sql<Json[]>`select id from jobs where status::text in ('open', ${ON_HOLD})`;
   const searched = await app.sql<Json[]>`select job_id as id from open_job_search`;

@@ -86,7 +86,7 @@ function openInstanceBefore(sql: Sql) {
   };
 }
 
-it('moves what waits, of which nothing is lost and nothing is sent twice', async () => {
+it('moves what is waiting; nothing is lost or sent twice', async () => {
   const { sql } = database;
   await givenEndpoints(sql);
   await before.insert(sql, 'waiting', 1_000);

@@ -31,7 +31,7 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
     return { token: body.token, userId: body.user.id };
   }
 
-  it('keeps every row, and every promise between rows', async () => {
+  it('keeps every row, and every guarantee between rows', async () => {
     for (const table of ['users', 'jobs', 'bids', 'holds', 'events', 'token_transfers', 'reviews']) {
       const [{ count = 0 } = {}] = await app.sql<{ count: number }[]>`select count(*)::int from ${app.sql(table)}`;
       // The tests' own admin is one user more; a release without reviews kept them in the events.
@@ -41,7 +41,7 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
     expect(await checkDatabase(app.sql)).toEqual([]);
   });
 
-  it('lets its people in, who find their jobs, tokens and events', async () => {
+  it('lets its people log in, who find their jobs, tokens, and events', async () => {
     const people = rowsOf('users').filter(({ user_type }) => user_type !== 'admin');
     for (const { email } of people) {
       const { token, userId } = await logIn(email);
@@ -67,7 +67,7 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
     }
   });
 
-  it('says since when each job is in its state, by the events', async () => {
+  it('says since when each job has been in its state, from the events', async () => {
     const { token } = await logIn(TOWNS_ADMIN.email);
     const movedAt = (jobId: string) =>
       rowsOf('events')
@@ -79,7 +79,7 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
     expect(body.data.map(({ id }: Json) => id)).toEqual(expected.map(({ id }) => id));
   });
 
-  it('goes on: contractors find open jobs, and an award is followed by the work and its approval', async () => {
+  it('continues: contractors find open jobs, and an award is followed by the work and its approval', async () => {
     const { token: admin } = await logIn(TOWNS_ADMIN.email);
     const [bid] = rowsOf('bids').filter(
       ({ job_id, status }) =>

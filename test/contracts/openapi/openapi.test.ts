@@ -31,7 +31,7 @@ const operations: Operation[] = Object.entries<Json>(printed.paths).flatMap(([pa
 );
 
 describe('The document', () => {
-  it('is an OpenAPI 3.1 document, by the rules that the OpenAPI Initiative publishes', () => {
+  it('is an OpenAPI 3.1 document, by the rules of the OpenAPI Initiative', () => {
     const published = readFileSync(new URL('openapi-3.1.schema.json', import.meta.url), 'utf8');
     // Ajv loses its way where these rules leave the dialect of schemas open; schemas are looked at by themselves below.
     const rules = JSON.parse(
@@ -45,7 +45,7 @@ describe('The document', () => {
     expect(validate({ ...printed, paths: { '/v1/jobs': { fetch: {} } } })).toBe(false);
   });
 
-  it('holds only schemas that JSON Schema 2020-12 allows, with no word misspelled', () => {
+  it('has only schemas that JSON Schema 2020-12 allows, with no keyword misspelled', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, formats: FORMATS });
     ajv.addVocabulary(['components']);
     for (const [at, schema] of schemasIn(printed)) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BID_CONSEQUENCES, BID_TRANSITIONS, changeOfCounts, isLive } from '../../../src/market/rules/bids.js';
 import { BID_STATES, type BidState } from '../../../src/market/rules/states.js';
 
-test('a bid is live until it is chosen, refused or taken back', () => {
+test('a bid is live until it is accepted, rejected, or withdrawn', () => {
   expect(BID_STATES.filter(isLive)).toEqual(['pending', 'viewed', 'shortlisted']);
 });
 
@@ -16,7 +16,7 @@ test.each<[from: BidState, to: BidState, liveBids: number, countedBids: number]>
   expect(changeOfCounts(from, to)).toEqual({ liveBids, countedBids });
 });
 
-test('Carla has her stake back once her bid is refused or taken back, and not while it waits or is accepted', () => {
+test("Carla's stake is released once her bid is rejected or withdrawn, and not while it waits or is accepted", () => {
   const effects = Object.entries({ ...BID_TRANSITIONS, ...BID_CONSEQUENCES }).map(([key, row]) => [key, row.effects]);
   expect(Object.fromEntries(effects)).toEqual({
     view: [],

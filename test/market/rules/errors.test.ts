@@ -60,17 +60,17 @@ describe.each(STATUSES)('%d', (status, codes) => {
   });
 });
 
-test('REST answers with all of them but the one for a persisted query', () => {
+test('REST can return all of them except the one for a persisted query', () => {
   expect(ERROR_CODES.filter((code) => !REST_ERROR_CODES.includes(code))).toEqual(['PERSISTED_QUERY_NOT_FOUND']);
 });
 
-test.each(REST_ERROR_CODES)('%s is said to a person in a sentence of its own', (code) => {
+test.each(REST_ERROR_CODES)('%s has its own message for people', (code) => {
   const { message } = new Refusal(code, REFUSALS[code]);
   expect(message).toMatch(/^[A-Z].{15,}\.$/);
   expect(ERROR_CODES.filter((other) => REFUSALS[other][1] === message)).toEqual([code]);
 });
 
-test('a bare refusal carries its code and nothing else', () => {
+test('a bare refusal has its code and nothing else', () => {
   const refusal = refuse('UNKNOWN_BID');
   expect(refusal).toBeInstanceOf(Refusal);
   expect(refusal).toMatchObject({
@@ -82,7 +82,7 @@ test('a bare refusal carries its code and nothing else', () => {
   });
 });
 
-test('a refusal carries what it is given, and says what it is told to say', () => {
+test('a refusal has the details and the message it is given', () => {
   const facts = {
     message: 'Carla has bid already.',
     fields: { amount: 'is too low' },
@@ -92,7 +92,7 @@ test('a refusal carries what it is given, and says what it is told to say', () =
   expect(refuse('DUPLICATE_BID', facts)).toMatchObject({ ...facts, code: 'DUPLICATE_BID', status: 400 });
 });
 
-describe('a refusal says no more than a program reads', () => {
+describe('a refusal is limited to what a program reads', () => {
   const names = Array.from({ length: 60 }, (_, index) => `field${index}`);
 
   test('60 fields are cut to 50, and the rest are counted', () => {
@@ -103,13 +103,13 @@ describe('a refusal says no more than a program reads', () => {
     expect(refusal.details).toEqual({ reason: 'many', fieldsLeftOut: 10 });
   });
 
-  test('of 50 fields none is left out, and nothing is counted', () => {
+  test('with 50 fields, none is omitted and nothing is counted', () => {
     const fields = Object.fromEntries(names.slice(10).map((name) => [name, 'is wrong']));
     expect(refuse('VALIDATION_FAILED', { fields })).toMatchObject({ fields });
     expect(refuse('VALIDATION_FAILED', { fields }).details).toEqual({});
   });
 
-  test('a name is cut to 100 characters, a sentence to 500', () => {
+  test('a name is cut to 100 characters, a message to 500', () => {
     const refusal = refuse('FORBIDDEN', {
       message: 'm'.repeat(501),
       fields: { ['n'.repeat(101)]: 'p'.repeat(501) },
@@ -130,7 +130,7 @@ describe('a refusal says no more than a program reads', () => {
   });
 });
 
-test('an overload asks to come back in a second, and keeps what PostgreSQL says to itself', () => {
+test("an overload asks for a retry after a second, and keeps PostgreSQL's message private", () => {
   const cause = new Error('terminating connection');
   const overload = new Overload('database_away', 'The database is away.', cause, '57P01');
   expect(overload).toMatchObject({
@@ -145,19 +145,19 @@ test('an overload asks to come back in a second, and keeps what PostgreSQL says 
   expect(OVERLOAD_CAUSES).toContain('database_away');
 });
 
-test('whoever is not let in learns why, in a word for a program and in a sentence', () => {
+test("a caller who isn't let in gets the reason, as a word for programs and a message for people", () => {
   const { message, details } = unauthorized('UNAUTHENTICATED', 'expired');
   expect(message).toMatch(/access token has expired/);
   expect(details).toEqual({ reason: 'expired' });
   expect(unauthorized('UNAUTHENTICATED', 'invalid', 'This key was revoked.').message).toBe('This key was revoked.');
 });
 
-test('every reason is explained, and is the reason of some code', () => {
+test('every reason is explained, and belongs to a code', () => {
   const reasons = Object.values(UNAUTHORIZED_MESSAGES).flatMap((messages) => Object.keys(messages));
   expect(Object.keys(UNAUTHORIZED_REASONS).sort()).toEqual([...new Set(reasons)].sort());
 });
 
-test('a link and a confirmed email have reasons too; most codes have none', () => {
+test('a link and a confirmed email also have reasons; most codes have none', () => {
   expect(Object.keys(reasonsOf('INVALID_LINK'))).toEqual(['unknown', 'used', 'expired']);
   expect(Object.keys(reasonsOf('FORBIDDEN'))).toEqual(['email_unverified', 'email_disputed']);
   expect(Object.keys(reasonsOf('INVALID_CREDENTIALS'))).toContain('wrong_credentials');

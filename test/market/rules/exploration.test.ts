@@ -52,8 +52,8 @@ function statesFrom(start: JobState): JobState[] {
   return JOB_STATES.filter((state) => reached.has(state));
 }
 
-describe('by whatever anybody is allowed to do', () => {
-  test('a draft can come to be in every state', () => {
+describe('through allowed operations only', () => {
+  test('a draft can reach every state', () => {
     expect(statesFrom(INITIAL_JOB_STATE)).toEqual(JOB_STATES);
   });
 

@@ -26,7 +26,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 
-test('every kind has its prefix, and there are no kinds besides', () => {
+test('every kind has its prefix, and there are no other kinds', () => {
   expect(Object.entries(ID_PREFIXES).sort()).toEqual([...PREFIXES].sort());
 });
 
@@ -38,7 +38,7 @@ describe.each(PREFIXES)('an identifier of a %s', (kind, prefix) => {
     expect(isId(kind, one)).toBe(true);
   });
 
-  test('lies behind the lowest since any time before it was made, which is an identifier too', () => {
+  test('comes after the lowest identifier for any earlier time, which is an identifier too', () => {
     const [before, id] = [Date.now(), newId(kind)];
     expect(id > lowestIdSince(kind, before)).toBe(true);
     expect(lowestIdSince(kind, before) > lowestIdSince(kind, before - 1_000)).toBe(true);
@@ -76,7 +76,7 @@ test.each<[what: string, value: unknown, is: boolean]>([
   ['no value', undefined, false],
   ['a number', 5, false],
   ['a list of one', [`job_${KSUID}`], false],
-])('%s, as the identifier of a job: %2$j', (_what, value, is) => {
+])("%s, as a job's identifier: %2$j", (_what, value, is) => {
   expect(isId('job', value)).toBe(is);
 });
 
@@ -87,6 +87,6 @@ test.each(['', 'job', `xyz_${KSUID}`, `undefined_${KSUID}`, 'job_kitchen', `job-
   },
 );
 
-test('the viewer beside Carla has her identifier under its own prefix', () => {
+test('the viewer next to Carla has her identifier with its own prefix', () => {
   expect(siblingOf('viewer', `usr_${KSUID}`)).toBe(`vwr_${KSUID}`);
 });

@@ -22,7 +22,7 @@ const isAwarded = (state: JobState) => AWARDED_JOB_STATES.includes(state);
 const phaseOf = (state: JobState) => PHASES.indexOf(states.JOB_STATE_ROWS[state].phase);
 const addressOf = ({ method, path }: { method?: string; path: string }) => `${method ?? 'POST'} /${path}`;
 
-test('no two rows share an operation, an event, an action or an address', () => {
+test('no two rows share an operation, an event, an action, or an address', () => {
   const all = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST];
   expectDistinct(all.map((row) => row.operation));
   expectDistinct([...all, ...TRANSITIONS.flatMap((row) => row.mayKeepState ?? [])].map((row) => row.event));
@@ -39,7 +39,7 @@ test('every state can be reached without an admin who ends the job', () => {
   expect(states.JOB_STATES.filter((state) => !reached.has(state))).toEqual([]);
 });
 
-test('from every state a way leads to an end', () => {
+test('a path leads from every state to an end', () => {
   const ending = new Set<JobState>(states.TERMINAL_JOB_STATES);
   for (const state of ending)
     for (const row of NORMAL_FLOW) if (row.to === state) for (const left of row.from) ending.add(left);
@@ -47,7 +47,7 @@ test('from every state a way leads to an end', () => {
 });
 
 describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, row]))('%s', (_operation, row) => {
-  it('changes no final state, but an operation that keeps the state may follow one', () => {
+  it('leaves no final state, except that an operation that keeps the state may follow one', () => {
     expect(row.from).not.toEqual([]);
     if (row.to !== 'stays') expect(row.from.filter(isTerminal)).toEqual([]);
   });
@@ -76,27 +76,27 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
     expect(isTerminal(to) && !effects.includes('releaseHolds')).toBe(false);
   });
 
-  it('awards the job if it leads among the awarded states, and only then', () => {
+  it('awards the job if it leads into the awarded states, and only then', () => {
     expect(effects.includes('awardBid')).toBe(isAwarded(to) && !from.every(isAwarded));
   });
 
-  it('keeps what edits are measured by in the phase that it enters', () => {
+  it('keeps the bases of edits in the phase that it enters', () => {
     expect(enters('bidding') && !effects.includes('keepBudgets')).toBe(false);
     expect(enters('work') && !effects.includes('keepCompletionDate')).toBe(false);
   });
 
-  it('begins a dispute if it leads into one from outside, and only then', () => {
+  it('starts a dispute if it leads into one from outside, and only then', () => {
     expect(effects.includes('beginDispute')).toBe(isInDispute(to) && !from.every(isInDispute));
     if (effects.includes('beginDispute')) expect(from.filter(isInDispute)).toEqual([]);
   });
 });
 
-test('what else an operation does stands behind its sentence, where there is something', () => {
+test("an operation's other effects follow its sentence, if it has any", () => {
   expect(sentenceOf([])).toBe('');
   expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(' Then: a pending bid is made; a guaranteed view stakes a hold.');
 });
 
-test('bids are made only where they may wait', () => {
+test('bids are made only in states where they may wait', () => {
   const making = JOB_ACTION_LIST.filter(({ effects }) => (effects as readonly Effect[]).includes('makeBid'));
   expect(making.flatMap(({ from }) => from).filter((state) => !isBidding(state))).toEqual([]);
 });

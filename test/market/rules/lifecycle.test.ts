@@ -22,7 +22,7 @@ test.each(JOB_ACTION_KEYS)('%s is what the specification says', (key) => {
   expect(inOrder(from)).toEqual(inOrder(leaving));
 });
 
-test('there is no operation on a job besides, and no other state', () => {
+test('there are no other operations on a job, and no other states', () => {
   expect(Object.keys(lifecycle.JOB_ACTIONS)).toEqual(JOB_ACTION_KEYS);
   expect(JOB_STATES).toEqual(specified.STATES);
 });
@@ -36,11 +36,11 @@ test('a job goes from phase to phase in one order', () => {
   expect(Object.keys(states.JOB_PHASES)).toEqual(['unpublished', 'bidding', 'award', 'work', 'end']);
 });
 
-test('a job may lack what publishing asks for while it is a draft, and once Ada has completed one', () => {
+test('a job may lack what publishing requires while it is a draft, and once Ada has completed one', () => {
   expect(lifecycle.STATES_WITHOUT_PUBLICATION).toEqual(['draft', 'completed']);
 });
 
-test('a job is in dispute where the specification says so', () => {
+test('a job is in dispute if the specification says so', () => {
   expect(states.STATES_IN_DISPUTE).toEqual(specified.STATES_IN_DISPUTE);
 });
 
@@ -56,30 +56,30 @@ test.each(SPECIFIED_OF_BIDS)('%s is what was decided', (operation, path, actor, 
   expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, actor, from, to });
 });
 
-test('there is no operation on a bid besides, and no state but those that something leads to', () => {
+test('there are no other operations on a bid, and no states that nothing leads to', () => {
   expect(BID_TRANSITION_LIST.map((row) => row.operation)).toEqual(SPECIFIED_OF_BIDS.map(([operation]) => operation));
   expect(states.BID_STATES).toEqual(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']);
 });
 
-test('every name of an operation in upper case is its action', () => {
+test("every operation's name in uppercase is its action", () => {
   for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS))
     expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
   for (const [key, row] of Object.entries(BID_TRANSITIONS)) expect(row.action).toBe(key.toUpperCase());
 });
 
-test('Ada completing a completed job is allowed and changes nothing; a cancelled one she cannot complete', () => {
+test("Ada completing a completed job is allowed and changes nothing; she can't complete a canceled one", () => {
   expect(statesAllowing(JOB_TRANSITIONS.complete)).toContain('completed');
   expect(JOB_TRANSITIONS.complete.from).not.toContain('completed');
   expect(statesAllowing(JOB_TRANSITIONS.complete)).not.toContain('cancelled');
 });
 
-test('a job can be updated exactly where some field is editable', () => {
+test('a job can be updated exactly in the states with an editable field', () => {
   expect(inOrder(lifecycle.OTHER_JOB_ACTIONS.update.from)).toEqual(
     JOB_STATES.filter((state) => editableFields(state).length > 0),
   );
 });
 
-test('each kind of event stands in the list once, the first proposal of a resolution among them', () => {
+test('each event type is in the list once, including the first proposal of a resolution', () => {
   expect([...EVENT_TYPES].sort()).toEqual(
     [
       'job.created',
@@ -90,7 +90,7 @@ test('each kind of event stands in the list once, the first proposal of a resolu
   );
 });
 
-test('each kind of event, and nothing else, is described in a sentence', () => {
+test('each event type, and nothing else, is described in a sentence', () => {
   expect(Object.keys(EVENT_DESCRIPTIONS).sort()).toEqual([...EVENT_TYPES].sort());
   for (const sentence of Object.values(EVENT_DESCRIPTIONS)) expect(sentence).toMatch(/^[A-Z].{15,}\.$/);
 });
@@ -111,7 +111,7 @@ test.each<[ownBids: BidState[], may: boolean]>([
   expect(denial?.code).toBe(may ? undefined : 'DUPLICATE_BID');
 });
 
-test('a bid is live while it waits for the choice of Hannah', () => {
+test("a bid is live while it waits for Hannah's choice", () => {
   expect(states.LIVE_BID_STATES).toEqual(['pending', 'viewed', 'shortlisted']);
 });
 
@@ -121,7 +121,7 @@ describe('lifecycleDiagram', () => {
     expect(lifecycleDiagram(), 'Run: npm run contracts').toBe(reviewed);
   });
 
-  test('draws every transition but the one that would cross out the picture', () => {
+  test('draws every transition except the one that would cross out the picture', () => {
     const page = lifecycleDiagram();
     const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
     for (const row of drawn)

@@ -9,7 +9,7 @@ import { expect, test, vi } from 'vitest';
 const RULES = fileURLToPath(new URL('../../../src/market/rules/', import.meta.url));
 
 test.each(readdirSync(RULES, { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.ts')))(
-  '%s can be read before all others',
+  '%s can be loaded before all others',
   async (file) => {
     vi.resetModules();
     expect(await import(/* @vite-ignore */ `${RULES}${file}`)).toBeDefined();

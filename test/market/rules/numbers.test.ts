@@ -43,7 +43,7 @@ describe('tokens', () => {
     expect(HOLD_STATES).toEqual(['active', 'released']);
   });
 
-  test('they come out of issuance and are spent into fees', () => {
+  test('they come from issuance and are spent into fees', () => {
     const accounts = Object.fromEntries(
       Object.entries(TRANSFER_REASONS).map(([reason, { systemAccount }]) => [reason, systemAccount]),
     );
@@ -58,7 +58,7 @@ describe('tokens', () => {
     expect(SYSTEM_ACCOUNTS).toEqual(['issuance', 'fees']);
   });
 
-  test.each(Object.entries(TRANSFER_REASONS))('%s is explained to a person', (_reason, row) => {
+  test.each(Object.entries(TRANSFER_REASONS))('%s is explained for people', (_reason, row) => {
     expect(row.description).toMatch(/^[A-Z].{15,}[a-z]$/);
   });
 
@@ -69,7 +69,7 @@ describe('tokens', () => {
 });
 
 describe('limits', () => {
-  test('of texts, in characters, and of passwords, in bytes', () => {
+  test('for text, in characters, and for passwords, in bytes', () => {
     expect(TEXT).toMatchObject({ title: 200, long: 10_000, note: 5_000, line: 200, name: 100, kind: 64 });
     expect(PASSWORD_BYTES).toEqual({ min: 8, max: 72 });
   });
@@ -79,7 +79,7 @@ describe('limits', () => {
     expect(BIDS_PER_PAGE_DEFAULT).toBe(100);
   });
 
-  test('of sessions', () => {
+  test('for sessions', () => {
     expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
   });
 
@@ -93,7 +93,7 @@ describe('limits', () => {
     ['write', 120, 'user'],
     ['invalidToken', 120, 'address'],
     ['expiredToken', 600, 'address'],
-  ])('of requests: %s, %d a minute for each %s', (budget, max, per) => {
+  ])('for requests: %s, %d a minute for each %s', (budget, max, per) => {
     expect(BUDGETS[budget]).toEqual({ max, per });
     expect(budgetWindowSeconds(budget)).toBe(60);
   });
@@ -104,7 +104,7 @@ describe('limits', () => {
     expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
   });
 
-  test('of requests outside production: ten times as many for an address', () => {
+  test('for requests outside production: ten times as many per address', () => {
     expect(ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION).toBe(10);
   });
 });
@@ -120,12 +120,12 @@ test('jobs are listed in six orders', () => {
   ]);
 });
 
-test('forms suggest trades, forms of business and kinds of property', () => {
+test('forms suggest trades, business types, and property types', () => {
   expect(Object.keys(CATALOG)).toEqual(['categories', 'businessTypes', 'propertyTypes']);
 });
 
 test.each(Object.entries(CATALOG))(
-  'each of the %s that forms suggest could be sent as it is, and stands there once',
+  'each of the %s that forms suggest can be sent as it is, and is listed once',
   (_kind, values) => {
     expect(values.length).toBeGreaterThan(3);
     for (const value of values) expect(value).toMatch(/^[a-z_]{3,64}$/);
@@ -133,6 +133,6 @@ test.each(Object.entries(CATALOG))(
   },
 );
 
-test.each([-1.234, -1, 0])('a bid of %d must be more than 0, and nothing else is said first', (amount) => {
+test.each([-1.234, -1, 0])('a bid of %d must be more than 0, which is its only problem', (amount) => {
   expect(moneyAboveZero.safeParse(amount).error?.issues[0]?.message).toBe('must be more than 0');
 });

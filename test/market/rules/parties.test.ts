@@ -46,7 +46,7 @@ test.each<[name: string, viewer: Viewer, status: JobState, ownBids: BidState[], 
   ['Carla, having bid again', carla, 'open', ['withdrawn', 'viewed'], true],
   ['Carla, awarded', carla, 'awarded', ['accepted'], true],
   ['Cyrus, who bid in vain', cyrus, 'in_progress', ['rejected'], true],
-])('whether the events of the kitchen are among the own ones of: %s', (_name, viewer, status, ownBids, mine) => {
+])("whether somebody receives the kitchen's events: %s", (_name, viewer, status, ownBids, mine) => {
   expect(receivesJobEvents(viewer, kitchen(status), ownBids)).toBe(mine);
 });
 
@@ -57,7 +57,7 @@ test.each<[name: string, viewer: Viewer, status: JobState, relations: Relation[]
   ['Carla, not yet awarded,', carla, 'open', []],
   ['Carla, awarded,', carla, 'awarded', ['awardee']],
   ['Cyrus, who bid in vain,', cyrus, 'awarded', []],
-])('%s reads the private fields of the kitchen as: %3$j', (_name, viewer, status, relations) => {
+])("%s reads the kitchen's private fields as: %3$j", (_name, viewer, status, relations) => {
   expect(relationsToJob(viewer, kitchen(status))).toEqual(relations);
 });
 
@@ -66,11 +66,11 @@ test.each<[role: Role, isAwardedTo: boolean, party: Party]>([
   ['contractor', false, 'bidder'],
   ['contractor', true, 'awardee'],
   ['admin', false, 'admin'],
-])('a %s who hears of a job (awarded to them: %j) is its %s', (role, isAwardedTo, party) => {
+])("a %s who receives a job's events (awarded to them: %j) is its %s", (role, isAwardedTo, party) => {
   expect(partyToOwn(role, isAwardedTo)).toBe(party);
 });
 
-test('the words admit the roles of the specification', () => {
+test('the actor words allow the roles in the specification', () => {
   expect(allowedRoles('owner')).toEqual(['homeowner']);
   expect(allowedRoles('awardee')).toEqual(['contractor']);
   expect(allowedRoles('parties')).toEqual(['homeowner', 'contractor']);
@@ -90,7 +90,7 @@ test.each<[actor: AllowedActor, admitted: Party[]]>([
   expect(PARTIES.filter((party) => admitsParty(actor, party))).toEqual(admitted);
 });
 
-describe('a bid of Carla on the kitchen', () => {
+describe("Carla's bid on the kitchen", () => {
   const may = (actor: AllowedActor, viewer: Viewer) =>
     mayActOnBid(actor, viewer, { contractorId: carla.contractorId }, kitchen('open'));
 
@@ -103,16 +103,16 @@ describe('a bid of Carla on the kitchen', () => {
     ['bidder', 'Cyrus', cyrus, false],
     ['bidder', 'Hannah', hannah, false],
     ['bidder', 'Ada', ada, false],
-  ])('what is for the %s is for %s: %4$j', (actor, _name, viewer, expected) => {
+  ])('for the %s is for %s: %4$j', (actor, _name, viewer, expected) => {
     expect(may(actor, viewer)).toBe(expected);
   });
 
-  test('is seen by her, by Hannah and by Ada', () => {
+  test('is visible to her, Hannah, and Ada', () => {
     const sees = (viewer: Viewer) => seesBid(viewer, { contractorId: carla.contractorId }, kitchen('open'));
     expect([hannah, hugo, carla, cyrus, ada].filter(sees)).toEqual([hannah, carla, ada]);
   });
 
-  test('knows no other parties', () => {
+  test('has no other parties', () => {
     for (const actor of ['awardee', 'parties', 'contractor', 'admin'] as const) {
       for (const viewer of [hannah, carla, ada]) expect(may(actor, viewer)).toBe(false);
     }

@@ -47,7 +47,7 @@ const STALE = {
   details: { expectedVersion: 3, version: 1 },
 };
 
-describe('what is done to the kitchen', () => {
+describe('an operation on the kitchen', () => {
   const draft = { viewer: hannah, job: kitchen('draft'), isEmailDisputed: false, availableTokens: 15 };
   const open = { ...draft, job: kitchen('open') };
   const byCarla = {
@@ -164,7 +164,7 @@ describe('what is done to the kitchen', () => {
     expect(answerTo(jobDenial(key, facts))).toEqual(answer);
   });
 
-  test('a policy whose fact was not read fails, and neither allows nor refuses the call', () => {
+  test('a policy fails if its fact was not read, and neither allows nor refuses the call', () => {
     const { isEmailDisputed: _, ...unknown } = draft;
     expect(() => jobDenial('publish', unknown)).toThrow('The fact isEmailDisputed was not read.');
   });
@@ -175,16 +175,16 @@ describe('what is done to the kitchen', () => {
     ['cancel', 'homeowner', []],
     ['checkIn', 'contractor', ['ownBids', 'isOwnerSuspended']],
     ['reachDecision', 'admin', []],
-  ])('%s by a %s asks for %j', (key, role, facts) => {
+  ])('%s by a %s uses %j', (key, role, facts) => {
     expect(factsForPolicies(key, role)).toEqual(facts);
   });
 
-  test('a bid without a stake does not ask for the balance', () => {
+  test("a bid without a stake doesn't need the balance", () => {
     expect(factsForPolicies('submitBid', 'contractor')).toContain('availableTokens');
     expect(factsForPolicies('submitBid', 'contractor', { isPlain: true })).not.toContain('availableTokens');
   });
 
-  test('what a contractor can do depends on nothing of a homeowner, and the reverse', () => {
+  test('what a contractor can do depends on no facts of a homeowner, and vice versa', () => {
     expect(factsForAvailableActions('homeowner')).toEqual([
       'isEmailDisputed',
       'availableTokens',
@@ -201,7 +201,7 @@ describe('what is done to the kitchen', () => {
     expect(factsForAvailableActions('admin')).toEqual([]);
   });
 
-  test('an edit is asked for its caller and its version, and not for the state', () => {
+  test('an edit depends on its caller and its version, and not on the state', () => {
     const inReview = { ...draft, job: kitchen('in_review') };
     expect(answerTo(editDenial(inReview))).toBeUndefined();
     expect(answerTo(editDenial({ ...inReview, viewer: hugo }))).toEqual(ONLY_THE_OWNER);
@@ -217,7 +217,7 @@ describe('what is done to the kitchen', () => {
   });
 });
 
-describe('what is done to the bid of Carla', () => {
+describe("an operation on Carla's bid", () => {
   const ONLY_THE_BIDDER = { ...ONLY_THE_OWNER, message: 'Only the contractor who made the bid may do this.' };
   const wrongState = (message: string, fromState: BidState, allowedOperations: string[]) => ({
     code: 'INVALID_TRANSITION',

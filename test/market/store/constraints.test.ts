@@ -334,7 +334,7 @@ describe('the database refuses', () => {
   });
 });
 
-it('the same rows are taken where nothing is wrong with them', async () => {
+it('the same rows are accepted if nothing is wrong with them', async () => {
   const sound: Attempt[] = [
     (tx) => bid(tx, {}),
     (tx) => hold(tx, {}),
@@ -350,7 +350,7 @@ it('the same rows are taken where nothing is wrong with them', async () => {
 });
 
 /** Every check and every unique index has an attempt against it. */
-it('every check and every rule of uniqueness on jobs, bids, holds, tokens and events has its attempt', async () => {
+it('every check and every unique constraint on jobs, bids, holds, tokens, and events has its attempt', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
       'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
@@ -364,7 +364,7 @@ it('every check and every rule of uniqueness on jobs, bids, holds, tokens and ev
   expect(untried).toEqual([]);
 });
 
-it('keeps every column of an event but its position, which is given later', async () => {
+it('keeps every column of an event except its position, which is set later', async () => {
   const free = await app.sql`
     select a.attname as name from pg_attribute a join pg_trigger t on t.tgrelid = a.attrelid
     where t.tgname = 'events_are_append_only' and a.attnum > 0 and not a.attisdropped and not a.attnum = any(t.tgattr)`;

@@ -29,7 +29,7 @@ async function write(on: Db): Promise<Id<'event'>> {
   return id;
 }
 
-it('is what was written in the transaction and in its savepoints, and nothing of what was undone', async () => {
+it('include what was written in the transaction and its savepoints, and nothing that was undone', async () => {
   await db.inTransaction(async (tx) => {
     const beganAt = Date.now();
     expect(await RECORDED_EFFECTS.since(tx, beganAt)).toEqual({ charges: [], stakes: [], events: [] });
@@ -46,7 +46,7 @@ it('is what was written in the transaction and in its savepoints, and nothing of
   });
 });
 
-it('is nothing that others have committed meanwhile, before or after its own first write', async () => {
+it('include nothing that others have committed in the meantime, before or after its own first write', async () => {
   await db.inTransaction(async (tx) => {
     const beganAt = Date.now();
     await write(db);

@@ -31,7 +31,7 @@ const tidyAll = () =>
     throw error;
   });
 
-it('throws away what has run out, and nothing that still counts', async () => {
+it('deletes what has expired, and nothing that still counts', async () => {
   const [ivy, kim] = [await homeowner(app, 'Ivy'), await homeowner(app, 'Kim')];
   for (const { token } of [ivy, kim]) {
     await app.rest('POST', '/v1/jobs', {
@@ -51,7 +51,7 @@ it('throws away what has run out, and nothing that still counts', async () => {
   expect((await app.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);
 });
 
-it('knows a stolen refresh token as long as its session lasts, however long ago it was used', async () => {
+it('recognizes a stolen refresh token as long as its session lasts, however long ago it was used', async () => {
   const { email, password } = await homeowner(app, 'Nell');
   const { body: stolen } = await app.rest('POST', '/v1/auth/login', { body: { email, password } });
   const refresh = (refresh_token: string) => app.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
@@ -63,7 +63,7 @@ it('knows a stolen refresh token as long as its session lasts, however long ago 
   expect((await refresh(own.refresh_token)).body.details.reason).toBe('session_ended');
 });
 
-it('throws away API keys a week after they were revoked or have expired, and keeps those that work', async () => {
+it('deletes API keys a week after they were revoked or have expired, and keeps active ones', async () => {
   const lena = await homeowner(app, 'Lena');
   const keys = [await programOf(app, lena), await programOf(app, lena), await programOf(app, lena)];
   const { body } = await app.rest('GET', '/v1/api-keys', { token: lena.token });
@@ -78,7 +78,7 @@ it('throws away API keys a week after they were revoked or have expired, and kee
   expect((await app.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });
 
-it('throws away what was sent to webhooks after a month, and what was sent to deleted ones', async () => {
+it('deletes webhook deliveries after a month, and those of deleted endpoints', async () => {
   const mia = await homeowner(app, 'Mia');
   const made = async (): Promise<string> => {
     const body = { url: 'https://hooks.example.com' };
@@ -108,14 +108,14 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   expect(left[0]).toEqual({ deliveries: 1, attempts: 1, tasks: 1, endpoints: 1 });
 });
 
-it('throws away mails after a month', async () => {
+it('deletes emails after a month', async () => {
   const [mary, max] = [await homeowner(app, 'Mary'), await homeowner(app, 'Max')];
   await sql`update mails set created_at = now() - interval '31 days' where user_id = ${mary.userId}`;
   expect(await tidyAll()).toEqual({ ...NOTHING, mails: 1 });
   expect(await sql`select from mails where user_id = ${max.userId}`).toHaveLength(1);
 });
 
-it('throws away all that has run out, however much it is', async () => {
+it('deletes everything that has expired, however much it is', async () => {
   const nora = await homeowner(app, 'Nora');
   await sql`insert into idempotency_records (user_id, operation, key, input_seal, answer, created_at)
     select ${nora.userId}, 'createJob', n::text, '', '', now() - interval '2 days' from generate_series(1, 12000) n`;
@@ -148,7 +148,7 @@ const EACH = [
   'dropMails',
 ];
 
-it('throws away the rest where one kind of rows cannot be deleted, and says which', async () => {
+it("deletes the rest if one kind of row can't be deleted, and says which", async () => {
   const db = emptyDatabase('dropTokens');
   const failed: string[] = [];
   await tidy(db, (kind, error) => failed.push(`${kind}: ${String(error)}`));
@@ -158,7 +158,7 @@ it('throws away the rest where one kind of rows cannot be deleted, and says whic
 
 afterEach(() => void vi.useRealTimers());
 
-it('begins soon after the start, and goes on every hour until it is closed', async () => {
+it('starts soon after startup, and continues every hour until it is closed', async () => {
   vi.useFakeTimers();
   const db = emptyDatabase('none');
   const housekeeping = startCleanup(db, () => {});

@@ -253,7 +253,7 @@ function asked(dice: Dice): Asked {
   };
 }
 
-describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
+describe.each(VIEWERS)('%s finds', (who, viewer, sees) => {
   const dice = diceOf(SEED + VIEWERS.findIndex(([other]) => other === who));
   const all = async ({ where, text, order }: Asked) =>
     (
@@ -271,7 +271,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
     isCapped: length > EXACT_SEARCH_TOTAL_MAX,
   });
 
-  it('is what a look at every job finds, on any page, with its total', async () => {
+  it('what a check of every job finds, on any page, with its total', async () => {
     for (let time = 0; time < 30; time += 1) {
       const question = asked(dice);
       const expected = await all(question);
@@ -288,7 +288,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
     }
   });
 
-  it.each(['forwards', 'backwards'])('is the same from cursor to cursor %s, each once and in order', async (way) => {
+  it.each(['forwards', 'backwards'])('the same from cursor to cursor %s, each once and in order', async (way) => {
     const isBackward = way === 'backwards';
     for (let time = 0; time < 5; time += 1) {
       const question = asked(dice);
@@ -340,7 +340,7 @@ describe('a search', () => {
     expect(await indexesRead(filter, 20)).toEqual(indexes);
   });
 
-  it('of the open jobs reads no job that was awarded, however many of these hold the text', async () => {
+  it('of the open jobs reads no job that was awarded, however many of these have the text', async () => {
     const filter = { search: 'blizzard' };
     const [, contractor] = VIEWERS.at(-1)!;
     const { rows, total } = await listJobs(db, contractor, filter, { size: 20, withTotal: true });
@@ -349,12 +349,12 @@ describe('a search', () => {
     expect(await indexesRead(filter, 20, contractor)).toEqual(indexes);
   });
 
-  it('looks for the first page once, and counts what it has found', async () => {
+  it('searches for the first page once, and counts what it has found', async () => {
     await listJobs(db, admin, { search: 'roof' }, { size: 20, withTotal: true });
     expect(sent?.text.match(/with sample as/g)).toHaveLength(1);
   });
 
-  it('that the newest jobs promised more of than there is gives the scan up, and finds the oldest', async () => {
+  it('that finds fewer matches than the newest jobs promised abandons the scan, and finds the oldest', async () => {
     const filter = { search: 'chimney' };
     const { rows, total } = await listJobs(db, admin, filter, { size: 3 });
     expect([rows.map(({ description }) => description), (await total()).count]).toEqual([

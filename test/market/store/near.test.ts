@@ -38,7 +38,7 @@ async function near(zipCode: string, withinMiles: number): Promise<string[]> {
   return data.jobs.nodes.map(({ id }: { id: string }) => id);
 }
 
-it('Carl finds the jobs in towns near him, wherever in town they are, and none that are far', async () => {
+it('Carl finds the jobs in towns near him, wherever in town they are, and none that are far away', async () => {
   const inTown = await openJob({ ...AUSTIN, zip_code: '78701' });
   const sameTownOtherCode = await openJob({ ...AUSTIN, zip_code: '78759' });
   const withoutCode = await openJob(AUSTIN);
@@ -48,14 +48,14 @@ it('Carl finds the jobs in towns near him, wherever in town they are, and none t
   expect(await near('60601', 30)).toEqual([farAway]);
 });
 
-it('the distance tells the town and nothing of the address: every job of a town is equally far', async () => {
+it('the distance reveals the town but not the address: every job in a town is equally far', async () => {
   await Promise.all([openJob({ ...AUSTIN, zip_code: '78701' }), openJob({ ...AUSTIN, zip_code: '78759' })]);
   const towns =
     await app.sql`select distinct town::text from job_search s join jobs j on j.id = s.job_id where j.city = 'Austin'`;
   expect(towns.length).toBe(1);
 });
 
-it('nearness is found by its index, not by looking at every job', async () => {
+it('nearness is found with its index, not by checking every job', async () => {
   await app.sql`insert into jobs (id, homeowner_id, title, description, status, category, urgency, address_line1,
     city, state)
     select 'job_' || lpad(n::text, 27, '0'), (select id from homeowners limit 1), 'A job', 'Far away', 'open', 'x',
@@ -71,7 +71,7 @@ it('nearness is found by its index, not by looking at every job', async () => {
   expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('open_job_search_town');
 });
 
-it('a postal code that nobody knows is refused, and so is a distance beyond reason', async () => {
+it('an unknown ZIP code is refused, and so is an unreasonable distance', async () => {
   for (const [variables, field] of [
     [{ zipCode: '00000', withinMiles: 10 }, 'near.zipCode'],
     [{ zipCode: '78701', withinMiles: 501 }, 'near.withinMiles'],

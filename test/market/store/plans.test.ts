@@ -60,7 +60,7 @@ async function scans(statements: readonly Sent[]): Promise<string[]> {
 }
 
 describe('the plans', () => {
-  it('are of a market that is sound', async () => {
+  it('are from a consistent market', async () => {
     expect(await checkDatabase(sql)).toEqual([]);
   });
 
@@ -68,11 +68,11 @@ describe('the plans', () => {
     expect(await scans(await listener.listen(QUERIES.filter(({ mayScan }) => !mayScan)))).toEqual([]);
   });
 
-  it('read none backwards from end to end', async () => {
+  it('read no table backward from end to end', async () => {
     expect(await scans(await listener.listen(BACKWARD_QUERIES.filter(({ mayScan }) => !mayScan)))).toEqual([]);
   });
 
-  it('are made once and for all of what is read most, and not anew at every call', async () => {
+  it('of the most frequent reads are created once, and not on every call', async () => {
     const MOST = [
       'open jobs',
       'open jobs, everything nested',
@@ -92,7 +92,7 @@ describe('the plans', () => {
     expect(anew).toEqual([]);
   });
 
-  it('begin at the position that a nested list is read from, for each of its parents', async () => {
+  it('start at the position that a nested list is read from, for each of its parents', async () => {
     const BEGINS = { bids: /ROW\(guaranteed_view, created_at, id\) </, events: /sequence >/ };
     const sent = await listener.listen(QUERIES.filter(({ name }) => name.endsWith(NESTED_FROM_MIDDLE)));
     const pages = Object.entries(BEGINS).flatMap(([table, begins]) => {
@@ -111,7 +111,7 @@ describe('the plans', () => {
     }
   });
 
-  it('would be seen to do so if an index went missing', async () => {
+  it('would be detected if an index were missing', async () => {
     const statements = await listener.listen(
       QUERIES.filter(({ name }) => name === 'token transfers' || name === 'admin searches for a word that is rare'),
     );
@@ -126,7 +126,7 @@ describe('the plans', () => {
   });
 });
 
-describe('the plans of what leads to more than the job', () => {
+describe('the plans of reads beyond the job', () => {
   const ownJob = async (state: string) => {
     const homeowner = seededId('hmw', busyHomeowner(market));
     const [own] = await sql.unsafe<{ job: string; bid: string }[]>(

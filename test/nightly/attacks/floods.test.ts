@@ -53,7 +53,7 @@ const slowhttptest = (url: string, connections: number, seconds: number, args: r
   ...args.map((one) => (one.startsWith('/') ? url + one : one)),
 ];
 
-describe('in small', () => {
+describe('on a small scale', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await openTestApp({ BCRYPT_COST: '7', RATE_LIMITS: 'off' });
@@ -62,7 +62,7 @@ describe('in small', () => {
 
   let real: Promise<number>;
 
-  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After', async () => {
+  it("of six hundred simultaneous logins, those over the queue's limit get a 503 and Retry-After", async () => {
     const hanna = await homeowner(app, 'Hanna');
     const guess = (i: number) =>
       app.rest('POST', '/v1/auth/login', {
@@ -84,7 +84,7 @@ describe('in small', () => {
       expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
   });
 
-  it('a real log-in among them succeeds, if it waits as Retry-After says', async () => {
+  it('a real login among them succeeds if it waits as Retry-After says', async () => {
     expect(await real).toBeGreaterThan(0);
   });
 
@@ -165,7 +165,7 @@ describe.runIf(LONG)('at length', () => {
   });
 
   it(
-    'under two hundred log-ins a second as many reads are answered in time, and a real log-in succeeds',
+    'under two hundred logins a second, as many reads are served in time, and a real login succeeds',
     () =>
       withServer({ behindProxy: false }, async ({ url, hanna: { email, password } }, read) => {
         const flooded: number[] = [];

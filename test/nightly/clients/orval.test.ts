@@ -11,5 +11,5 @@ afterAll(() => app.close());
 const make = (client: 'fetch' | 'zod') =>
   ['orval', '--input', './openapi.json', '--client', client, '--output', `stories/orval/${client}.ts`] as const;
 
-it('a client generated from the OpenAPI document goes through both stories of a job: orval, with its zod schemas', () =>
+it('a client generated from the OpenAPI document completes both stories of a job: orval, with its zod schemas', () =>
   expectStories(app, { folder: import.meta.dirname, name: 'orval', commands: [make('fetch'), make('zod')] }));

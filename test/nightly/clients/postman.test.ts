@@ -8,7 +8,7 @@ import { openapi } from '../../../src/rest/openapi/openapi.js';
 import type { Json } from '../../story/answer.js';
 import { packagesOf } from '../../setup/packages.js';
 
-it('is imported whole, with the address of a server, bodies and tokens', async () => {
+it('imports the whole collection, with a server address, bodies, and tokens', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'postman-'));
   try {
     const [source, target] = [join(folder, 'openapi.json'), join(folder, 'collection.json')];

@@ -44,7 +44,7 @@ async function listening({ stdout, stderr }: ChildProcess): Promise<string> {
   });
 }
 
-it('finds nothing to say of both stories of a job', () =>
+it('has no objections to both stories of a job', () =>
   expectStories(
     app,
     {
@@ -55,7 +55,7 @@ it('finds nothing to say of both stories of a job', () =>
     proxyUrl,
   ));
 
-it('says of a request that breaks the document what breaks it', async () => {
+it('says what is wrong with an invalid request', async () => {
   const response = await fetch(`${proxyUrl}/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

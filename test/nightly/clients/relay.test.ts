@@ -45,7 +45,7 @@ async function run(program: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-it('a Relay client shows a homeowner’s pages', async () => {
+it("a Relay client shows a homeowner's pages", async () => {
   await run('relay-compiler', 'relay.config.json');
   await run('tsc', '--project', '.');
   const olive = await homeowner(app, 'Olive');
@@ -69,6 +69,6 @@ it('a Relay client shows a homeowner’s pages', async () => {
   expect([before, after]).toEqual([{ available: 10 }, { available: 5 }]);
 });
 
-it('graphql-eslint finds nothing against Relay in the schema', async () => {
+it("graphql-eslint finds no violation of Relay's rules in the schema", async () => {
   expect(await run('eslint', 'api.graphql')).toBe('');
 });

@@ -29,7 +29,7 @@ const isWatchdog = (command: string) => command.includes('read _');
 const isPostmaster = (command: string) => /bin\/postgres -D/.test(command);
 
 describe('an embedded Postgres', () => {
-  test('puts its socket into a private folder elsewhere when the path would be too long for one', async () => {
+  test('puts its socket into a private folder elsewhere if the path would be too long for one', async () => {
     const { connection, stop } = await startHere(join(newFolder(), 'long'.repeat(30), 'and, with a comma'));
     expect(connection.host.startsWith(root)).toBe(false);
     expect(statSync(connection.host).mode & 0o777).toBe(0o700);
@@ -38,7 +38,7 @@ describe('an embedded Postgres', () => {
     expect(existsSync(connection.host)).toBe(false);
   });
 
-  test('survives Ctrl-C in the terminal, which is for its server to decide about', async () => {
+  test('survives Ctrl-C in the terminal, which is up to its server', async () => {
     const server = startProcess(usedFolder());
     const query = ask(await connectionOf(server), 'select pg_sleep(0.5)::text as slept');
     await server.kill('SIGINT');
@@ -46,7 +46,7 @@ describe('an embedded Postgres', () => {
     await server.stop();
   });
 
-  test.skipIf(!isRoot)('runs for an ordinary user as for root', async () => {
+  test.skipIf(!isRoot)('runs for an ordinary user like for root', async () => {
     const folder = newFolder();
     mkdirSync(folder);
     chownSync(folder, NOBODY, NOBODY);
@@ -78,7 +78,7 @@ describe('an embedded Postgres', () => {
 });
 
 describe('after kill -9 of the server', () => {
-  test('its Postgres ends by itself, and what was committed is there at the next start', async () => {
+  test('its Postgres ends on its own, and what was committed is there at the next start', async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
     await server.kill('SIGKILL');
@@ -86,14 +86,14 @@ describe('after kill -9 of the server', () => {
     await expectRecovery(folder);
   });
 
-  test('the next start does not wait for the old Postgres to be gone by itself', async () => {
+  test("the next start doesn't wait for the old Postgres to end on its own", async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
     await server.kill('SIGKILL');
     await expectRecovery(folder);
   });
 
-  test('a Postgres that lived on as an orphan, busy with a query, makes room for the next', async () => {
+  test('an orphaned Postgres that is busy with a query makes room for the next', async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
     const query = ask(await connectionOf(server), 'select pg_sleep(600)').catch((error: Error) => error.message);
@@ -106,7 +106,7 @@ describe('after kill -9 of the server', () => {
     expect(await query).toMatch(/terminating connection|CONNECTION_CLOSED/);
   });
 
-  test('files of a Postgres killed with it do not bar the next', async () => {
+  test("the files of a Postgres that was killed with it don't block the next", async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
     // It would start its Postgres again before it is killed itself.
@@ -118,7 +118,7 @@ describe('after kill -9 of the server', () => {
     await expectRecovery(folder);
   });
 
-  test('nor does a backend that has outlived its postmaster and is still busy', async () => {
+  test('neither does a backend that has outlived its postmaster and is still busy', async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
     // Computes without a pause, so that it does not notice that its postmaster is gone.
@@ -134,7 +134,7 @@ describe('after kill -9 of the server', () => {
     expect(await query).toMatch(/statement timeout|CONNECTION_CLOSED/);
   });
 
-  test('a cluster half made does not brick the folder, whenever the kill came', async () => {
+  test("a half-created cluster doesn't brick the folder, whenever the kill came", async () => {
     for (let round = 0; round < 6; round += 1) {
       const folder = newFolder();
       const server = startProcess(folder);
@@ -151,7 +151,7 @@ describe('after kill -9 of the server', () => {
     }
   });
 
-  test('a stranger process that by now bears the number of the old Postgres is left in peace', async () => {
+  test("an unrelated process that now has the old Postgres's process ID is left alone", async () => {
     const folder = usedFolder();
     const { uid, gid } = statSync(join(folder, 'postgres'));
     const stranger = spawn('sleep', ['60'], { uid, gid });
@@ -167,7 +167,7 @@ describe('after kill -9 of the server', () => {
 });
 
 describe('two servers on one folder', () => {
-  test('a command finds the database of a running server, and none where no server runs', async () => {
+  test("a command finds a running server's database, and none if no server runs", async () => {
     const folder = newFolder();
     expect(findRunningPostgres(folder)).toBeUndefined();
     const server = startProcess(folder);
@@ -179,7 +179,7 @@ describe('two servers on one folder', () => {
   });
 
   test.each(['a new folder', "a dead server's lock", 'a lock that a power cut emptied'])(
-    'of eight that race for %s exactly one starts, and the others name it',
+    'of eight that race for %s, exactly one starts, and the others name it',
     async (what) => {
       const folder = what === 'a new folder' ? newFolder() : usedFolder();
       if (what !== 'a new folder') {
@@ -209,7 +209,7 @@ describe('a Postgres that dies while its server lives', () => {
   const again = (connection: Parameters<typeof ask>[0], statement: string) =>
     vi.waitFor(() => ask(connection, statement), { timeout: 100_000, interval: 2 });
 
-  test('is started again each time, with all that was committed, and its server logs it', async () => {
+  test('is restarted each time, with everything that was committed, and its server logs it', async () => {
     const folder = usedFolder();
     const messages: string[] = [];
     // What dying backends say besides is not of interest here.
@@ -234,7 +234,7 @@ describe('a Postgres that dies while its server lives', () => {
     expect(processesOf(folder)).toEqual([]);
   });
 
-  test.each([0, 60, 200])('leaves nothing behind if it is to stop %i ms later', async (ms) => {
+  test.each([0, 60, 200])('leaves nothing behind if it is told to stop %i ms later', async (ms) => {
     const folder = usedFolder();
     const server = await startHere(folder);
     process.kill(postmasterOf(folder), 'SIGKILL');

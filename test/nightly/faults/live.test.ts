@@ -43,7 +43,7 @@ afterAll(async () => {
   project?.remove();
 });
 
-it('everybody hears of everything once and in order, whatever is killed', { timeout: 900_000 }, async () => {
+it('everybody gets every event once and in order, whatever is killed', { timeout: 900_000 }, async () => {
   postgres = await durablePostgres();
   await postgres.start();
   project = clone();

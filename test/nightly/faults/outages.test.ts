@@ -95,7 +95,7 @@ const read = async (url: string, path: string, token: string): Promise<{ status:
   return { status: response.status, body: await response.json() };
 };
 
-it('a pool taken by others’ locks: all are refused, and then each succeeds once', async () => {
+it("a pool blocked by others' locks: all calls are refused, and then each succeeds once", async () => {
   const database = await anOwnDatabase();
   const { call, url } = await callsOf(
     await startServer(project, environment(database.url, { DATABASE_POOL_SIZE: '3' })).url,
@@ -123,7 +123,7 @@ it('a pool taken by others’ locks: all are refused, and then each succeeds onc
   expect(await checkDatabase(database.sql)).toEqual([]);
 });
 
-it('a deadlock that the server loses is tried again, and the effect is there once', async () => {
+it('a deadlock that the server loses is retried, and the effect happens once', async () => {
   const database = await anOwnDatabase();
   const { call, owner } = await callsOf(await startServer(project, environment(database.url)).url);
   const job: string = (await call('create', undefined, DRAFT, 'draft')).data?.id;
@@ -251,7 +251,7 @@ needs('faketime').it(
   },
 );
 
-it('a server that is stopped while its database answers nothing ends, and does not wait for it', async () => {
+it("a server that is stopped while its database doesn't respond ends, and doesn't wait for it", async () => {
   const database = await durablePostgres();
   closing.push(() => database.remove());
   await database.start();
@@ -265,7 +265,7 @@ it('a server that is stopped while its database answers nothing ends, and does n
   expect(performance.now() - began).toBeLessThan(45_000);
 });
 
-it('four servers that meet an empty database bring it up to date once, and all are ready', async () => {
+it('four servers that start on an empty database migrate it once, and all are ready', async () => {
   const database = await anOwnDatabase();
   const urls = await Promise.all(Array.from({ length: 4 }, () => startServer(project, environment(database.url)).url));
   expect(await Promise.all(urls.map(async (url) => (await fetch(`${url}/readyz`)).status))).toEqual([
@@ -281,7 +281,7 @@ it('four servers that meet an empty database bring it up to date once, and all a
 });
 
 it(
-  `SIGTERM under load, ${TERM_ROUNDS} times: no connection is reset, and what was answered is there`,
+  `SIGTERM under load, ${TERM_ROUNDS} times: no connection is reset, and every acknowledged write is there`,
   { timeout: 300_000 + TERM_ROUNDS * 30_000 },
   async () => {
     const database = await anOwnDatabase();
@@ -310,7 +310,7 @@ it(
   },
 );
 
-it('SIGTERM while commits wait for a standby that is away: the server ends, and each call is there once', async () => {
+it('SIGTERM while commits wait for an unreachable standby: the server ends, and each call is there once', async () => {
   const postgres = await durablePostgres();
   closing.push(() => postgres.remove());
   await postgres.start();

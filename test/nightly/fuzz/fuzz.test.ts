@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 it(
-  `${REQUESTS} generated requests meet no fault, no inside and no hang`,
+  `${REQUESTS} generated requests cause no fault, no leak, and no hang`,
   async () => {
     const began = Date.now();
     const memorySocket = join(project.folder, 'memory.sock');

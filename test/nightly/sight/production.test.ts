@@ -37,7 +37,7 @@ function run(command: string): { status: number | null; output: string } {
   return { status, output: `${stdout}${stderr}` };
 }
 
-it('is made by the commands that are written there, and serves; a shorter one says which they are', async () => {
+it('is created by the documented commands, and serves; a shorter installation names them', async () => {
   for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
   const [, commands = ''] = /^cd "\$RELEASE" && (npm ci .+)$/m.exec(operating) ?? [];
   const alone = run('npm ci --omit=dev --omit=optional');
@@ -57,7 +57,7 @@ it('is made by the commands that are written there, and serves; a shorter one sa
   await database.drop();
 });
 
-it('lists what a release contains by `npm run sbom`', () => {
+it("lists a release's contents with `npm run sbom`", () => {
   const { status, stdout } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: PROJECT, encoding: 'utf8' });
   expect(status).toBe(0);
   const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] };

@@ -15,7 +15,7 @@ const LONG = named(
 const oldSpace = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 
-test('next to nothing of an answer stays in old space', async () => {
+test('next to nothing of a response stays in old space', async () => {
   // What compilers make of the driver's code hides it, now and then.
   setFlagsFromString('--no-opt');
   const database = await freshDatabase();

@@ -13,7 +13,7 @@ afterAll(() => app.close());
 
 const logIn = (body: unknown) => app.rest('POST', '/v1/auth/login', { body });
 
-it('a log-in takes as long for an unknown email as for a wrong password', { retry: 2 }, async () => {
+it('a login takes as long for an unknown email as for a wrong password', { retry: 2 }, async () => {
   const took = { known: [] as number[], unknown: [] as number[] };
   for (let i = 0; i < 220; i += 1) {
     // Which of the two comes first alternates as well.
@@ -27,7 +27,7 @@ it('a log-in takes as long for an unknown email as for a wrong password', { retr
   expect(Math.abs(median(took.known) / median(took.unknown) - 1)).toBeLessThan(0.1);
 });
 
-it('a link for a new password takes as long to ask for with an account as without', { retry: 2 }, async () => {
+it('requesting a reset link takes as long with an account as without', { retry: 2 }, async () => {
   const took = { known: [] as number[], unknown: [] as number[] };
   const ask = (email: string) => app.rest('POST', '/v1/auth/password-reset', { body: { email } });
   for (let i = 0; i < 1_020; i += 1) {

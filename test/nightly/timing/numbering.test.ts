@@ -35,7 +35,7 @@ async function startLeader(): Promise<ChildProcess> {
   return leader;
 }
 
-it('a leader that is killed is replaced within a second', async () => {
+it('a killed leader is replaced within a second', async () => {
   const leader = await startLeader();
   const { body } = await callRest(app, 'create', { by: people.owner, body: DRAFT });
   const positionNow = async () => {

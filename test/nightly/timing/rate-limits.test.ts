@@ -43,12 +43,12 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-it('no longer where Redis cannot be reached from the start', async () => {
+it("no longer if Redis can't be reached from the start", async () => {
   const rates = await openOn('/nowhere/at/all');
   expect(await msOf(() => passed(100, () => rates.take(FIVE, 'ann')))).toBeLessThan(100);
 });
 
-it('a window of a second lasts a second by the clock of Redis, and refused calls do not prolong it', async () => {
+it("a window of a second lasts a second by Redis's clock, and refused calls don't prolong it", async () => {
   const rates = await openOn(server.socket);
   const brief = { name: 'brief', max: 3, windowSeconds: 1 };
   let refused = 0;
@@ -61,7 +61,7 @@ it('a window of a second lasts a second by the clock of Redis, and refused calls
   expect(ms).toBeLessThan(1_500);
 });
 
-it('hardly longer while Redis is killed and started again', async () => {
+it('hardly longer while Redis is killed and restarted', async () => {
   const rates = await openOn(server.socket, 30_000);
   const waits = await watching(rates, async () => {
     await server.kill();
@@ -72,7 +72,7 @@ it('hardly longer while Redis is killed and started again', async () => {
   expect(Math.max(...waits)).toBeLessThan(250);
 });
 
-it('until a time-out for a Redis that does not answer, and then not at all', async () => {
+it("until a timeout for a Redis that doesn't respond, and then not at all", async () => {
   const rates = await openOn(server.socket, 150);
   server.freeze();
   expect(await msOf(() => passed(1_000, () => rates.take(FIVE, 'frozen')))).toBeLessThan(300);
@@ -81,7 +81,7 @@ it('until a time-out for a Redis that does not answer, and then not at all', asy
   server.thaw();
 });
 
-it('a million identities of one minute fit into a heap of 512 MB', async () => {
+it('a million identities in one minute fit into a heap of 512 MB', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--max-old-space-size=512',
     '--import=tsx',

@@ -30,10 +30,13 @@ it.each<(typeof ATTACKS)[number]>(ATTACKS)('%s', async (_name, query, _limits, b
   expect(ms).toBeLessThan(50);
 });
 
-it.each(WRONG_VARIABLES)('variables that are wrong by %s, of a document that is known or new', async (what, input) => {
-  const ask = (query: string) => app.graphql(query, { token: hanna.token, variables: { input } });
-  for (const query of [UPDATE, `${UPDATE} # ${what}`]) expect(await quickestCpuMs(() => ask(query))).toBeLessThan(50);
-});
+it.each(WRONG_VARIABLES)(
+  'variables that are wrong because of %s, in a known or a new document',
+  async (what, input) => {
+    const ask = (query: string) => app.graphql(query, { token: hanna.token, variables: { input } });
+    for (const query of [UPDATE, `${UPDATE} # ${what}`]) expect(await quickestCpuMs(() => ask(query))).toBeLessThan(50);
+  },
+);
 
 it('failures in every node of many lists, far down in a document', async () => {
   const ms = await quickestCpuMs(() => app.graphql(FAILING_EVERYWHERE, { token: hanna.token }));

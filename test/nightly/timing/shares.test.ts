@@ -6,7 +6,7 @@ import { createQuota, NO_EVENTS } from '../../../src/platform/quotas/quota.js';
 setFlagsFromString('--expose-gc');
 const collectGarbage = (): unknown => runInNewContext('gc()');
 
-it('a share keeps nothing of fifty thousand users who hold nothing any more', () => {
+it('a quota keeps nothing about fifty thousand users who no longer hold anything', () => {
   const limits = { of: 'requests', perUser: 1, perAddress: 2 } as const;
   const share = createQuota({ name: 'requests', limits, events: NO_EVENTS });
   const bytesHeld = () => {

@@ -59,7 +59,7 @@ function dripping(all: readonly RawConnection[], drop: string): NodeJS.Timeout {
   }, 50);
 }
 
-describe('a slow client loses its connection, and others go on', () => {
+describe('a slow client loses its connection, and others continue: slow', () => {
   it('with the head of a request', async () => {
     const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {
@@ -72,7 +72,7 @@ describe('a slow client loses its connection, and others go on', () => {
     }, url);
   });
 
-  it('with saying anything at all', async () => {
+  it('with sending anything at all', async () => {
     const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {
       const silent = await Promise.all(Array.from({ length: 100 }, () => connection(url)));
@@ -80,7 +80,7 @@ describe('a slow client loses its connection, and others go on', () => {
     }, url);
   });
 
-  it('with a body, be it a byte at a time', async () => {
+  it('with a body, even a byte at a time', async () => {
     const { url } = await app.another({ headMs: 400, requestMs: 800 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => connection(url)));
@@ -93,7 +93,7 @@ describe('a slow client loses its connection, and others go on', () => {
     }, url);
   });
 
-  it('with taking an answer, while a quick one gets the whole of it', async () => {
+  it('with reading a response, while a fast client gets all of it', async () => {
     const { url } = await app.another({ stalledMs: 300 });
     const readWhole = async () =>
       (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
@@ -136,7 +136,7 @@ describe('idle connections', () => {
     return one;
   };
 
-  it('two thousand of them disturb nobody, and each is still good', async () => {
+  it('two thousand of them disturb nobody, and each still works', async () => {
     await unnoticed(async () => {
       const idle = await atOnce(Array.from({ length: 2_000 }), (_, at) => served(app.url, at), 100);
       for (const one of idle) one.send(head('GET', '/healthz'));

@@ -33,21 +33,21 @@ const REFUSED: [what: string, key: OperationKey, body: object, fields: string[]]
   ['dates and a long title', 'update', { ...DATES, title: 'A'.repeat(201) }, [...Object.keys(DATES).sort(), 'title']],
 ];
 
-describe.each(APIS)('by %s', (api) => {
+describe.each(APIS)('contradicting fields in %s', (api) => {
   test.each(REFUSED)('%s are all named', async (_, key, body, fields) => {
     const { id } = await givenJob(app, 'draft', people);
     const { status, code, fields: named } = await outcomeOf(app, api, key, { by: people.owner, job: id, body });
     expect([status, code, named]).toEqual([400, 'VALIDATION_FAILED', fields]);
   });
 
-  test('they come before the look at the job, and behind the role', async () => {
+  test('are checked before the job is read and after the role', async () => {
     const asked = { job: newId('job'), body: BUDGETS };
     const found = async (who: keyof People) =>
       (await outcomeOf(app, api, 'update', { ...asked, by: people[who] })).code;
     expect([await found('owner'), await found('stranger')]).toEqual(['VALIDATION_FAILED', 'FORBIDDEN']);
   });
 
-  test('one of the two alone is held against the job', async () => {
+  test('are compared with the stored job if only one of them is sent', async () => {
     const { id } = await givenJob(app, 'draft', people);
     const edit = (body: object) => outcomeOf(app, api, 'update', { by: people.owner, job: id, body });
     expect((await edit({ budget_min: 10, budget_max: 20 })).ok).toBe(true);

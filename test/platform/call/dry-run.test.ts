@@ -69,7 +69,7 @@ const begun = (at = app) => at.statements().filter((text) => text === 'begin').l
 const codesOf = ({ errors }: GraphqlAnswer) => errors?.map(({ extensions }) => extensions.code);
 const logInOf = ({ email, password }: { email: string; password: string }) => ({ email, password });
 
-describe('no transaction begins', () => {
+describe('no transaction starts', () => {
   /** A document's plan is made at its first call, and kept. */
   const TIMES = 4;
 
@@ -107,7 +107,7 @@ describe('no transaction begins', () => {
     expect(begun(at())).toBe(0);
   });
 
-  it('for a bad Idempotency-Key', async () => {
+  it('for a malformed Idempotency-Key', async () => {
     begun();
     const headers = { ...DRY, 'idempotency-key': 'x'.repeat(256) };
     expect(codesOf(await app.graphql(CREATE, { token: people.owner.token, headers }))).toEqual(['VALIDATION_FAILED']);
@@ -115,7 +115,7 @@ describe('no transaction begins', () => {
     expect(begun()).toBe(0);
   });
 
-  it('for what only reads, which says all the same that nothing was kept', async () => {
+  it('for a request that only reads, whose response still says that nothing was kept', async () => {
     const { token } = people.owner;
     begun();
     for (let time = 0; time < TIMES; time += 1) {
@@ -133,25 +133,28 @@ describe('no transaction begins', () => {
     expect(begun()).toBe(0);
   });
 
-  it.each(['1', 'yes', '', 'constructor'])('by a Dry-Run of another value, “%s”, which is refused', async (value) => {
-    const { token } = people.owner;
-    const headers = { 'dry-run': value };
-    const [before] = await app.sql`select count(*)::int as jobs from jobs`;
-    const byRest = await app.rest('POST', '/v1/jobs', { token, headers, body: { title: 'A', description: 'B' } });
-    expect([byRest.status, byRest.body.error]).toEqual([400, 'Dry-Run takes true or false.']);
-    const byGraphql = await app.graphql(CREATE, { token, headers });
-    expect(byGraphql.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
-    expect((await app.sql`select count(*)::int as jobs from jobs`)[0]).toEqual(before);
-  });
+  it.each(['1', 'yes', '', 'constructor'])(
+    'for a Dry-Run header with the value “%s”, which is rejected',
+    async (value) => {
+      const { token } = people.owner;
+      const headers = { 'dry-run': value };
+      const [before] = await app.sql`select count(*)::int as jobs from jobs`;
+      const byRest = await app.rest('POST', '/v1/jobs', { token, headers, body: { title: 'A', description: 'B' } });
+      expect([byRest.status, byRest.body.error]).toEqual([400, 'Dry-Run takes true or false.']);
+      const byGraphql = await app.graphql(CREATE, { token, headers });
+      expect(byGraphql.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+      expect((await app.sql`select count(*)::int as jobs from jobs`)[0]).toEqual(before);
+    },
+  );
 
-  it('where Dry-Run is not true, and then nothing says that it was obeyed', async () => {
+  it("if Dry-Run isn't true, and the response doesn't claim a dry run", async () => {
     const real = await app.graphql(CREATE, { token: people.owner.token, headers: { 'dry-run': 'false' } });
     expect([real.headers.get('dry-run'), real.extensions.dryRun]).toEqual([null, undefined]);
     expect(await app.sql`select 1 from jobs where id = ${real.data.createJob.job.id}`).toHaveLength(1);
   });
 });
 
-describe('the transaction of a dry run', () => {
+describe("a dry run's transaction", () => {
   const PUBLISH_AND_CANCEL = `mutation ($id: ID!) {
     publishJob(id: $id) { job {
       status bids { totalCount } timeline { nodes { type } } homeowner { user { email } } availableActions { action
@@ -160,7 +163,7 @@ describe('the transaction of a dry run', () => {
     cancelJob(id: $id) { job { status timeline(first: 3) { totalCount } } }
   }`;
 
-  it('is one for all mutations of a request, begins after the session check, and holds all that is read', async () => {
+  it('covers all mutations of a request, starts after the session check, and serves all reads', async () => {
     const { id } = await givenJob(app, 'draft', people);
     app.services.live.activeSessions.forgetAll();
     app.statements();
@@ -179,7 +182,7 @@ describe('the transaction of a dry run', () => {
     expect(events.map(({ type }) => type)).toEqual(['job.created']);
   });
 
-  it('is over when the answer has come, and leaves no lock behind', async () => {
+  it('is over when the response has arrived, and leaves no lock behind', async () => {
     const { id } = await givenJob(app, 'draft', people);
     await app.graphql(PUBLISH_AND_CANCEL, { token: people.owner.token, headers: DRY, variables: { id } });
     await app.rest('POST', `/v1/jobs/${id}/publish`, { token: people.owner.token, headers: DRY });
@@ -187,7 +190,7 @@ describe('the transaction of a dry run', () => {
     expect((await app.rest('POST', `/v1/jobs/${id}/publish`, { token: people.owner.token })).status).toBe(200);
   });
 
-  it('says of what it cannot read within an answer that it took too long', async () => {
+  it("reports a timeout for what it can't read in time", async () => {
     const update = 'updateProfile(input: { user: { firstName: "Carl" } })';
     // From its second mutation on it waits for locks but a moment.
     const query = `mutation { first: ${update} { viewer { id } } second: ${update} { viewer {
@@ -207,7 +210,7 @@ describe('the transaction of a dry run', () => {
     }
   });
 
-  it('keeps what came before a refusal in the effects, and nothing of what was refused', async () => {
+  it('keeps the effects from before a refusal and none of what was refused', async () => {
     const { id } = await givenJob(app, 'draft', people);
     const twice =
       'mutation ($id: ID!) { first: publishJob(id: $id) { tokensCharged } second: publishJob(id: $id) { ' +
@@ -218,7 +221,7 @@ describe('the transaction of a dry run', () => {
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })).body.status).toBe('draft');
   });
 
-  it('waits for no lock after its first mutation: locks in opposite orders hold nobody up', async () => {
+  it('waits for no lock after its first mutation: locks in opposite orders hold up nobody', async () => {
     const jobs = [await givenJob(app, 'open', people), await givenJob(app, 'open', people)].map(({ id }) => id);
     const { token } = people.owner;
     const inOrder = (ids: readonly string[]) =>
@@ -243,7 +246,7 @@ describe('the transaction of a dry run', () => {
     expect(deadlocks).toBe(0);
   });
 
-  it('needs no second connection: on a server that has one, twelve at once are all answered', async () => {
+  it('needs no second connection: a server with one connection serves twelve at the same time', async () => {
     const { id } = await givenJob(app, 'draft', people);
     const { token } = people.owner;
     const ask = (at: number) =>
@@ -260,12 +263,12 @@ describe('the transaction of a dry run', () => {
   });
 });
 
-describe('what opens or ends a session', () => {
+describe('opening or ending a session', () => {
   const signUp = (email: string) => ({ email, password: 'a good password', firstName: 'S', lastName: 'U' });
   const expectNotEchoed = ({ headers, extensions }: GraphqlAnswer) =>
     expect([headers.get('dry-run'), extensions?.dryRun]).toEqual([null, undefined]);
 
-  it('happens for real and does not say otherwise, from a document’s first call to its fourth', async () => {
+  it("happens for real in a dry run and says so, from a document's first call to its fourth", async () => {
     const SIGN_UP =
       'mutation ($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) { token refreshToken } }';
     for (let time = 0; time < 4; time += 1) {
@@ -290,7 +293,7 @@ describe('what opens or ends a session', () => {
     }
   });
 
-  it('does not either through REST', async () => {
+  it('happens for real through REST too', async () => {
     const { email, password } = people.owner;
     const session = await app.rest('POST', '/v1/auth/login', { headers: DRY, body: { email, password } });
     expect([session.status, session.headers.get('dry-run'), session.headers.get('dry-run-effects')]).toEqual([
@@ -309,7 +312,7 @@ describe('what opens or ends a session', () => {
     ['a log-out in a fragment', 'logOut', `mutation { ${JOB} ...F } fragment F on Mutation { logOut { sessionId } }`],
     ['slow work after a job', 'changePassword', `mutation { ${JOB} ${PASSWORD} }`],
     ['slow work twice', 'changePassword', `mutation { a: ${PASSWORD} b: ${PASSWORD} }`],
-  ])('is refused among other mutations before any of them runs: %s', async (_what, name, query) => {
+  ])('is rejected among other mutations before any of them runs: %s', async (_what, name, query) => {
     app.statements();
     for (let time = 0; time < 3; time += 1) {
       const variables = { logIn: logInOf(people.owner) };
@@ -326,7 +329,7 @@ describe('what opens or ends a session', () => {
     expect(app.statements()).toEqual([]);
   });
 
-  it('may be sent with __typename, which is no mutation, and for real with other mutations', async () => {
+  it("may be combined with __typename, which isn't a mutation, and with other mutations outside a dry run", async () => {
     const variables = { logIn: logInOf(people.owner) };
     const alone = await app.graphql(`mutation ($logIn: LogInInput!) { __typename ${LOG_IN} }`, {
       headers: DRY,
@@ -341,7 +344,7 @@ describe('what opens or ends a session', () => {
   });
 });
 
-describe('what answers a secret', () => {
+describe('an operation that returns a secret', () => {
   const ENDPOINT = { url: 'https://hooks.example.com/dry' };
   const WEBHOOK = 'webhookEndpoint { id } secret';
   let webhookId: string;
@@ -354,7 +357,7 @@ describe('what answers a secret', () => {
     ['createApiKey', '/api-keys', { name: 'Dry' }, '(input: { name: "Dry" }) { secret }'],
     ['createWebhookEndpoint', '/webhooks', ENDPOINT, `(input: { url: "${ENDPOINT.url}" }) { ${WEBHOOK} }`],
     ['rotateWebhookSecret', '/webhooks/{id}/rotate-secret', undefined, `(id: "{id}") { ${WEBHOOK} }`],
-  ])('has no dry run, and changes nothing: %s', async (name, path, body, rest) => {
+  ])('has no dry run and changes nothing: %s', async (name, path, body, rest) => {
     const { token } = people.owner;
     const named = (text: string) => text.replace('{id}', webhookId);
     const before = await secretsOf(people.owner.userId);
@@ -406,7 +409,7 @@ describe('slow work is done while no transaction is open:', () => {
     return () => void vi.restoreAllMocks();
   });
 
-  it('the postal codes are loaded, with a key and in a dry run', () => {
+  it('ZIP codes are loaded, with a key and in a dry run', () => {
     expect(locationsSeen).toEqual([0]);
   });
 
@@ -423,7 +426,7 @@ describe('slow work is done while no transaction is open:', () => {
     ).toBe(200);
   });
 
-  it('and with a key, once: an answer is given again, and another input refused, without a hash', async () => {
+  it('with a key, once: a repeated call gets the same result, and another input is refused, without hashing', async () => {
     const penny = await homeowner(app, 'Penny');
     const call = { token: penny.token, headers: { 'idempotency-key': 'a new password' } };
     seen = [];
@@ -442,7 +445,7 @@ describe('slow work is done while no transaction is open:', () => {
     expect(seen).toEqual([0, 0]);
   });
 
-  it('eight calls at once with one key change it once: the others are told to wait, or get its answer', async () => {
+  it('eight concurrent calls with one key change it once: the others are told to wait or get its result', async () => {
     const penny = await homeowner(app, 'Penny');
     const call = { token: penny.token, headers: { 'idempotency-key': 'eight' }, body };
     const answers = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/v1/me/password', call)));
@@ -459,7 +462,7 @@ describe('slow work is done while no transaction is open:', () => {
     ).toBe(200);
   });
 
-  it('a call that finds the password changed by another with its key gets that answer', async () => {
+  it("a call whose password was changed by another call with its key gets that call's result", async () => {
     const penny = await homeowner(app, 'Penny');
     const call = { token: penny.token, headers: { 'idempotency-key': 'a moment later' }, body };
     const { passwords } = app.services;
@@ -478,7 +481,7 @@ describe('slow work is done while no transaction is open:', () => {
 });
 
 describe('the effects of an award that rejects 110 bids', () => {
-  it('are counted in the header, which has no room for them, and are all in the body of GraphQL', async () => {
+  it("are counted in the header, which has no room for them, and are complete in GraphQL's body", async () => {
     const { id, bids } = await givenJob(app, 'open', people);
     await atOnce(Array.from({ length: 109 }), async () => {
       const { token } = await contractor(app, 'Carl');

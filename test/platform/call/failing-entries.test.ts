@@ -20,7 +20,7 @@ afterAll(() => app.close());
 
 const REFUSED_EVERYWHERE = '{ jobs { nodes { awardedBid { job { id } } bids(first: 0) { totalCount } } } }';
 
-test('a page of which every entry is refused, and one of them later, leaves no rejection unhandled', async () => {
+test('a page whose entries are all refused, one of them later, leaves no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);

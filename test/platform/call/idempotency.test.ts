@@ -39,8 +39,8 @@ async function draft(): Promise<string> {
 
 const keyed = (key: string) => ({ token: hanna.token, headers: { 'idempotency-key': key } });
 
-describe('Hanna, who calls with an Idempotency-Key', () => {
-  it('gets the first answer again, byte for byte, and one job', async () => {
+describe('Hanna, who sends an Idempotency-Key,', () => {
+  it('gets the first response again, byte for byte, and one job', async () => {
     const before = await sql`select count(*)::int as n from jobs`;
     const first = await app.rest('POST', '/v1/jobs', { ...keyed('one-job'), body: DRAFT });
     const second = await app.rest('POST', '/v1/jobs', { ...keyed('one-job'), body: DRAFT });
@@ -62,7 +62,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect(charged[0]?.n).toBe(1);
   });
 
-  it('may select more of the answer when the call is repeated', async () => {
+  it('may select more fields when she repeats the call', async () => {
     const id = await draft();
     const publish = (selection: string) =>
       app.graphql(`mutation { publishJob(id: "${id}") { job { ${selection} } } }`, keyed(`select ${id}`));
@@ -78,13 +78,13 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     });
   });
 
-  it('is told that a key was used for another input', async () => {
+  it('is told that the key was used with another input', async () => {
     await app.rest('POST', '/v1/jobs', { ...keyed('reused'), body: DRAFT });
     const other = await app.rest('POST', '/v1/jobs', { ...keyed('reused'), body: { ...DRAFT, title: 'Another sink' } });
     expect([other.status, other.body.details.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('may use a key anew after a day, for whatever she likes, and is given that answer again', async () => {
+  it('may reuse a key for anything after a day, and then gets that result again', async () => {
     const create = (title: string) =>
       app.rest('POST', '/v1/jobs', { ...keyed('yesterday'), body: { ...DRAFT, title } });
     const first = await create('Fix the sink');
@@ -115,7 +115,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect(his.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  it('makes one job of fifty calls at once: the others are told to wait, or get its answer', async () => {
+  it('creates one job with fifty concurrent calls: the others are told to wait or get its result', async () => {
     const create = (_: unknown, i: number) =>
       app.rest('POST', '/v1/jobs', { ...keyed('fifty'), body: DRAFT, from: i % 2 });
     const answers = await Promise.all(Array.from({ length: 50 }, create));
@@ -128,7 +128,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     ).toBe(true);
   });
 
-  it('can try a refused call again: nothing of it was kept', async () => {
+  it('can retry a refused call, because nothing of it was kept', async () => {
     const id = await draft();
     await app.rest('PUT', `/v1/jobs/${id}`, { token: hanna.token, body: { category: null } });
     const refused = await app.rest('POST', `/v1/jobs/${id}/publish`, keyed(`late ${id}`));
@@ -138,7 +138,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect(published.status).toBe(200);
   });
 
-  it('gets the same from GraphQL, where one request with a key carries one mutation', async () => {
+  it('gets the same from GraphQL, where a request with a key has one mutation', async () => {
     const call = { ...keyed('by graphql'), variables: { input: { title: 'A roof', description: 'It leaks.' } } };
     const mutation = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id createdAt } } }';
     const first = await app.graphql(mutation, call);
@@ -154,7 +154,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect(two.status).toBe(400);
   });
 
-  it.each(['', 'x'.repeat(256), 'naïve'])('is refused the key %j', async (key) => {
+  it.each(['', 'x'.repeat(256), 'naïve'])("can't use the key %j", async (key) => {
     const answer = await app.rest('POST', '/v1/jobs', {
       token: hanna.token,
       headers: { 'idempotency-key': key },
@@ -163,7 +163,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect([answer.status, answer.body.details?.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it('logs in anew each time, whatever the key: no token is ever stored', async () => {
+  it('gets a new login each time, whatever the key, because tokens are never stored', async () => {
     const body = { email: hanna.email, password: hanna.password };
     const first = await app.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
     const second = await app.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
@@ -177,7 +177,7 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
 describe('A dry run', () => {
   const dry = () => ({ token: hanna.token, headers: { 'dry-run': 'true' } });
 
-  it('answers as the real call would, tells the charge and the event, and keeps nothing', async () => {
+  it('responds like the real call, reports the charge and the event, and keeps nothing', async () => {
     const id = await draft();
     const before = await app.rest('GET', '/v1/tokens', { token: hanna.token });
     const tried = await app.rest('POST', `/v1/jobs/${id}/publish`, dry());
@@ -202,7 +202,7 @@ describe('A dry run', () => {
     expect(events.map(({ type }) => type)).toEqual(['job.created']);
   });
 
-  it('refuses as the real call would', async () => {
+  it('refuses like the real call', async () => {
     const id = await draft();
     await app.rest('PUT', `/v1/jobs/${id}`, { token: hanna.token, body: { urgency: null } });
     const tried = await app.rest('POST', `/v1/jobs/${id}/publish`, dry());
@@ -213,7 +213,7 @@ describe('A dry run', () => {
     ]);
   });
 
-  it('shows a poor contractor that the stake is too high, and what there is', async () => {
+  it('tells a poor contractor that the stake is too high, and the balance', async () => {
     const id = await draft();
     await app.rest('POST', `/v1/jobs/${id}/publish`, { token: hanna.token });
     const carl = await contractor(app, 'Carl');
@@ -231,7 +231,7 @@ describe('A dry run', () => {
     expect(tried.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 5, available: 3 });
   });
 
-  it('shows a poor homeowner that publishing costs more than there is, alone and with a key', async () => {
+  it('tells a poor homeowner that publishing costs more than the balance, with and without a key', async () => {
     const poor = await homeowner(app, 'Percy');
     const created = await app.rest('POST', '/v1/jobs', { token: poor.token, body: { ...DRAFT, urgency: 'priority' } });
     for (const headers of [{ 'dry-run': 'true' }, { 'idempotency-key': 'too much' }, {}]) {
@@ -248,7 +248,7 @@ describe('A dry run', () => {
     });
   });
 
-  it('of an award shows what would happen to every bid; with a key it is made once', async () => {
+  it('of an award shows what would happen to every bid, and with a key is made once', async () => {
     const id = await draft();
     await app.rest('POST', `/v1/jobs/${id}/publish`, { token: hanna.token });
     const bids = [];
@@ -284,7 +284,7 @@ describe('A dry run', () => {
     expect(await statesOf()).toEqual(['rejected released', 'accepted active']);
   });
 
-  it('by GraphQL reads nested parts as they would be, and two mutations build on one another', async () => {
+  it('in GraphQL reads nested parts as they would be, and lets two mutations build on each other', async () => {
     const id = await draft();
     const tried = await app.graphql(
       `mutation ($id: ID!) { publishJob(id: $id) { job { status timeline { nodes { type } } } tokensCharged } ` +
@@ -304,7 +304,7 @@ describe('A dry run', () => {
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: hanna.token })).body.status).toBe('draft');
   });
 
-  it('does not undo a log-in', async () => {
+  it("doesn't undo a login", async () => {
     const body = { email: hanna.email, password: hanna.password };
     const session = await app.rest('POST', '/v1/auth/login', { headers: { 'dry-run': 'true' }, body });
     expect((await app.rest('GET', '/v1/me', { token: session.body.token })).status).toBe(200);

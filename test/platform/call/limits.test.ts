@@ -39,8 +39,8 @@ const statuses = async (calls: readonly Promise<Answer<Json> | GraphqlAnswer>[])
   (await Promise.all(calls)).map(statusOf);
 const count = (all: readonly number[], status: number) => all.filter((one) => one === status).length;
 
-describe('log-ins', () => {
-  it('of one account from one address pass ten times a minute, through both APIs together', async () => {
+describe('logins', () => {
+  it('to one account from one address are limited to ten a minute, through both APIs together', async () => {
     const app = await open();
     const hanna = await homeowner(app, 'Hanna');
     const calls = Array.from({ length: 12 }, (_, i) =>
@@ -55,13 +55,13 @@ describe('log-ins', () => {
     expect((await restLogIn(app, 'someone.else@example.test', 'wrong')).status).toBe(401);
   });
 
-  it('of an unknown email are limited just as those of a known one', async () => {
+  it('with an unknown email are limited like those with a known one', async () => {
     const app = await open({ LOG_IN_PER_ACCOUNT_AND_ADDRESS: 3 });
     const all = await statuses(Array.from({ length: 5 }, () => restLogIn(app, 'nobody@example.test', 'wrong')));
     expect([count(all, 401), count(all, 429)]).toEqual([3, 2]);
   });
 
-  it('from one address are limited, whomever they are for and in whatever shape', async () => {
+  it('from one address are limited, whoever they are for and however they are sent', async () => {
     const app = await open({ LOG_IN_PER_ADDRESS: 6 });
     const all = await statuses([
       ...Array.from({ length: 4 }, (_, i) => restLogIn(app, `nobody.${i}@example.test`, 'wrong')),
@@ -72,7 +72,7 @@ describe('log-ins', () => {
     expect(byRest(await app.rest('POST', '/v1/auth/login', { body: '{', ...from('192.0.2.1') }))).toEqual(LIMITED);
   });
 
-  it('count an IPv6 /64 as one address, and believe only the proxy’s own word for it', async () => {
+  it("count an IPv6 /64 as one address, and trust only the proxy's entry for it", async () => {
     const app = await open({ LOG_IN_PER_ADDRESS: 4 });
     const all = await statuses(
       Array.from({ length: 6 }, (_, i) =>
@@ -83,7 +83,7 @@ describe('log-ins', () => {
     expect((await restLogIn(app, 'nobody@example.test', 'wrong', '2001:db8:0:1::1')).status).toBe(401);
   });
 
-  it('that fail are counted for the account over all addresses, unknown emails included', async () => {
+  it('that fail are counted per account over all addresses, including unknown emails', async () => {
     const app = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 5 });
     const hanna = await homeowner(app, 'Hanna');
     let address = 0;
@@ -98,7 +98,7 @@ describe('log-ins', () => {
     expect(byRest(await restLogIn(app, hanna.email, hanna.password, next()))).toEqual(LIMITED);
   });
 
-  it('are not the way around it: guesses at the current password count as failures too', async () => {
+  it("can't be guessed around: guesses at the current password also count as failures", async () => {
     const app = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 3 });
     const hanna = await homeowner(app, 'Hanna');
     const change = (current_password: string) =>
@@ -111,7 +111,7 @@ describe('log-ins', () => {
     expect(byRest(await restLogIn(app, hanna.email, hanna.password))).toEqual(LIMITED);
   });
 
-  it('count no failure where a password was shed unread, be it for a log-in or a new password', async () => {
+  it("count no failure if a password wasn't checked for lack of capacity, at a login or a password change", async () => {
     const app = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 2, LOG_IN_PER_ACCOUNT_AND_ADDRESS: 2 });
     const { email, password, token } = await homeowner(app, 'Hanna');
     const change = () =>
@@ -126,8 +126,8 @@ describe('log-ins', () => {
   });
 });
 
-describe('sign-ups and refreshes', () => {
-  it('of one address are limited through both APIs together', async () => {
+describe('signups and refreshes', () => {
+  it('from one address are limited through both APIs together', async () => {
     const app = await open({ SIGN_UP: 4 });
     const SIGN_UP = 'mutation ($input: SignUpContractorInput!) { signUpContractor(input: $input) { token } }';
     const all = await statuses(
@@ -167,7 +167,7 @@ describe('sign-ups and refreshes', () => {
 describe('reads and writes', () => {
   const reader = async (app: TestApp): Promise<Person> => contractor(app, 'Carl');
 
-  it('of one person draw on one budget through both APIs, and an alias counts like a request', async () => {
+  it('by one person share a budget over both APIs, and an alias counts like a request', async () => {
     const app = await open({ READ: 6 });
     const carl = await reader(app); // whose arrival reads once
     const twice = await app.graphql(
@@ -189,7 +189,7 @@ describe('reads and writes', () => {
     expect((await app.rest('GET', '/v1/me', { token: (await reader(app)).token })).status).toBe(200);
   });
 
-  it('say in headers what is left, and when to come back', async () => {
+  it('report in headers what is left and when to retry', async () => {
     const app = await open({ READ: 3, WRITE: 0 });
     const carl = await reader(app);
     const read = await app.rest('GET', '/v1/tokens', { token: carl.token });
@@ -213,15 +213,15 @@ describe('reads and writes', () => {
     expect(byGraph.errors?.[0]?.extensions.retryAfter).toBe(Number(byGraph.headers.get('retry-after')));
   });
 
-  it('at no limit configured say nothing and refuse nothing', async () => {
+  it('report and refuse nothing if no limit is configured', async () => {
     const app = await open({ READ: 0 }, { RATE_LIMITS: 'off' });
     const carl = await reader(app);
     expect((await app.rest('GET', '/v1/tokens', { token: carl.token })).status).toBe(200);
   });
 });
 
-describe('tokens that hold nothing', () => {
-  it('are counted against the address, forged access tokens and unknown refresh tokens together', async () => {
+describe('invalid tokens', () => {
+  it('count against the address, forged access tokens and unknown refresh tokens together', async () => {
     const app = await open({ INVALID_TOKEN: 4 });
     const hanna = await homeowner(app, 'Hanna');
     const forged = `${hanna.token.slice(0, -6)}aaaaaa`;
@@ -248,7 +248,7 @@ describe('tokens that hold nothing', () => {
 });
 
 describe('access tokens that have merely expired', () => {
-  it('draw on a budget of the address for themselves, and not on that of invalid ones', async () => {
+  it('consume their own budget of the address, not the budget for invalid ones', async () => {
     const app = await open({ INVALID_TOKEN: 2, EXPIRED_TOKEN: 4 });
     const hanna = await homeowner(app, 'Hanna');
     const expired = jwt.sign({ ...(jwt.decode(hanna.token) as object), exp: 1 }, JWT_SECRET, {
@@ -266,11 +266,11 @@ describe('access tokens that have merely expired', () => {
   });
 });
 
-describe('the configured numbers', () => {
+describe('the configured limits', () => {
   const names = Object.keys(BUDGETS) as BudgetName[];
   const maxOf = ({ budget }: Services) => Object.fromEntries(names.map((name) => [name, budget(name).max]));
 
-  it('are those of the reference, ten times as many for an address outside production', async () => {
+  it('match the documentation, times ten per address outside production', async () => {
     const { services } = await open();
     expect(maxOf(services)).toEqual({
       logInPerAccountAndAddress: 10,

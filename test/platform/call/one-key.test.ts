@@ -50,8 +50,8 @@ const BOTH_WAYS: readonly (readonly [Api, Api])[] = [
   ['GraphQL', 'REST'],
 ];
 
-describe.each(BOTH_WAYS)('what %s did is done, and %s answers it again:', (first, second) => {
-  it.each(OPERATION_KEYS)('%s, with the version that was read and without', async (key) => {
+describe.each(BOTH_WAYS)('a call made in %s and repeated in %s runs once:', (first, second) => {
+  it.each(OPERATION_KEYS)('%s, with and without the version that was read', async (key) => {
     const copies = await copiesOf(app, await givenHappyJob(app, key, people), 2);
     for (const [at, job] of copies.entries()) {
       const [row] = await app.sql<{ version: number }[]>`select version from jobs where id = ${job.id}`;
@@ -68,7 +68,7 @@ describe.each(BOTH_WAYS)('what %s did is done, and %s answers it again:', (first
     }
   });
 
-  it('one of a whole draft, whatever the order of its fields, and with null for what is not said', async () => {
+  it('for a whole draft, whatever the order of its fields, and with null for omitted ones', async () => {
     const body = {
       title: 'Fix the sink',
       description: 'It drips.',
@@ -89,7 +89,7 @@ describe.each(BOTH_WAYS)('what %s did is done, and %s answers it again:', (first
     });
   });
 
-  it('one of a bid that stakes nothing, which is said by false, by null or by silence', async () => {
+  it('for a bid that stakes nothing, expressed as false, null, or not at all', async () => {
     const { id: job } = await givenJob(app, 'open', people);
     const headers = newKey();
     const bid = (stake: object) => ({ by: people.stranger, job, headers, body: { amount: 5, ...stake } });
@@ -100,7 +100,7 @@ describe.each(BOTH_WAYS)('what %s did is done, and %s answers it again:', (first
   });
 });
 
-describe.each(BOTH_WAYS)('another input is refused, by %s and then %s:', (first, second) => {
+describe.each(BOTH_WAYS)('a key sent in %s is refused in %s with another input:', (first, second) => {
   const REUSED = { status: 422, replayed: false };
 
   async function expectApart(key: OperationKey, one: Asked, other: Asked): Promise<void> {
@@ -125,14 +125,14 @@ describe.each(BOTH_WAYS)('another input is refused, by %s and then %s:', (first,
     await expectApart('publish', { by: people.owner, job: job.id }, { by: people.owner, job: job.id, version: 1 });
   });
 
-  it('null, where it clears a field of the job that is left out otherwise', async () => {
+  it('null for a field that it clears and that was omitted before', async () => {
     const job = await givenJob(app, 'draft', people);
     const edit = (body: object): Asked => ({ by: people.owner, job: job.id, body });
     await expectApart('update', edit({ title: 'A roof' }), edit({ title: 'A roof', requirements: null }));
   });
 });
 
-describe('one’s own account', () => {
+describe("the caller's own account", () => {
   const PROFILE =
     'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { phone } } } }';
   const put = (headers: Record<string, string>, body: object) =>
@@ -140,7 +140,7 @@ describe('one’s own account', () => {
   const mutate = (headers: Record<string, string>, input: object) =>
     app.graphql(PROFILE, { token: people.owner.token, headers, variables: { input } });
 
-  it('is edited once through both APIs, where a part that is null is one that is left out', async () => {
+  it('is edited once through both APIs, where a null part equals an omitted one', async () => {
     const headers = newKey();
     expect((await mutate(headers, { user: { phone: '1', firstName: 'Olive' } })).errors).toBeUndefined();
     const again = await put(headers, {
@@ -154,7 +154,7 @@ describe('one’s own account', () => {
     ]);
   });
 
-  it('tells a field that null clears from one that is left out', async () => {
+  it('distinguishes a field that null clears from an omitted one', async () => {
     const headers = newKey();
     expect((await put(headers, { user: { first_name: 'Olive' } })).status).toBe(200);
     expect((await mutate(headers, { user: { firstName: 'Olive', phone: null } })).errors?.[0]?.extensions.code).toBe(
@@ -163,7 +163,7 @@ describe('one’s own account', () => {
   });
 });
 
-it('a bid is the same whether the address names its job or not, and another bid is not', async () => {
+it("a bid is the same whether or not the address names its job, and another bid isn't", async () => {
   const job: GivenJob = await givenJob(app, 'open', people);
   const headers = newKey();
   expect(await byGraphql('view', { by: people.owner, bid: job.bids.bidder ?? '', headers })).toMatchObject({

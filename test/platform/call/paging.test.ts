@@ -12,7 +12,7 @@ const position = fc.tuple(
 );
 
 describe('a cursor', () => {
-  it('leads back to the very position that it was made of', () => {
+  it('leads back to exactly the position it was created from', () => {
     fc.assert(
       fc.property(
         position,
@@ -21,7 +21,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('of any other list, or made up, is refused by name and in no other way', () => {
+  it('from another list, or made up, is always refused by name', () => {
     const anything = fc.oneof(
       fc.string(),
       fc.json(),
@@ -45,7 +45,7 @@ describe('a cursor', () => {
   });
 });
 
-it('a page by number passes over all pages before it', () => {
+it('a page by number skips all pages before it', () => {
   expect(pageRequest({}, SHAPE, {})).toEqual({ size: 20, offset: 0 });
   expect(pageRequest({ page: 3, perPage: 7 }, SHAPE, {})).toEqual({ size: 7, offset: 14 });
   expect(pageRequest({ first: 5 }, SHAPE, {}, 100)).toEqual({ size: 5, offset: 0 });

@@ -32,9 +32,9 @@ async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
   });
 }
 
-describe('requests under way', () => {
+describe('requests in progress', () => {
   it.each(['/v1/me', '/graphql', '/graphql/stream'])(
-    'beyond a share are refused so that a page can read it, which may ask in advance: %s',
+    'over a quota are refused in a way that a page can read, including with a preflight: %s',
     async (path) => {
       const { url } = await app.another({}, { requests: { perAddress: 0 } });
       const ask = (method: string, headers = {}) => fetch(url + path, { method, headers: { origin: APP, ...headers } });
@@ -49,7 +49,7 @@ describe('requests under way', () => {
     },
   );
 
-  it('beyond one user’s share are 429 through both APIs, and somebody else at that address is served', async () => {
+  it("over one user's quota get a 429 in both APIs, and another user at that address is served", async () => {
     await Promise.all([read(hanna), read(henry)]);
     const waiting: Promise<{ status: number }>[] = [];
     await whilePeopleAreLocked(async () => {
@@ -75,7 +75,7 @@ describe('requests under way', () => {
     expect(await app.metric('quota_refusals_total{quota="requests",bound="user"}')).toBe(2);
   });
 
-  it('beyond an address’ share are 429, but never for the operator nor for another address', async () => {
+  it("over an address's quota get a 429, but never for the operator or another address", async () => {
     const waiting: Promise<{ status: number }>[] = [];
     await whilePeopleAreLocked(async () => {
       waiting.push(read(hanna), read(hanna), read(hanna), read(henry), read(henry));
@@ -92,7 +92,7 @@ describe('requests under way', () => {
 });
 
 describe('the database', () => {
-  it('is waited for by so many calls of one address, and is there for others and the operator', async () => {
+  it('is waited for by a limited number of calls per address, and stays available to others and the operator', async () => {
     await Promise.all([read(hanna, 0), read(henry, 1)]);
     const waits = await app.metric('queue_wait_seconds_count{queue="databaseQueue"}');
     const waiting: Promise<{ status: number }>[] = [];
@@ -111,7 +111,7 @@ describe('the database', () => {
 });
 
 describe('searches', () => {
-  it('have one connection of five, so that those of many addresses leave the others to everybody', async () => {
+  it('have one connection in five, so those from many addresses leave the others to everybody', async () => {
     const waiting: Promise<{ status: number }>[] = [];
     await app.sql.begin(async (tx) => {
       await tx`lock table job_search in access exclusive mode`;
@@ -123,8 +123,8 @@ describe('searches', () => {
   });
 });
 
-describe('answers that are not taken', () => {
-  it('beyond a user’s share are cut, as are those that take too long; others stay open', async () => {
+describe('unread responses', () => {
+  it("over a user's quota are cut off, and so are those that take too long; others stay open", async () => {
     const { url, quotas } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const first = await openConnection(url, 3);
@@ -143,7 +143,7 @@ describe('answers that are not taken', () => {
     first.hangUp();
   });
 
-  it('beyond the whole server’s bound are cut, those of the address that holds the most', async () => {
+  it("over the whole server's limit are cut off, starting with the address that holds the most", async () => {
     const { url, quotas } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const open = async (from: number) => {

@@ -255,14 +255,14 @@ describe('REST refuses', () => {
     expect(byRest(await app.rest(method, path, { token: tokens[who], body, headers }))).toEqual(expected);
   });
 
-  it('and changes nothing by it', async () => {
+  it('and changes nothing', async () => {
     const [kept] = await open.sql`select count(*)::int as users, (select verified from contractors
         where id = ${contractorId}) as verified, (select count(*)::int from token_transfers) as transfers from users`;
     expect(kept).toEqual({ users: 3, verified: false, transfers: 2 });
   });
 });
 
-it('A session that is over draws on nobody’s budget', async () => {
+it("An ended session consumes nobody's budget", async () => {
   const narrow = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '1' }, { sameDatabaseAs: open });
   const step = (token: string | undefined) => narrow.rest('POST', CHECK_IN, { token, body: {} });
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -373,7 +373,7 @@ describe('GraphQL refuses', () => {
     expect(byGraphql(await app.graphql(query, { token: tokens[who] }))).toEqual(expected);
   });
 
-  it('one field, and answers the others', async () => {
+  it('one field, and returns the others', async () => {
     const { status, data, errors } = await open.graphql(
       '{ viewer { user { firstName } } contractor(id: "x") { id } users { totalCount } }',
       { token: tokens.contractor },

@@ -38,7 +38,7 @@ test('no more statements run than there are connections, a fifth of which is lef
   expect([db.queue.active, db.queue.waiting]).toEqual([0, 0]);
 });
 
-test('no statement waits behind one that takes long', async () => {
+test('no statement waits behind a slow one', async () => {
   await many(4);
   let isOver = false;
   const slow = db.send(SLOW, []).then(() => (isOver = true));
@@ -48,7 +48,7 @@ test('no statement waits behind one that takes long', async () => {
   await slow;
 });
 
-test('whoever waits in vain is told of the database where that answers nobody, else of the server', async () => {
+test("a caller that waits too long is told about the database if it doesn't respond, otherwise about the server", async () => {
   const settings = { poolSize: 2, queueTimeoutMs: 2_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
   const small = connect(database.connection, settings);
   const one = small.of({ address: 'one' });

@@ -19,7 +19,7 @@ describe('the Postgres driver', () => {
     expect(() => assertDriverIsPatched()).not.toThrow();
   });
 
-  test('a client that is closed between two attempts to connect makes no other', async () => {
+  test('makes no further attempt to connect after its client is closed between two attempts', async () => {
     const server = createServer((socket) => socket.destroy());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
@@ -36,7 +36,7 @@ describe('the Postgres driver', () => {
     server.close();
   });
 
-  test('keeps a bounded number of prepared statements on a connection, and prepares again what it closed', async () => {
+  test('keeps a bounded number of prepared statements per connection, and prepares again what it closed', async () => {
     const database = await freshDatabase();
     const sql = postgres({ ...database.connection, max: 1, fetch_types: false });
     const prepared = async () =>
@@ -84,7 +84,7 @@ describe('the Postgres driver', () => {
     await database.drop();
   });
 
-  test('is refused as npm publishes it, with the command that cures it', async () => {
+  test('is rejected as npm publishes it, with the command that fixes it', async () => {
     cpSync('node_modules/postgres', join(folder, 'node_modules/postgres'), { recursive: true });
     execFileSync('git', ['apply', '--reverse', join(process.cwd(), 'patches/postgres+3.4.9.patch')], {
       cwd: folder,
@@ -98,7 +98,7 @@ describe('the Postgres driver', () => {
     );
   });
 
-  test('an installation without what applies the patch ends with the commands for production', () => {
+  test('without the patch tool, ends an installation with the commands for production', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(process.cwd(), 'patches/apply.js')], {
       cwd: folder,
       encoding: 'utf8',

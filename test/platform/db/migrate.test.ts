@@ -42,7 +42,7 @@ const run = (settings: Parameters<typeof migrate>[1] = {}) =>
 const recorded = async () =>
   (await sql`select created_at::int as at from drizzle.__drizzle_migrations order by id`).map(({ at }) => at);
 
-it('a file that fails is named; those before it are kept, and the next run goes on from there', async () => {
+it('a file that fails is named; the files before it are kept, and the next run continues there', async () => {
   release(
     `${CREATE};--> statement-breakpoint\n${FILL}`,
     'delete from boats;--> statement-breakpoint\nselect 1 / 0',
@@ -62,7 +62,7 @@ const CONCURRENTLY = `-- Outside a transaction.
 drop index concurrently if exists boats_by_name;--> statement-breakpoint
 create unique index concurrently boats_by_name on boats (name)`;
 
-it('a file outside a transaction makes an index beside a writer, and is run again after it has failed', async () => {
+it('a file outside a transaction builds an index while rows are written, and runs again after a failure', async () => {
   release(CREATE, FILL, `insert into boats values (1001, 'boat 7')`, CONCURRENTLY);
   await expect(run()).rejects.toThrow('the migration m3 failed: could not create unique index "boats_by_name"');
   const state = async () =>
@@ -102,7 +102,7 @@ $$`,
   ]);
 });
 
-it('a table that somebody reads is not waited for: callers go on, and the file is run again', async () => {
+it("a migration doesn't wait long for a table that somebody reads: callers continue, and the file is retried", async () => {
   release(CREATE, FILL);
   await run();
   release(CREATE, FILL, 'alter table boats add column sail text');
@@ -125,7 +125,7 @@ it('a table that somebody reads is not waited for: callers go on, and the file i
   });
 });
 
-it('of three instances that begin at once one runs each file, and the others wait for it', async () => {
+it('of three instances that start together, one runs each file, and the others wait for it', async () => {
   release(CREATE, FILL, 'update boats set id = id + 1000');
   const holders: unknown[] = [];
   const ran = await Promise.all(Array.from({ length: 3 }, () => run({ onWait: (client) => holders.push(client) })));
@@ -135,7 +135,7 @@ it('of three instances that begin at once one runs each file, and the others wai
   expect(holders.length).toBeLessThanOrEqual(2);
 });
 
-it('whoever waits for another instance says for which, once, and stops when asked to', async () => {
+it('an instance that waits for another names it once, and stops when asked to', async () => {
   release(CREATE);
   const stopping = new AbortController();
   const holders: unknown[] = [];
@@ -154,7 +154,7 @@ it('whoever waits for another instance says for which, once, and stops when aske
   expect(await sql`select to_regclass('boats') as made`).toEqual([{ made: null }]);
 });
 
-it('an instance whose lock was lost runs no file that another has run meanwhile', async () => {
+it("an instance that lost its lock doesn't run a file that another has run in the meantime", async () => {
   const WAIT = `select pg_advisory_xact_lock(1)`;
   release(CREATE, FILL, `${WAIT};--> statement-breakpoint\nupdate boats set id = id + 1000`);
   let running: Promise<unknown>[] = [];
@@ -180,7 +180,7 @@ async function waitingFor(text: string): Promise<number> {
   return count;
 }
 
-it('the time-outs that the role has for calls do not end a migration', async () => {
+it("the role's timeouts for calls don't end a migration", async () => {
   const database = new URL(own.url).pathname.slice(1);
   for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
     await sql.unsafe(`alter role marketplace in database ${database} set ${name} = '1s'`);

@@ -24,7 +24,7 @@ async function listeners(): Promise<number> {
   return found.length;
 }
 
-it('also while its connection is still being made', async () => {
+it('closes even while its connection is still being opened', async () => {
   const handlers = { onNotification: () => {}, onListening: () => {} };
   // A connection takes some milliseconds: an end comes before it, during it and after it.
   for (let quarter = 0; quarter < 40; quarter += 1) {

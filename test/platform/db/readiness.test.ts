@@ -37,7 +37,7 @@ const said = () =>
     .filter(({ msg }) => / ready/.test(msg))
     .map(({ level, reason, msg }) => [level, reason ?? msg]);
 
-it('serves the schema of the release before, and none that is older', async () => {
+it("serves the previous release's schema, but no older one", async () => {
   const oldest = migrations().find(({ tag }) => tag === OLDEST_SERVED)!.when;
   await migratedUpTo(oldest);
   expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
@@ -49,7 +49,7 @@ it('serves the schema of the release before, and none that is older', async () =
   expect(said()).toEqual([['warn', reason]]);
 });
 
-it('serves a schema that is newer, until a migration takes away what this build uses', async () => {
+it('serves a newer schema, until a migration removes something that this build uses', async () => {
   await migratedUpTo(NEWEST + 1);
   expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
 
@@ -64,14 +64,14 @@ it('serves a schema that is newer, until a migration takes away what this build 
   ]);
 });
 
-it('is not ready on a database without any schema', async () => {
+it("isn't ready on a database without a schema", async () => {
   await app.sql`alter table drizzle.__drizzle_migrations rename to away`;
   const { status, body } = await app.rest('GET', '/readyz');
   await app.sql`alter table drizzle.away rename to __drizzle_migrations`;
   expect([status, body.status]).toEqual([503, 'the schema is older than this build needs: run npm run migrate']);
 });
 
-it('is ready while the database takes no more connections, and names a privilege that is missing', async () => {
+it('is ready while the database accepts no more connections, and names a missing privilege', async () => {
   await app.sql`create role narrow login connection limit 1`;
   const connection = { ...app.database.connection, username: 'narrow' };
   const unready = async () => {
@@ -91,7 +91,7 @@ it('is ready while the database takes no more connections, and names a privilege
   }
 });
 
-it('however many ask at the same time, the database is asked once or twice', async () => {
+it('queries the database once or twice, however many ask at the same time', async () => {
   const { probe, quotas } = app.services;
   const asked = vi.spyOn(probe, 'send');
   const asking = await app.sql.begin(async (tx) => {

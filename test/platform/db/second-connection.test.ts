@@ -31,18 +31,18 @@ beforeEach(() => {
   found = [];
 });
 
-it('a statement on the pool inside a transaction', async () => {
+it('reports a statement on the pool inside a transaction', async () => {
   await expect(db.inTransaction(() => ask(db))).rejects.toThrow(FOUND);
   expect(found).toEqual([FOUND]);
 });
 
-it('a transaction inside a transaction, and what a part of one asks for', async () => {
+it('reports a transaction inside a transaction, and what one of its parts asks for', async () => {
   await expect(db.inTransaction(() => db.inTransaction(ask))).rejects.toThrow(FOUND);
   await expect(db.inTransaction((tx) => tx.inTransaction(() => ask(db)))).rejects.toThrow(FOUND);
   expect(found).toEqual([FOUND, FOUND]);
 });
 
-it('not what is sent in the transaction, before it, after it, or by others meanwhile', async () => {
+it("doesn't report what is sent in the transaction, before it, after it, or by others in the meantime", async () => {
   await ask(db);
   await Promise.all([
     db.inTransaction(async (tx) => {
@@ -56,7 +56,7 @@ it('not what is sent in the transaction, before it, after it, or by others meanw
   expect(found).toEqual([]);
 });
 
-it('whatever a request asks for while a transaction of its own stays open', async () => {
+it('reports whatever a request asks for while its own transaction stays open', async () => {
   let begun = () => {};
   let finish = () => {};
   await db.asOneHolder(async () => {
@@ -76,7 +76,7 @@ it('whatever a request asks for while a transaction of its own stays open', asyn
   expect(found).toEqual([FOUND]);
 });
 
-it('nothing where nobody asked to know', async () => {
+it('reports nothing if nobody asked', async () => {
   // Of three connections one address may have two at once.
   const plain = connect(database.connection, { poolSize: 3 });
   expect(await plain.asOneHolder(() => plain.inTransaction(() => ask(plain)))).toEqual([{ one: 1 }]);

@@ -31,7 +31,7 @@ const WITHOUT = ['database.ts', 'transaction.ts'];
 const NAMES = /\b(?:statement|countedStatement|named)\(\s*'(\w+)'|\bname: '(\w+)'/g;
 const MADE = /(?<!function )\b(?:statement|countedStatement|pagedList|pagesOfMany(?:<[^(]*>)?)\(/g;
 
-it('each is named after what holds it, and no two of different files have one name', () => {
+it('each statement has the name of the constant that holds it, and no two in different files share a name', () => {
   const fileOf = new Map<string, string>();
   for (const path of files) {
     const file = basename(path);
@@ -48,12 +48,12 @@ it('each is named after what holds it, and no two of different files have one na
   expect(fileOf.size).toBeGreaterThan(100);
 });
 
-it('the name stands behind the first word, where pg_stat_statements keeps it', () => {
+it('the name comes after the first word, where pg_stat_statements keeps it', () => {
   expect(named('one', 'select 1').text).toBe('select /* one */ 1');
   expect(named('two', '\n  with x as (select 1)\n  select 2').text).toBe('with /* two */ x as (select 1)\n  select 2');
 });
 
-it('the database shows it while the statement runs', async () => {
+it('the database shows the name while the statement runs', async () => {
   const selectOwnText = statement(
     'selectOwnText',
     { text: sql<string>`query` },

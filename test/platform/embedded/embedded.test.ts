@@ -10,14 +10,14 @@ import { expectRecovery, givenServerWithRow, newFolder, startHere, usedFolder } 
 import { ask, processesOf, startProcess } from './processes.js';
 
 describe('an embedded Postgres', () => {
-  test('keeps its data from one start to the next, and leaves nothing running, locked or written', async () => {
+  test('keeps its data from one start to the next, and leaves nothing running, locked, or unsaved', async () => {
     const folder = newFolder();
     const server = await givenServerWithRow(folder);
     expect((await server.stop()).trim().split('\n')).toHaveLength(1);
     await expectRecovery(folder);
   });
 
-  test('listens on a private socket alone, syncs its data, and knows letters beyond ASCII', async () => {
+  test('listens only on a private socket, syncs its data, and knows letters beyond ASCII', async () => {
     const { connection, stop } = await startHere(usedFolder());
     await ask(connection, 'create extension pg_trgm');
     const [row] = await ask(
@@ -42,7 +42,7 @@ describe('an embedded Postgres', () => {
 });
 
 describe('a start that fails', () => {
-  test("repeats Postgres' own words", async () => {
+  test("repeats Postgres's own words", async () => {
     const folder = newFolder();
     await expect(startEmbeddedPostgres(folder, { settings: ['shared_buffers=plenty'] })).rejects.toThrow(
       /invalid value for parameter "shared_buffers": "plenty"/,
@@ -54,7 +54,7 @@ describe('a start that fails', () => {
     expect(processesOf(folder)).toEqual([]);
   });
 
-  test('says what to do when the optional package is missing', async () => {
+  test('says what to do if the optional package is missing', async () => {
     const project = newFolder();
     cpSync('src/platform/embedded', join(project, 'platform/embedded'), { recursive: true });
     // A folder above may hold packages too; this one hides theirs.
@@ -67,7 +67,7 @@ describe('a start that fails', () => {
 });
 
 describe('two servers on one folder', () => {
-  test('one process cannot start it twice either', async () => {
+  test("one process can't start it twice either", async () => {
     const folder = usedFolder();
     const server = await startHere(folder);
     await expect(startEmbeddedPostgres(folder)).rejects.toThrow(`process ${process.pid}`);
@@ -76,7 +76,7 @@ describe('two servers on one folder', () => {
 });
 
 describe('a Postgres that dies while its server lives', () => {
-  test('its complaints are passed on, but not what people sent', async () => {
+  test('has its errors logged, but not what people sent', async () => {
     const messages: string[] = [];
     const { connection } = await startHere(usedFolder(), { onMessage: (message) => messages.push(message) });
     await ask(connection, 'create table people (email text primary key)');

@@ -46,7 +46,7 @@ test.each<[from: string, to: string, days: number]>([
   expect(daysBetween(from, to)).toBe(days);
 });
 
-test('every day the calendar has is real, and days add up', () => {
+test('every day in the calendar is real, and days add up', () => {
   const day = fc
     .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T00:00:00Z'), noInvalidDate: true })
     .map((moment) => moment.toISOString().slice(0, 10));
@@ -59,7 +59,7 @@ test('every day the calendar has is real, and days add up', () => {
   );
 });
 
-test('a date that nobody has filled in is none', () => {
+test('a date that nobody has filled in is null', () => {
   expect(['', null, '2026-02-28'].map((day) => nullableDay.parse(day))).toEqual([null, null, '2026-02-28']);
   expect(nullableDay.safeParse('2026-02-30').success).toBe(false);
 });

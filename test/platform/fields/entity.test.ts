@@ -35,25 +35,25 @@ const fred = { id: 'usr_3MQ9v21sA0uS08YwvlPdPHE1hFT', name: 'Fred', phone: '512'
 describe('a friend', () => {
   const reads = (row: object) => FRIEND.schema.safeParse(row).success;
 
-  test('is read whole, or without what is not for the reader', () => {
+  test("is read whole, or without the fields that its reader can't see", () => {
     expect(reads(fred)).toBe(true);
     expect(reads({ ...fred, phone: null })).toBe(true);
   });
 
-  test('is no friend without a name, with a field besides, or under the identifier of a job', () => {
+  test("isn't valid without a name, with an extra field, or with a job's identifier", () => {
     expect(reads({ ...fred, name: null })).toBe(false);
     expect(reads({ ...fred, age: 5 })).toBe(false);
     expect(reads({ ...fred, id: 'job_3MQ9v21sA0uS08YwvlPdPHE1hFT' })).toBe(false);
     expect(id.description).toContain('`usr_`');
   });
 
-  test('has a name, which is not left out, and other fields that people write or do not', () => {
+  test("has a required name, and other fields that people write or don't", () => {
     expect(writtenFields(FRIEND)).toEqual(['name', 'phone', 'nickname']);
     expect(requiredFields(FRIEND)).toEqual(['name', 'phone']);
     expect(settledFields(FRIEND)).toEqual(['id', 'role']);
   });
 
-  test('as they read themselves has nothing to hide', () => {
+  test('has nothing to hide from itself', () => {
     const self = unredactedEntity(FRIEND);
     expect(self).toMatchObject({
       name: 'Friend',
@@ -64,18 +64,18 @@ describe('a friend', () => {
     expect(self.schema.safeParse({ ...fred, phone: null }).success).toBe(false);
   });
 
-  test('is known by the schema, as no other object is', () => {
+  test('is recognized by its schema, as no other object is', () => {
     expect(entityOf(FRIEND.schema)).toBe(FRIEND);
     expect(() => entityOf(z.strictObject({}))).toThrow('no entity');
   });
 });
 
-test('whoever reads about a field learns who else may read it', () => {
+test('the description of a field says who else may read it', () => {
   expect(descriptionOf(name)).toBe('The name, St. included.');
   expect(descriptionOf(phone)).toBe('The number, no. 5 for one; null for all but the friend.');
 });
 
-test('whoever writes a field learns that it is private, or what is said to writers alone', () => {
+test('the description for writers says that the field is private, or uses their own text', () => {
   expect(inputDescriptionOf(name)).toBe('The name, St. included.');
   expect(inputDescriptionOf(phone)).toBe('The number, no. 5 for one; private.');
   expect(inputDescriptionOf(nickname)).toBe('How to call them.');

@@ -65,8 +65,8 @@ const CHANGE = 'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }';
 describe.each([
   ['a read', READ],
   ['a refused change', CHANGE],
-])('of %s', (_name, document) => {
-  it('gets the same calls, whichever executor runs the document', async () => {
+])('a plugin with %s', (_name, document) => {
+  it('gets the same calls from either executor', async () => {
     const expected = await hearing(`${document} ${BY_GRAPHQL_JS}`, { id: open.id });
     const own = `${document} ${BY_A_PLAN}`;
     for (let call = 1; call <= 3; call += 1) expect(await hearing(own, { id: open.id })).toEqual(expected);
@@ -74,7 +74,7 @@ describe.each([
   });
 });
 
-it('hears of the fields, of errors, and of the end', async () => {
+it('hears about fields, errors, and the end', async () => {
   expect(await hearing(`${CHANGE} ${BY_A_PLAN} `, { id: open.id })).toEqual(
     [
       'didEncounterErrors 1',

@@ -91,17 +91,17 @@ const WRONG: [value: object, field: string, problem: string][] = [
   [{ amount: 1, ['x'.repeat(200)]: 1 }, `${'x'.repeat(97)}...`, 'is not a field of this operation'],
 ];
 
-it.each(WRONG)('of the variable %j the field is named', (i, field, problem) => {
+it.each(WRONG)('names the field of the variable %j', (i, field, problem) => {
   expect(fieldsOf({ i })).toEqual([{ [field]: problem }]);
 });
 
-it('a variable that is no object has its own name; each wrong field has an error, and the first names all', () => {
+it("names a variable that isn't an object; each wrong field has an error, and the first error names all of them", () => {
   const [i, n, days] = ['must be an object', 'must be a whole number', 'must be a whole number'];
   expect(fieldsOf({ i: 1, n: 'A' })).toEqual([{ i, n }, { n }]);
   expect(fieldsOf({ i: { days: 'A' } })).toEqual([{ amount: 'is required', days }, { days }]);
 });
 
-it('values that the schema would have to offer are not named where it is closed', () => {
+it("doesn't name values that the schema would suggest if introspection is off", () => {
   expect(fieldsOf({ i: { amount: 1, colour: 'BLUE' } }, false)).toEqual([
     { colour: 'is none of the values there are' },
   ]);

@@ -198,8 +198,8 @@ const named = ([asks, document, variables]: Case) => ({ asks, document, variable
 
 const WHO = ['owner', 'stranger', 'admin', 'nobody'] as const;
 
-describe.each(WHO)('to %s', (who) => {
-  test.each(PLANNED.map(named))('$asks is the same by a plan', async ({ document, variables }) => {
+describe.each(WHO)('in response to %s', (who) => {
+  test.each(PLANNED.map(named))('$asks has the same result with a plan', async ({ document, variables }) => {
     const { expected, answers, runs, made } = await compared(document, variables, who);
     expect(answers).toEqual([expected, expected, expected]);
     expect([runs, made]).toEqual([3, 1]);
@@ -212,7 +212,7 @@ describe.each(WHO)('to %s', (who) => {
   });
 });
 
-test('a name that no operation bears is refused each time, and the others go on', async () => {
+test("an operation name that doesn't exist is rejected each time, and the others keep working", async () => {
   const asked = (operationName: string) =>
     app.rest('POST', '/graphql', {
       token: people.owner.token,
@@ -225,7 +225,7 @@ test('a name that no operation bears is refused each time, and the others go on'
   }
 });
 
-test('what stands behind a refused change is done all the same, and answered', async () => {
+test('a mutation after a refused one still runs and returns its result', async () => {
   const document =
     'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } createJob(input: { title: "A", description: "B" ' +
     '}) { job { id } } }';

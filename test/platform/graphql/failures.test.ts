@@ -79,7 +79,7 @@ describe.each(Object.keys(EXECUTORS))('by %s', (executor) => {
   });
 });
 
-it.each(Object.keys(EXECUTORS))('by %s, a failure next to an earlier one does not count twice', async (executor) => {
+it.each(Object.keys(EXECUTORS))("with %s, a failure next to an earlier one isn't counted twice", async (executor) => {
   const all = items;
   items = all.slice(0, 40);
   const { errors = [] } = (await EXECUTORS[executor]?.('nothing nobody')) ?? {};
@@ -88,7 +88,7 @@ it.each(Object.keys(EXECUTORS))('by %s, a failure next to an earlier one does no
   expect([sent.errors.length, sent.leftOut]).toEqual([40, 0]);
 });
 
-it('cuts a text without leaving half of a character', () => {
+it('cuts text without splitting a character', () => {
   expect([cut('a'.repeat(500)), cut('a'.repeat(501))]).toEqual(['a'.repeat(500), `${'a'.repeat(497)}...`]);
   expect(cut('\u{1F600}'.repeat(10), 10).isWellFormed()).toBe(true);
 });

@@ -121,7 +121,7 @@ const LIMITS: Readonly<Record<Limit, Row>> = {
 
 describe('a limit', () => {
   it.each((Object.entries(LIMITS) as [Limit, Row][]).map(([limit, row]) => [limit, ...row] as const))(
-    'on %s lets %i pass, and refuses one more with which, how many, and what would be right',
+    'on %s allows %i, and refuses one more with its name, the count, and advice',
     async (limit, max, code, askingFor) => {
       expect(GRAPHQL_LIMITS[limit]).toBe(max);
       expect(limitsIn(await app.graphql(askingFor(max)))).toEqual([]);
@@ -132,11 +132,11 @@ describe('a limit', () => {
     },
   );
 
-  it('stands in the table above, whichever it is', () => {
+  it('is in the table above', () => {
     expect(Object.keys(GRAPHQL_LIMITS).sort()).toEqual(Object.keys(LIMITS).sort());
   });
 
-  it('that is far exceeded says how far, where anybody counted', async () => {
+  it('that is far exceeded says by how much, if anything was counted', async () => {
     expect(await refusal(BOMB(60))).toMatchObject({
       limit: 'selections',
       found: 1_001,
@@ -150,12 +150,12 @@ describe('a limit', () => {
   });
 });
 
-it('`__typename` is no mutation, and counts as none', async () => {
+it("`__typename` isn't a mutation and doesn't count as one", async () => {
   const most = times(GRAPHQL_LIMITS.rootMutations, (i) => LOG_OUT(`a${i}`));
   expect(limitsIn(await app.graphql(`mutation { ${most} __typename }`))).toEqual([]);
 });
 
-it('A subscription is no request: it is refused before anything runs, with where to open it', async () => {
+it('A subscription sent as a request is refused before anything runs, and told where to go', async () => {
   const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
     400,
@@ -175,7 +175,7 @@ it.each([
   'subscription { myEvents @include(if: "x") { id } }',
   'query Harmless { __typename } subscription ($x: Boolean!) { ... @skip(if: $x) { ...F } } ' +
     'fragment F on Subscription { myEvents { id } }',
-])('A condition on all that a subscription asks for is refused, whatever its value: %s', async (query) => {
+])('A condition on everything that a subscription selects is refused, whatever its value: %s', async (query) => {
   const message =
     'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
   const { status, errors } = await app.graphql(query);
@@ -195,7 +195,7 @@ describe('refused before anything runs', () => {
   });
 });
 
-it('Variables that are missing are the caller’s mistake, however many they are', async () => {
+it("Missing variables are the caller's mistake, however many there are", async () => {
   const query =
     `mutation (${times(51, (i) => `$a${i}: String!`)}) { updateProfile(input: { contractor: { ` +
     `specialties: [${times(51, (i) => `$a${i}`)}] } }) { viewer { user { id } } } }`;
@@ -205,8 +205,8 @@ it('Variables that are missing are the caller’s mistake, however many they are
   expect(app.logged.filter((line) => line.includes('errors processing variables'))).toEqual([]);
 });
 
-describe('what GraphQL merges', () => {
-  it('runs once and costs once, however often it is written', async () => {
+describe('selections that GraphQL merges', () => {
+  it('run once and cost once, however often they are written', async () => {
     const answer = await send(`{ ${times(50, () => 'viewer { user { id } }')} }`);
     expect(answer.data).toEqual({ viewer: { user: { id: hanna.userId } } });
     expect(answer.extensions.cost.requested).toBe(2);
@@ -336,7 +336,7 @@ describe('the cost of an operation', () => {
     expect(await costOf(query, variables)).toBe(costs);
   });
 
-  it('is said with what is left, in answers that run, fail, or cost too much', async () => {
+  it('is reported with the rest of the limit, in responses that succeed, fail, or cost too much', async () => {
     const max = GRAPHQL_LIMITS.cost;
     const answers = [
       await send('{ viewer { user { id } } }'),
@@ -354,7 +354,7 @@ describe('the cost of an operation', () => {
     });
   });
 
-  it('of one document follows the variables, request by request', async () => {
+  it('of one document follows the variables of each request', async () => {
     const query = 'query ($n: Int!) { jobs(first: 100) { nodes { bids(first: $n) { nodes { id } } } } }';
     expect([await costOf(query, { n: 1 }), await costOf(query, { n: 99 }), await costOf(query, { n: 20 })]).toEqual([
       200, 10_000, 2_100,
@@ -362,8 +362,14 @@ describe('the cost of an operation', () => {
     expect(await refusal(query, { variables: { n: 100 } })).toMatchObject({ limit: 'cost', found: 10_100 });
   });
 
+<<<<<<< HEAD
   it('leaves a quarter for what an app adds to the five screens of the guide, with 50 entries each', async () => {
     const screens = [...(GUIDE.get('clients.md') ?? '').matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
+=======
+  it("leaves a quarter of the limit for an app's additions to the guide's five screens with 50 entries each", async () => {
+    const guide = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
+    const screens = [...guide.matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
+>>>>>>> 4c90956d (Name the tests of the platform in plain English)
       ([, document = '']) => document,
     );
     expect(screens.map((document) => /query (\w+)/.exec(document)?.[1])).toEqual([
@@ -380,7 +386,7 @@ describe('the cost of an operation', () => {
     }
   });
 
-  it('leaves room for a rich page and for the playground’s starter tabs', async () => {
+  it("leaves room for a rich page and for the playground's starter tabs", async () => {
     const rich = await send(RICH_PAGE);
     expect([rich.errors, rich.status]).toEqual([undefined, 200]);
     expect(rich.extensions.cost.requested).toBeLessThan(GRAPHQL_LIMITS.cost);
@@ -392,7 +398,7 @@ describe('the cost of an operation', () => {
     }
   });
 
-  it('counts lists without pages as long as the longest of them, the actions on a job', () => {
+  it("assumes that lists without pages are as long as the longest one, a job's actions", () => {
     expect(JOB_ACTION_LIST.length).toBeLessThanOrEqual(UNPAGED_LIST_ENTRIES);
   });
 });
@@ -407,13 +413,13 @@ describe('introspection', () => {
     oneOf: true,
   });
 
-  it('as GraphiQL and code generators ask for it passes every limit', async () => {
+  it('as GraphiQL and code generators send it stays within every limit', async () => {
     const answer = await send(STANDARD);
     expect([answer.status, answer.errors]).toEqual([200, undefined]);
     expect(buildClientSchema(answer.data).getQueryType()?.name).toBe('Query');
   });
 
-  it('is refused in plain words where it is off, and schema details with it; a type’s name stays', async () => {
+  it("is refused with a clear message if it is off, and so are schema details; a type's name is allowed", async () => {
     const closed = await openTestApp({ GRAPHQL_INTROSPECTION: 'off' });
     try {
       for (const query of [
@@ -433,7 +439,7 @@ describe('introspection', () => {
   });
 });
 
-describe('what almost exists', () => {
+describe('a misspelled name', () => {
   const MISSPELT: readonly (readonly [query: string, besides?: Besides])[] = [
     ['{ viewr { user { id } } }'],
     ['{ viewer { user { emial } } }'],
@@ -451,12 +457,12 @@ describe('what almost exists', () => {
     ['query ($filter: JobFiltr) { jobs(filter: $filter) { nodes { id } } }'],
   ];
 
-  it('is suggested during development', async () => {
+  it('gets suggestions during development', async () => {
     for (const [query, besides] of MISSPELT)
       expect((await send(query, besides)).errors?.[0]?.message, query).toContain('Did you mean');
   });
 
-  it('is not suggested in production, where the schema is nobody’s to guess', async () => {
+  it("gets no suggestions in production, where the schema isn't public", async () => {
     const production = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10', GRAPHQL_INTROSPECTION: 'on' });
     try {
       for (const [query, besides] of MISSPELT) {
@@ -472,7 +478,7 @@ describe('what almost exists', () => {
 });
 
 describe('over HTTP', () => {
-  it('batches are refused, whatever they hold', async () => {
+  it('batches are refused, whatever they contain', async () => {
     for (const body of [
       [],
       [{ query: '{ __typename }' }],
@@ -484,7 +490,7 @@ describe('over HTTP', () => {
     }
   });
 
-  it('a mutation does not run by GET, and a query only if no page can send it unasked', async () => {
+  it("a mutation doesn't run by GET, and a query only if no page can send it without a preflight", async () => {
     const ask = async (query: string, headers: Record<string, string>, more = '') => {
       const answer = await fetch(`${app.url}/graphql?query=${encodeURIComponent(query)}${more}`, {
         headers: { authorization: `Bearer ${hanna.token}`, ...headers },
@@ -501,7 +507,7 @@ describe('over HTTP', () => {
     expect(await ask('{ viewer { user { id } } }', {})).toEqual([400, 'MALFORMED_REQUEST']);
   });
 
-  it('a form that another page posts is refused', async () => {
+  it('a form posted by another page is refused', async () => {
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain']) {
       const { status } = await app.rest('POST', '/graphql', {
         body: JSON.stringify({ query: `mutation { ${LOG_OUT('a')} }` }),
@@ -513,7 +519,7 @@ describe('over HTTP', () => {
     expect((await send('{ viewer { user { id } } }')).status).toBe(200);
   });
 
-  it('an operation that cannot be told from the others does not run', async () => {
+  it("an operation that can't be told apart from the others doesn't run", async () => {
     const two = `query A { __typename } mutation B { ${LOG_OUT('a')} }`;
     for (const besides of [{}, { operationName: 'C' }, { operationName: '__proto__' }, { operationName: '' }]) {
       expect(await refusal(two, besides)).toMatchObject({ code: 'MALFORMED_REQUEST' });
@@ -606,7 +612,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     client.dispose();
   });
 
-  it('a subscription that is not listed is rejected over a WebSocket with a clear message', async () => {
+  it("a subscription that isn't listed is rejected over a WebSocket with a clear message", async () => {
     const { client } = connectAs(listed.url, hanna);
     for (const payload of [{ query: `${MY_EVENTS} ` }, { query: MY_EVENTS, ...persisted(WHO) }, { query: '' }]) {
       const refused = (await hear((sink) => client.subscribe(payload, sink)).ended) as Json;
@@ -618,7 +624,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     await client.dispose();
   });
 
-  it('a listed document runs by GET, with its variables, and keeps to the limits', async () => {
+  it('a listed document runs by GET, with its variables, and within the limits', async () => {
     const ask = async (parameters: Record<string, string>) => {
       const answer = await fetch(`${listed.url}/graphql?${new URLSearchParams(parameters)}`, {
         headers: { authorization: `Bearer ${hanna.token}`, 'apollo-require-preflight': '1' },
@@ -644,7 +650,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     expect((await ask({ extensions: '{' })).status).toBe(400);
   });
 
-  it('an operation of it is chosen by name, and variables reach it', async () => {
+  it('one of its operations is chosen by name, and receives its variables', async () => {
     expect(
       (await post({ documentId: hash(JOBS), operationName: 'Jobs', variables: { n: 2 } })).extensions.cost.requested,
     ).toBe(6);
@@ -663,14 +669,14 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     ['a hash that is no text', { documentId: [hash(WHO)] }],
     ['an extension of another form', { extensions: { persistedQuery: hash(WHO) } }],
     ['nothing', {}],
-  ])('%s is refused before it is read', async (_, body) => {
+  ])('%s is refused before parsing', async (_, body) => {
     app.statements();
     const answer = await post(body);
     expect([answer.status, byGraphql(answer).code, answer.data]).toEqual([400, 'VALIDATION_FAILED', undefined]);
     expect(answer.errors?.[0]?.message).toContain('only listed documents');
   });
 
-  it('a hash that is not listed is named in the refusal, and only so much of it as a hash has', async () => {
+  it("a hash that isn't listed is named in the refusal, cut to the length of a hash", async () => {
     const unlisted = hash('{ __typename }');
     for (const body of [{ documentId: `sha256:${unlisted}` }, persisted('{ __typename }')]) {
       expect((await post(body)).errors?.[0]?.message).toContain(`no document named ${unlisted}. Send the hash`);
@@ -692,7 +698,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
         operations: [{ id: hash(WHO), name: 'Who', type: 'query', body: WHO }],
       },
     ],
-  ])('a list that %s wrote is taken as it is', (name, manifest) => {
+  ])('a list written by %s is accepted as it is', (name, manifest) => {
     const find = openPersistedDocuments(listOf(`${name}.json`, manifest));
     for (const documentId of [hash(WHO), `sha256:${hash(WHO)}`])
       expect(find({ method: 'POST', search: '', body: { documentId } }).body).toEqual({ query: WHO });
@@ -700,12 +706,12 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     expect(find({ method: 'POST', search: '', body: { extensions } }).body).toEqual({ query: WHO });
   });
 
-  it('a list of SHA-1 stops the start, and says which option to set', () => {
+  it('a list of SHA-1 hashes stops the server at startup and says which option to set', () => {
     const sha1 = createHash('sha1').update(WHO).digest('hex');
     expect(() => openPersistedDocuments(listOf('sha1.json', { [sha1]: WHO }))).toThrow("hashAlgorithm: 'sha256'");
   });
 
-  it('a list that is missing, broken, or wrong about a hash stops the start, and says why', () => {
+  it('a list that is missing, malformed, or has a wrong hash stops the server at startup and says why', () => {
     const lists = {
       'broken.json': '{',
       'nested.json': { [hash(WHO)]: [WHO] },

@@ -28,11 +28,11 @@ describe('GraphQL over HTTP', () => {
   }
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const CREATE = 'mutation { createJob(input: { title: "Unacceptable", description: "B" }) { job { id } } }';
 
   it.each(['text/event-stream', 'text/plain', 'image/*', 'application/json;q=0, text/html'])(
-    'to a client that takes %s alone is refused by 406, and nothing of the call is kept',
+    'to a client that accepts only %s is refused with a 406, and nothing of the call is kept',
     async (accept) => {
       const hanna = await homeowner(app, 'Hanna');
       // Once as an unknown document, and once as a known one.
@@ -61,7 +61,7 @@ describe('an answer', () => {
     expect([status, headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
   });
 
-  describe('that refuses before anything is executed comes in the form that the client asked for', () => {
+  describe('that refuses before anything is executed has the format that the client asked for', () => {
     const persistedQuery = { version: 1, sha256Hash: 'none' };
     it.each([
       ['broken JSON', '{', {}, 400],
@@ -86,7 +86,7 @@ describe('an answer', () => {
     });
   });
 
-  it('to a GET with another Content-Type than JSON says that it is the Content-Type', async () => {
+  it('to a GET with a Content-Type other than JSON says that the Content-Type is the problem', async () => {
     const { status, body } = await app.rest('GET', '/graphql?query=%7B__typename%7D', {
       headers: { 'content-type': 'application/xml' },
     });

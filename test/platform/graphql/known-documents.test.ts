@@ -51,7 +51,7 @@ function comparable({ status, headers, data, errors, extensions }: GraphqlAnswer
 
 const READ = 'query One($id: ID!) { job(id: $id) { id title homeowner { id user { email } } } }';
 
-describe('a document that Apollo has answered', () => {
+describe('a document that Apollo has executed', () => {
   it.each<[string, Sent]>([
     ['that reads', { query: `${READ} # read` }],
     ['that finds nothing', { query: `${READ} # nothing`, variables: { id: `job_${'0'.repeat(27)}` } }],
@@ -64,7 +64,7 @@ describe('a document that Apollo has answered', () => {
         headers: { accept: 'application/graphql-response+json, application/json;q=0.9' },
       },
     ],
-  ])('is answered in front of it from then on, and the same: one %s', async (_name, sent) => {
+  ])('bypasses Apollo from then on, with the same result: %s', async (_name, sent) => {
     const asked = { variables: { id: open.id }, ...sent };
     const first = await send(asked);
     const second = await send(asked);
@@ -73,7 +73,7 @@ describe('a document that Apollo has answered', () => {
     expect(second.answer.extensions.cost.requested).toBeGreaterThan(0);
   });
 
-  it('is answered in front of it to everybody, each by what they may see', async () => {
+  it('bypasses Apollo for everybody, each with what they may see', async () => {
     const query = `${READ} # everybody`;
     await send({ query, variables: { id: open.id } });
     const before = apollo.answered;
@@ -85,7 +85,7 @@ describe('a document that Apollo has answered', () => {
     expect(nobody.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
   });
 
-  it('changes things once a call', async () => {
+  it('makes its changes once per call', async () => {
     const query = 'mutation ($title: String!) { createJob(input: { title: $title, description: "B" }) { job { id } } }';
     for (const title of ['First', 'Second', 'Third']) await send({ query, variables: { title } });
     const made = await app.sql`select title from jobs where title in ('First', 'Second', 'Third') order by created_at`;
@@ -93,7 +93,7 @@ describe('a document that Apollo has answered', () => {
   });
 });
 
-describe('Apollo answers', () => {
+describe('Apollo handles', () => {
   const known = `${READ} # known`;
   const page = 'query ($first: Int!) { jobs(first: $first) { nodes { id timeline(first: $first) { nodes { id } } } } }';
 
@@ -103,7 +103,7 @@ describe('Apollo answers', () => {
     ['variables that are missing', { query: known, variables: {} }, 'VALIDATION_FAILED'],
     ['an operation that is not there', { query: known, operationName: 'Other' }, 'MALFORMED_REQUEST'],
     ['what costs too much', { query: page, variables: { first: 100 } }, 'VALIDATION_FAILED'],
-  ])('%s, each time, of a document that is known', async (_name, sent, code) => {
+  ])('%s, each time, even for a known document', async (_name, sent, code) => {
     await send({ query: sent.query, variables: { id: open.id, first: 1 } });
     for (let time = 0; time < 2; time += 1) {
       const { answer, byApollo } = await send({ variables: { id: open.id }, ...sent });
@@ -112,7 +112,7 @@ describe('Apollo answers', () => {
     }
   });
 
-  it('a request by its address', async () => {
+  it('a request in the query string', async () => {
     const query = '{ viewer { user { id } } }';
     await send({ query });
     const before = apollo.answered;

@@ -26,6 +26,6 @@ it.each([
   ['one mutation, and another is refused', { data: null, errors: [overloaded('a'), forbidden('b')] }, undefined],
   ['nothing', { data: { a: null }, errors: [forbidden('a')] }, undefined],
   ['nothing, without errors', { data: { a: null } }, undefined],
-])('where %s is OVERLOADED', (_, result, retryAfter) => {
+])('if %s is OVERLOADED', (_, result, retryAfter) => {
   expect(retryAfterIfOverloaded(result)).toBe(retryAfter);
 });

@@ -108,7 +108,7 @@ describe.each([
   ['urql', byUrql('GET')],
   ['urql with preferGetForPersistedQueries: false', byUrql('POST')],
 ])('%s', (_, form) => {
-  it('asks by the hash, registers the document, and from then on needs the hash alone', async () => {
+  it('asks with the hash, registers the document, and from then on needs only the hash', async () => {
     const document = newDocument();
     expect(await send(form(document, false))).toEqual(NOT_FOUND);
     expect(await send(form(document, true))).toEqual(found());
@@ -119,13 +119,13 @@ describe.each([
 describe('a document', () => {
   const byPost = byApolloClient(false);
 
-  it('is not kept where it was refused', async () => {
+  it("isn't stored if it was refused", async () => {
     const wrong = 'query Wrong { viewer { nothing } }';
     expect((await send(byPost(wrong, true))).status).toBe(400);
     expect(await send(byPost(wrong, false))).toEqual(NOT_FOUND);
   });
 
-  it('that has another hash is refused, and not kept', async () => {
+  it('with another hash is refused and not stored', async () => {
     const [document, other] = [newDocument(), newDocument()];
     const sent = byPost(document, true);
     const answer = await send({ ...sent, body: { ...sent.body, query: other } });
@@ -138,22 +138,22 @@ describe('a document', () => {
     ['no hash', { version: 1 }],
     ['a hash of SHA-1', { version: 1, sha256Hash: 'a'.repeat(40) }],
     ['a text', hashOf('')],
-  ])('that is named by %s is refused in words', async (_, persistedQuery) => {
+  ])('named by %s is refused with a clear message', async (_, persistedQuery) => {
     const sent = byPost(newDocument(), false);
     const { status, body } = await send({ ...sent, body: { extensions: { persistedQuery } } });
     expect([status, body.errors[0].extensions.code]).toEqual([400, 'VALIDATION_FAILED']);
     expect(body.errors[0].message).toContain('sha256Hash');
   });
 
-  it('that changes something does not run by GET', async () => {
+  it("that changes something doesn't run by GET", async () => {
     const mutation = 'mutation Out { logOut { sessionId } }';
     const { status, body } = await send(byUrql('GET')(mutation, true));
     expect([status, body.errors[0].extensions.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });
 });
 
-describe('the documents that are kept', () => {
-  it('are so many, those used last, and none of them long', async () => {
+describe('the stored documents', () => {
+  it('are limited in number and length, and the most recently used ones are kept', async () => {
     const cache = createDocumentCache(undefined);
     await cache.keep('first', 'a');
     await cache.keep('long', 'a'.repeat(PERSISTED_QUERIES.documentCharactersMax + 1));

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { openTestApp } from '../../setup/app.js';
 import { byGraphql } from '../../apis/refused.js';
 
-it('A validation without end is the caller’s error, not the server’s', async () => {
+it("An endless validation is the caller's error, not the server's", async () => {
   const app = await openTestApp();
   const fragment = (i: number) =>
     `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`;

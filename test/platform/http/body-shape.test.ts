@@ -9,7 +9,7 @@ it.each([
   ['{ "a" : 1 , "a"\n:\t2 }', 'a'],
   ['{"a\\"b":1,"a\\"b":2}', 'a"b'],
   ['{"__proto__":1,"__proto__":2}', '__proto__'],
-])('in %s a name stands twice', (text, name) => {
+])('finds a repeated name in %s', (text, name) => {
   expect(shapeOfJson(text).repeatedName).toBe(name);
 });
 
@@ -22,11 +22,11 @@ it.each([
   '"a"',
   '1',
   '{"a":"\\\\","b":1}',
-])('in %s none does', (text) => {
+])('finds no repeated name in %s', (text) => {
   expect(shapeOfJson(text).repeatedName).toBeUndefined();
 });
 
-it('finds the depth of any value, the most names of an object, and no repeated name in what was made from one', () => {
+it("finds any value's depth, the most names in an object, and no repeated name in generated JSON", () => {
   const depthOf = (value: unknown): number =>
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
   const namesOf = (value: unknown): number => {

@@ -57,7 +57,7 @@ async function held(work: (ask: string) => Promise<void>): Promise<void> {
 }
 
 describe('requests sent ahead on a connection', () => {
-  it('are answered in the order in which they were sent', async () => {
+  it('get responses in the order in which they were sent', async () => {
     const client = await open(app.url);
     const paths = ['/healthz', '/nowhere', '/healthz', '/v1/me'];
     client.socket.write(paths.map((path) => PING.replace('/healthz', path)).join(''));
@@ -65,7 +65,7 @@ describe('requests sent ahead on a connection', () => {
     client.socket.destroy();
   });
 
-  it('are answered up to sixteen, and one more closes the connection and reaches no handler', async () => {
+  it('get up to sixteen responses, and one more closes the connection and reaches no handler', async () => {
     const { url, quotas } = await app.another();
     const [modest, greedy] = [await open(url), await open(url)];
     await held(async (slow) => {
@@ -84,7 +84,7 @@ describe('requests sent ahead on a connection', () => {
   });
 });
 
-describe('a connection whose client says that no more comes', () => {
+describe('a connection whose client has finished sending', () => {
   it.each([
     ['is closed', '', []],
     ['is closed with a refusal of half a request', 'GET /healthz HTTP/1.1\r\nHo', ['400']],
@@ -96,7 +96,7 @@ describe('a connection whose client says that no more comes', () => {
   });
 });
 
-describe('a body in chunks', () => {
+describe('a chunked body', () => {
   const head = (more = '') =>
     `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: ` +
     `chunked\r\n${more}\r\n`;
@@ -106,7 +106,7 @@ describe('a body in chunks', () => {
   };
   const body = (length: number) => JSON.stringify({ email: hanna.email, password: 'x'.repeat(length) });
 
-  it('is read whole, however it is cut, as long as its chunks are not all tiny', async () => {
+  it('is read whole, however it is split, unless all of its chunks are tiny', async () => {
     for (const [length, bytes] of [
       [500, 1],
       [900, 7],
@@ -120,7 +120,7 @@ describe('a body in chunks', () => {
     }
   });
 
-  it('that came whole leaves its connection to the next request, and to the end of the connection', async () => {
+  it('that is complete leaves its connection to the next request, and to the end of the connection', async () => {
     const client = await open(app.url);
     for (const answers of [1, 2, 3]) {
       client.socket.write(head() + chunks(body(10), 100));
@@ -130,7 +130,7 @@ describe('a body in chunks', () => {
     await client.closed;
   });
 
-  it('of a byte each is refused once there are a thousand, and nothing more is read of that connection', async () => {
+  it('with one byte per chunk is refused after a thousand chunks, and nothing more is read from that connection', async () => {
     const client = await open(app.url);
     client.socket.write(head() + chunks(body(50_000), 1));
     expect(await client.answers(1)).toEqual(['413']);
@@ -140,7 +140,7 @@ describe('a body in chunks', () => {
 });
 
 describe('connections', () => {
-  it('of one address are closed beyond its share, and another address has its own', async () => {
+  it('from one address are closed over its quota, and another address has its own', async () => {
     const { url, quotas } = await app.another({}, { connections: { perAddress: 3 } });
     const first = await Promise.all(Array.from({ length: 3 }, () => open(url)));
     await until(() => quotas.connections.inUse() === 3);
@@ -159,7 +159,7 @@ describe('connections', () => {
     expect(await next.answers(1)).toEqual(['200']);
   });
 
-  it('are closed where all are taken, and counted', async () => {
+  it('are closed if all are taken, and counted', async () => {
     const { url, quotas } = await app.another({}, { connections: { total: 2 } });
     const first = [await open(url), await open(url, '127.0.0.9')];
     await until(() => quotas.connections.inUse() === 2);
@@ -179,7 +179,7 @@ describe('connections', () => {
     next.socket.destroy();
   });
 
-  it('on which nothing was ever sent do not keep a server from stopping', async () => {
+  it("on which nothing was ever sent don't keep a server from stopping", async () => {
     const stopping = await openTestApp({}, { sameDatabaseAs: app });
     let stopped: Promise<void> | undefined;
     await held(async (slow) => {

@@ -13,7 +13,7 @@ const config = readConfig({ NODE_ENV: 'test', PORT: '0', JWT_SECRET });
 const lineOf = (app: TestApp, status: number): Json =>
   app.logged.map((line) => JSON.parse(line) as Json).find((line) => line.route && line.status === status);
 
-it('refuses the log-ins that wait for their hashes, and answers those that have begun', async () => {
+it('refuses the logins that wait for their hashes, and completes those that have begun', async () => {
   const app = await openTestApp();
   const { email, password } = await homeowner(app, 'Hanna');
   const server = await startServer(app.services, config);
@@ -50,7 +50,7 @@ it('refuses the log-ins that wait for their hashes, and answers those that have 
   await app.close();
 });
 
-it('serves on while it says that it stops, until others have noticed', async () => {
+it("keeps serving while it reports that it's stopping, until others have noticed", async () => {
   const app = await openTestApp();
   const { token } = await homeowner(app, 'Hanna');
   const server = await startServer(app.services, { ...config, LAME_DUCK_SECONDS: 10 });
@@ -68,7 +68,7 @@ it('serves on while it says that it stops, until others have noticed', async () 
   await app.close();
 });
 
-it('cuts what does not end in time, and says in the log that it was the server', async () => {
+it("cuts off what doesn't end in time, and logs that the server did it", async () => {
   const app = await openTestApp();
   const { token, userId } = await homeowner(app, 'Hanna');
   const server = await startServer(app.services, config, { ...TIMEOUTS, drainMs: 1 });

@@ -59,7 +59,7 @@ describe('a traceparent', () => {
     return (JSON.parse(line() ?? '{}') as { traceId?: string }).traceId;
   };
 
-  it('has its trace ID in the request’s log line, unless it is malformed', async () => {
+  it("has its trace ID in the request's log line, unless it is malformed", async () => {
     expect(await traceOf(`00-${TRACE}-b7ad6b7169203331-01`)).toBe(TRACE);
     for (const malformed of [
       `00-${TRACE}-b7ad6b7169203331`,
@@ -73,8 +73,8 @@ describe('a traceparent', () => {
   });
 });
 
-describe('the line of a request', () => {
-  it('says which operation it was, through which API, whose, and how it ended', async () => {
+describe("a request's log line", () => {
+  it('names the operation, the API, the user, and the outcome', async () => {
     const { job, bid } = await openJob();
     const refused = await app.rest('POST', `/v1/jobs/${job}/award`, { token: carlos.token, body: { bid_id: bid } });
     expect(await lineOf(refused)).toMatchObject({
@@ -102,14 +102,14 @@ describe('the line of a request', () => {
     expect(line).not.toHaveProperty('codes');
   });
 
-  it('names every operation of a document and every code of its errors', async () => {
+  it('names every operation in a document and every code of its errors', async () => {
     const query = 'query Both { lifecycle { __typename } a: job(id: "job_x") { id } b: users { nodes { id } } }';
     const line = await lineOf(await app.graphql(query, { token: hanna.token }));
     expect(line.operation.split(' ').toSorted()).toEqual(['job', 'lifecycle', 'users']);
     expect(line.codes.toSorted()).toEqual(['FORBIDDEN', 'NOT_FOUND']);
   });
 
-  it('says what was refused before any operation was reached', async () => {
+  it('shows what was refused before any operation was reached', async () => {
     const line = await lineOf(await app.graphql('query Wrong { nothing }', { token: hanna.token }));
     expect(line).toMatchObject({ api: 'graphql', codes: ['VALIDATION_FAILED'], documentHash: expect.any(String) });
     expect(line).not.toHaveProperty('operation');
@@ -118,7 +118,7 @@ describe('the line of a request', () => {
     expect(await lineOf(await app.rest('GET', '/v1/nothing'))).toMatchObject({ api: 'rest', codes: ['NOT_FOUND'] });
   });
 
-  it('says why a call was answered 401, and from which address it came', async () => {
+  it('shows why a call got a 401, and its address', async () => {
     const refused = await app.rest('GET', '/v1/me');
     expect(await lineOf(refused)).toMatchObject({ reason: 'missing', address: '127.0.0.1', level: 'info' });
     const bad = await app.graphql('{ viewer { id } }', { token: `${hanna.token}x` });
@@ -126,7 +126,7 @@ describe('the line of a request', () => {
     expect(await lineOf(await app.rest('GET', '/v1/me', { token: hanna.token }))).not.toHaveProperty('reason');
   });
 
-  it('says which limit a log-in has reached, and for whose account a password was wrong', async () => {
+  it('names the limit that a login has reached, and the account whose password was wrong', async () => {
     const limited = await openTestApp({
       RATE_LIMITS: 'on',
       TRUST_PROXY_HOPS: '1',
@@ -189,7 +189,7 @@ describe('the line of a request', () => {
     }
   });
 
-  it('tells a token from the future, which two clocks make, from one of another secret', async () => {
+  it('distinguishes a token from the future, which different clocks cause, from one with another secret', async () => {
     const { iat, ...claims } = jwt.decode(hanna.token) as { iat: number };
     const { header } = jwt.decode(hanna.token, { complete: true }) ?? {};
     const token = jwt.sign({ ...claims, iat: iat + 3_600 }, JWT_SECRET, { header: header ?? { alg: 'HS256' } });
@@ -198,7 +198,7 @@ describe('the line of a request', () => {
     expect(await lineOf(refused)).toMatchObject({ reason: 'issued_in_future' });
   });
 
-  it('says by which SQLSTATE the database refused, so that a full disk is told from full memory', async () => {
+  it("has the database's SQLSTATE, which distinguishes a full disk from full memory", async () => {
     const ill = await openTestApp();
     const olive = await homeowner(ill, 'Olive');
     for (const code of ['53100', '53200']) {
@@ -217,7 +217,7 @@ describe('the line of a request', () => {
     await ill.close();
   });
 
-  it('is not written for a probe that finds all as it was, and is for one that does not', async () => {
+  it('is omitted for a routine probe, and written for any other', async () => {
     const probed = await openTestApp();
     const probe = async (path: string) => (await fetch(`${probed.url}${path}`)).status;
     const all = ['/readyz', '/healthz', '/readyz', '/metrics', '/readyz'];
@@ -239,7 +239,7 @@ describe('the line of a request', () => {
     await probed.close();
   });
 
-  it('says 499 of who has left before the answer, and so do the metrics', async () => {
+  it('has the status 499 for a client that left before the response, and so do the metrics', async () => {
     const route = 'PUT /v1/me';
     const count = async (status: string) =>
       (await metricsOf(app.url)).value('http_request_seconds_count', { route, status }) || 0;
@@ -261,7 +261,7 @@ describe('the line of a request', () => {
     expect(await count('200')).toBe(before);
   });
 
-  it('is an error where the failure is ours', async () => {
+  it('is an error if the failure is ours', async () => {
     const ill = await openTestApp();
     await ill.sql`drop table token_transfers cascade`;
     const answer = await ill.rest('POST', '/v1/auth/signup/homeowner', {
@@ -276,7 +276,7 @@ describe('the line of a request', () => {
 });
 
 describe('the metrics', () => {
-  it('time every operation by name, API and code, spelled alike in both APIs', async () => {
+  it('time every operation by name, API, and code, spelled alike in both APIs', async () => {
     const count = async (operation: string, api: string, code: string) =>
       (await metricsOf(app.url)).value('operation_seconds_count', { operation, api, code }) || 0;
     const cases = [
@@ -299,7 +299,7 @@ describe('the metrics', () => {
     }
   });
 
-  it('count jobs by how far they have come, and those in dispute', async () => {
+  it('count jobs by progress, and those in dispute', async () => {
     const own = await openTestApp();
     const people = await gather(own);
     for (const state of STATES) await givenJob(own, state, people);
@@ -319,7 +319,7 @@ describe('the metrics', () => {
     await own.close();
   });
 
-  it('count the market: jobs by status, what was published, awarded, completed, disputes, tokens', async () => {
+  it('count the market: jobs by status, what was published, awarded, and completed, disputes, tokens', async () => {
     const own = await openTestApp();
     const owner = await homeowner(own, 'Hanna');
     const job = (await own.rest('POST', '/v1/jobs', { token: owner.token, body: DRAFT })).body.id;
@@ -338,7 +338,7 @@ describe('the metrics', () => {
     await own.close();
   });
 
-  it('count what was refused for want of capacity, pages included', async () => {
+  it('count what was refused for lack of capacity, including pages', async () => {
     const metrics = createMetrics({ budgets: [], streamEnds: [] });
     const page = new RequestRecord();
     page.addRefusal(refuse('OVERLOADED'));
@@ -346,13 +346,13 @@ describe('the metrics', () => {
     expect(await metrics.print()).toMatch(/^overloads_total\{cause="beyond_capacity"\} 1$/m);
   });
 
-  it('have each share and each budget from the start, since a rate needs a first value', async () => {
+  it('have every quota and every budget from the start, because a rate needs a first value', async () => {
     const metrics = await metricsOf(app.url);
     expect(metrics.value('quota_refusals_total', { quota: 'hashingQueue', bound: 'server' })).toBe(0);
     expect(metrics.value('rate_limited_total', { limit: 'refresh' })).toBe(0);
   });
 
-  it('say whether rates are counted in Redis, and nothing of a server that has none', async () => {
+  it('say whether rates are counted in Redis, and nothing on a server without Redis', async () => {
     const inRedis = async (env: Record<string, string>) => {
       const own = await openTestApp({ RATE_LIMITS: 'on', ...env });
       const { all } = await metricsOf(own.url);
@@ -363,7 +363,7 @@ describe('the metrics', () => {
     expect(await inRedis({ REDIS_URL: 'redis://127.0.0.1:9' })).toBe(0);
   });
 
-  it('time statements by name, and say what runs here', async () => {
+  it('time statements by name, and describe the build and its environment', async () => {
     const metrics = await metricsOf(app.url);
     for (const statement of ['insertUser', 'insertJob', 'selectActiveSession'])
       expect(metrics.value('database_statement_seconds_count', { statement })).toBeGreaterThan(0);
@@ -371,7 +371,7 @@ describe('the metrics', () => {
     expect(metrics.value('queue_wait_seconds_count', { queue: 'databaseQueue' })).not.toBeLessThan(0);
   });
 
-  it('are for bearers of the token where one is set, and else for this machine, but not through a proxy', async () => {
+  it('need the token if one is set, and otherwise are for this machine, but not through a proxy', async () => {
     const read = async ({ url }: TestApp, headers: Record<string, string> = {}) =>
       (await fetch(`${url}/metrics`, { headers })).status;
     const token = 'a-token-for-metrics';
@@ -396,7 +396,7 @@ describe('the metrics', () => {
     await open.close();
   });
 
-  it('hold nothing that a caller chose, however much they send', async () => {
+  it('contain nothing that a caller chose, however much they send', async () => {
     const word = 'xyzzy';
     await app.graphql(`query ${word} { ${word}: lifecycle { __typename } }`, { token: hanna.token });
     await app.graphql(`{ ${word} }`);

@@ -27,7 +27,7 @@ afterAll(() => app.close());
 describe('on the bare port', () => {
   answers(() => app.url);
 
-  it('no more than so much of a body is read', async () => {
+  it('only a limited part of a body is read', async () => {
     const client = await openConnection(app.url);
     client.send(head('POST', '/v1/jobs', ['Content-Length: 1000000000']));
     expect(refusalIn(await client.answer())).toEqual(TOO_LARGE);
@@ -35,7 +35,7 @@ describe('on the bare port', () => {
     await client.closed;
   });
 
-  it('the next request on the connection is read as one', async () => {
+  it('the next request on the connection is read as a request', async () => {
     const client = await openConnection(app.url);
     client.send(`${head('POST', '/v1/jobs', [`Content-Length: ${MB}`])}${'x'.repeat(MB)}${head('GET', '/healthz')}`);
     expect(refusalIn(await client.answer())).toEqual(TOO_LARGE);
@@ -54,7 +54,7 @@ needs('haproxy').describe('through HAProxy', () => {
 });
 
 function answers(url: () => string): void {
-  it.each(['/v1/jobs', '/graphql'])('twelve uploads of 5 MB at once are all answered: %s', async (path) => {
+  it.each(['/v1/jobs', '/graphql'])('twelve simultaneous uploads of 5 MB all get a response: %s', async (path) => {
     const upload = () =>
       fetch(url() + path, {
         method: 'POST',
@@ -69,7 +69,7 @@ function answers(url: () => string): void {
     ['413 is answered', '/v1/jobs', [], TOO_LARGE],
     ['413 is answered, also where the connection is to be closed', '/v1/jobs', ['Connection: close'], TOO_LARGE],
     ['404 is answered', '/v1/nothing', [], [404, 'NOT_FOUND']],
-  ])('to a client that sends all before it reads, %s', async (_, path, headers, refusal) => {
+  ])('a client that sends everything before it reads gets a response: %s', async (_, path, headers, refusal) => {
     const client = await openConnection(url());
     client.socket.pause();
     client.send(head('POST', path, [`Content-Length: ${5 * MB}`, ...headers]));

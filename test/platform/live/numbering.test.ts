@@ -58,7 +58,7 @@ async function positionsOutOfOrder(): Promise<string[]> {
   return (await checkDatabase(app.sql)).filter((promise) => promise.startsWith('positions'));
 }
 
-it('an event whose transaction commits late comes behind those that others have seen, and is not skipped', async () => {
+it("an event whose transaction commits late comes after those that others have seen, and isn't skipped", async () => {
   const { live, db } = app.services;
   const stream = openEvents(live, viewerOf(people.admin, 'admin'), {}, db);
   const late = newId('job');
@@ -74,7 +74,7 @@ it('an event whose transaction commits late comes behind those that others have 
   stream.close();
 });
 
-it('two instances number what both of them commit without a gap and without a double', async () => {
+it('two instances number their commits without gaps and without duplicates', async () => {
   const stream = openEvents(other.services.live, viewerOf(people.admin, 'admin'), {}, other.services.db);
   const drafts = Array.from({ length: 150 }, (_, at) => at);
   const made = await atOnce(drafts, (at) =>
@@ -94,7 +94,7 @@ it('two instances number what both of them commit without a gap and without a do
   expect(found).toEqual({ events: found?.events, positions: found?.events, first: 1, last: found?.events });
 });
 
-it('within a job positions follow the order in which its events were committed, on whichever instance', async () => {
+it('within a job, positions follow the order in which its events were committed, on any instance', async () => {
   const { id } = await givenJob(app, 'draft', people);
   const edits = Array.from({ length: 40 }, (_, at) => at);
   await atOnce(edits, (at) =>
@@ -107,7 +107,7 @@ it('within a job positions follow the order in which its events were committed, 
 });
 
 describe('an instance that numbers', () => {
-  it('and is killed in the midst of it leaves nothing behind, and another goes on', async () => {
+  it('and is killed halfway leaves nothing behind, and another continues', async () => {
     const client = connection();
     const left = newId('job');
     await insertEvent(app.sql, left);
@@ -128,7 +128,7 @@ describe('an instance that numbers', () => {
     expect(await positionsOutOfOrder()).toEqual([]);
   });
 
-  it('finds by itself what an instance committed that was killed before it could announce it', async () => {
+  it('finds what an instance committed that was killed before it could announce it', async () => {
     const left = newId('job');
     await insertEvent(app.sql, left, 1);
     await insertEvent(app.sql, left, 2);
@@ -138,7 +138,7 @@ describe('an instance that numbers', () => {
   });
 });
 
-it('what is rolled back, in a dry run above all, is neither numbered nor sent', async () => {
+it('what is rolled back, especially in a dry run, is neither numbered nor sent', async () => {
   const { live, db } = app.services;
   const stream = openEvents(live, viewerOf(people.owner, 'homeowner'), {}, db);
   const { status, headers } = await callRest(app, 'create', {
@@ -153,7 +153,7 @@ it('what is rolled back, in a dry run above all, is neither numbered nor sent', 
   stream.close();
 });
 
-it('the metrics say how many were numbered, how long they waited, and how many still wait', async () => {
+it('the metrics say how many events were numbered, how long they waited, and how many are waiting', async () => {
   await allNumbered(app);
   const [{ metrics }, others] = [{ metrics: await metricsOf(app.url) }, await metricsOf(other.url)];
   const [{ count } = { count: 0 }] = await app.sql`select count(*)::int as count from events`;

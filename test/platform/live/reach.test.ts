@@ -182,7 +182,7 @@ async function number(sql: Sql): Promise<bigint> {
   return BigInt(done?.last_position);
 }
 
-it('is the same in TypeScript and in SQL, of all jobs, of one, and for webhooks', async () => {
+it('is the same in TypeScript and in SQL, for all jobs, for one job, and for webhooks', async () => {
   const property = async (given: GivenJob[]) => {
     const after = await number(app.sql);
     await insertForeign(app.sql);

@@ -30,7 +30,7 @@ describe('an active session', () => {
     );
   };
 
-  it('is known for half a minute since the database was asked', async () => {
+  it('is kept for half a minute after the database was queried', async () => {
     const sessions = open();
     await sessions.lookUp('ses_one', async () => {
       nowMs += 10_000;
@@ -42,7 +42,7 @@ describe('an active session', () => {
     expect(sessions.find('ses_one')).toBeUndefined();
   });
 
-  it('is known no longer than it lasts', async () => {
+  it("isn't kept longer than it lasts", async () => {
     const sessions = open();
     await sessions.lookUp('ses_one', active('ses_one', 700));
     nowMs = 699;
@@ -51,7 +51,7 @@ describe('an active session', () => {
     expect(sessions.find('ses_one')).toBeUndefined();
   });
 
-  it('is not used while the revocation feed is silent', async () => {
+  it("isn't used while the revocation feed is silent", async () => {
     const sessions = open();
     await sessions.lookUp('ses_one', active('ses_one'));
     isFeedLive = false;
@@ -60,7 +60,7 @@ describe('an active session', () => {
     expect(sessions.find('ses_one')).toBeDefined();
   });
 
-  it('that was heard to end is refused, and also by a look-up that began before', async () => {
+  it('that has ended is refused, even by a lookup that began before', async () => {
     const sessions = open();
     await sessions.lookUp('ses_one', active('ses_one'));
     const late = sessions.lookUp('ses_one', async () => {
@@ -71,7 +71,7 @@ describe('an active session', () => {
     expect(sessions.find('ses_one')).toBeUndefined();
   });
 
-  it('is answered but not kept if ends of sessions may have been missed during its look-up', async () => {
+  it('is returned but not kept if revocations may have been missed during its lookup', async () => {
     const sessions = open();
     const during = sessions.lookUp('ses_one', async () => {
       sessions.forgetAll();
@@ -81,7 +81,7 @@ describe('an active session', () => {
     expect(sessions.find('ses_one')).toBeUndefined();
   });
 
-  it('makes room for others: of one more than there may be, the one used longest ago is gone', async () => {
+  it('makes room for others: over the maximum, the least recently used one is dropped', async () => {
     const sessions = open();
     const { max } = SESSIONS_IN_MEMORY;
     expect(max).toBe(50_000);
@@ -116,7 +116,7 @@ describe('the revocation feed', () => {
     expect(feed.isLive()).toBe(false);
   });
 
-  it('does not take the heartbeat of another instance for its own', () => {
+  it("doesn't mistake another instance's heartbeat for its own", () => {
     const [one, other] = [open(), open()];
     one.onHeartbeat(other.heartbeat());
     expect(one.isLive()).toBe(false);

@@ -34,8 +34,8 @@ const lastPosition = async () => {
   return String(last);
 };
 
-describe('a stream of one’s own', () => {
-  it('sends a homeowner what happens to their jobs, from now on, each event once and in order', async () => {
+describe("a stream of the viewer's own events", () => {
+  it('sends a homeowner new events of their jobs, each once and in order', async () => {
     const stream = open('owner');
     const job = await givenJob(app, 'open', people);
     await callRest(app, 'cancel', { by: people.owner, job: job.id, body: {} });
@@ -58,7 +58,7 @@ describe('a stream of one’s own', () => {
     stream.close();
   });
 
-  it('replays what was missed, and goes on with what happens meanwhile', async () => {
+  it('replays missed events, and continues with new ones', async () => {
     const after = await lastPosition();
     const past = await givenJob(app, 'completed', people);
     const stream = open('owner', { after });
@@ -73,7 +73,7 @@ describe('a stream of one’s own', () => {
     stream.close();
   });
 
-  it('loses nothing where nobody reads it for a thousand events, and holds no more than its bound', async () => {
+  it('loses nothing if nobody reads it for a thousand events, and buffers no more than its limit', async () => {
     const stream = open('owner');
     const { body } = await callRest(app, 'create', { by: people.owner, body: DRAFT });
     await app.sql`insert into events (id, job_id, sequence, type, homeowner_id, from_status, to_status)
@@ -122,7 +122,7 @@ describe('a stream of one job', () => {
     owners.close();
   });
 
-  it('sends only events of that job, as the timeline shows them to the viewer', async () => {
+  it("sends only that job's events, as the timeline shows them to the viewer", async () => {
     const job = await givenJob(app, 'draft', people);
     const stream = open('owner', { jobId: job.id, after: '0' });
     await givenJob(app, 'draft', people);
@@ -134,7 +134,7 @@ describe('a stream of one job', () => {
 });
 
 describe('the end of a stream', () => {
-  it('settles a pending next(), when the stream is closed or returned from', async () => {
+  it('settles a pending next() when the stream is closed or returned from', async () => {
     for (const end of ['close', 'return'] as const) {
       const stream = open('owner');
       const next = stream.next();

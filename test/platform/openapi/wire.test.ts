@@ -2,7 +2,7 @@ import fc from '../../setup/random/property.js';
 import { expect, it } from 'vitest';
 import { fieldName, fromWire, toWire, wireName } from '../../../src/platform/openapi/wire.js';
 
-it('REST’s spelling of a field and back is the field', () => {
+it("REST's spelling of a field, converted back, is the field", () => {
   for (const [wire, field] of [
     ['first_name', 'firstName'],
     ['address_line1', 'addressLine1'],
@@ -14,11 +14,11 @@ it('REST’s spelling of a field and back is the field', () => {
   }
 });
 
-it('a header is named as it is written', () => {
+it('a header keeps its spelling', () => {
   for (const header of ['Idempotency-Key', 'Dry-Run', 'If-Match']) expect(wireName(header)).toBe(header);
 });
 
-it('a name in any other spelling is no field, and is named as it was sent', () => {
+it("a name in any other spelling isn't a field, and is reported as it was sent", () => {
   const odd = fc.oneof(
     fc.string(),
     fc.constantFrom(
@@ -49,7 +49,7 @@ it('a name in any other spelling is no field, and is named as it was sent', () =
   for (const camel of ['firstName', 'First_name', 'first_Name']) expect(fieldName(camel)).not.toBe('firstName');
 });
 
-it('a value is carried over in all its depth, and moments as text', () => {
+it('a value is converted at every depth, and times become strings', () => {
   const sent = { first_name: 'Ann', jobs: [{ desired_start_date: '2026-01-01', tags: ['a_b', null] }], budget_min: 0 };
   expect(fromWire(sent)).toEqual({
     firstName: 'Ann',

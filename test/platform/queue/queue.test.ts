@@ -72,7 +72,7 @@ const keysOf = (some: readonly Run[]) => some.map(({ key }) => key);
 const begun = (count: number) => until(() => runs.length >= count);
 
 describe('places', () => {
-  it('are few for each key, however many of its tasks wait and since when', async () => {
+  it('are few for each key, however many of its tasks wait, and however long', async () => {
     await given('busy', 1_000, 3_600);
     await given('other', 1);
     open();
@@ -83,7 +83,7 @@ describe('places', () => {
     expect(runs[3]?.key).toBe('busy');
   });
 
-  it('of keys that are slow are apart from those of the others, and each of them has its turn', async () => {
+  it('of slow keys are separate from the others, and each slow key has its turn', async () => {
     const slow = ['anna', 'ben', 'carla'];
     for (const [at, key] of slow.entries()) await given(key, 20, 3_600 - at);
     open();
@@ -105,7 +105,7 @@ describe('places', () => {
 });
 
 describe('a task', () => {
-  it('is run once, whichever of the instances claims it', async () => {
+  it('is run once, whichever instance claims it', async () => {
     endOf = () => ({ outcome: 'done' });
     for (let key = 0; key < 20; key += 1) await given(`key${key}-`, 50);
     open();
@@ -115,7 +115,7 @@ describe('a task', () => {
     expect(new Set(runs.map(({ id }) => id)).size).toBe(1_000);
   });
 
-  it('waits while its key is paused, and is run once it no longer is', async () => {
+  it('waits while its key is paused, and runs once it no longer is', async () => {
     await sql`insert into tasks (id, kind, key) values ('pause', 'pause', 'paused')`;
     await given('paused', 1, 3_600);
     await given('other', 1);
@@ -130,7 +130,7 @@ describe('a task', () => {
     expect(runs[2]).toMatchObject({ key: 'paused', attempts: 0 });
   });
 
-  it('that fails is run again after each delay of its kind, a tenth sooner or later, and then no more', async () => {
+  it('that fails is retried after each delay of its kind, up to a tenth sooner or later, and then given up', async () => {
     endOf = () => ({ outcome: 'failed' });
     await given('key', 1);
     open();
@@ -146,7 +146,7 @@ describe('a task', () => {
     expect(runs.map(({ attempts }) => attempts)).toEqual([0, 1, 2]);
   });
 
-  it('of an instance that was killed is run by another once its lease has run out, and not before', async () => {
+  it('of a killed instance is run by another once its lease has expired, and not before', async () => {
     await given('killed', 1);
     await given('alive', 1);
     await sql`update tasks set leased_until = now() + interval '1 minute' * (case key when 'alive' then 1 else -1 end)`;
@@ -157,7 +157,7 @@ describe('a task', () => {
     expect(keysOf(runs)).toEqual(['killed', 'last']);
   });
 
-  it('writes nothing down once another instance has taken it over', async () => {
+  it('writes nothing once another instance has taken it over', async () => {
     await given('key', 1);
     open();
     await begun(1);
@@ -171,7 +171,7 @@ describe('a task', () => {
     expect(written).toEqual(['in time']);
   });
 
-  it('is given back by an instance that stops, to be run at once by another, and counts no attempt', async () => {
+  it('is released by an instance that stops, so another runs it immediately, and no attempt is counted', async () => {
     await given('key', 1);
     const stopping = open();
     await begun(1);

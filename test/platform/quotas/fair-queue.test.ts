@@ -52,7 +52,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 describe('places', () => {
-  it('are as many as there may be and no more, and what the work answers is handed back', async () => {
+  it("are never more than the limit, and the work's result is returned", async () => {
     const queue = queueOf({ places: 3 });
     let inside = 0;
     let insideMost = 0;
@@ -71,7 +71,7 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('are not all for one address, so that another finds one however long the work of the first takes', async () => {
+  it("aren't all for one address, so another finds one, however long the first one's work takes", async () => {
     const queue = queueOf({ places: 5, placesPerAddress: 4 });
     const works = Array.from({ length: 6 }, held);
     const runs = works.map(({ work }) => queue.run(ANNA, work));
@@ -83,7 +83,7 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('are not all for one user, so that others at the same address find one', async () => {
+  it("aren't all for one user, so others at the same address find one", async () => {
     const queue = queueOf({ places: 5, placesPerAddress: 4, placesPerUser: 2 });
     const works = Array.from({ length: 5 }, held);
     const hers = { address: 'a', user: 'anna' };
@@ -97,7 +97,7 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('are only so many for long work, and quick work of the same caller goes before it', async () => {
+  it("are limited for long work, and the same caller's quick work goes first", async () => {
     const queue = queueOf({ places: 4, placesForLong: 2 });
     const works = Array.from({ length: 4 }, held);
     const order: string[] = [];
@@ -112,7 +112,7 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('are not lost when work fails, whether by a rejection or by throwing before it returns a promise', async () => {
+  it("aren't lost when work fails, by a rejection or by throwing before it returns a promise", async () => {
     const queue = queueOf({ places: 2 });
     const throwing = (): Promise<void> => {
       throw new Error('thrown');
@@ -127,7 +127,7 @@ describe('places', () => {
 });
 
 describe('turns', () => {
-  it('are in the order of arrival for one caller, and nobody overtakes those who wait', async () => {
+  it('come in order of arrival for one caller, and nobody overtakes those who wait', async () => {
     const queue = queueOf();
     const first = held();
     const order: string[] = [];
@@ -149,7 +149,7 @@ describe('turns', () => {
     expect(await servedOf({}, calls)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('go from user to user within an address: six hundred accounts of one address are one', async () => {
+  it('go from user to user within an address: six hundred accounts at one address count as one', async () => {
     const many = Array.from({ length: 6 }, (_, i) => [`a${i}`, { address: 'a', user: `usr_${i}` }] as const);
     const calls = [
       ...many,
@@ -161,7 +161,7 @@ describe('turns', () => {
 });
 
 describe('a full queue', () => {
-  it('refuses a caller’s own excess with 429, of a user before that of the address', async () => {
+  it("refuses a caller's own excess with a 429, the user's before the address's", async () => {
     const limits = { of: 'calls waiting', perUser: 2, perAddress: 3, total: 10 };
     const user = { address: 'a', user: 'usr_1' };
     const order = await servedOf({ limits }, [
@@ -176,7 +176,7 @@ describe('a full queue', () => {
     expect(refusals).toEqual(['user', 'address']);
   });
 
-  it('is beyond capacity for everybody where all wait with equally much', async () => {
+  it('is over capacity for everybody if all wait with equally many calls', async () => {
     const calls = ['a', 'b', 'c', 'd'].map((address) => [address, { address }] as const);
     expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual([
       'a',
@@ -187,7 +187,7 @@ describe('a full queue', () => {
     expect(refusals).toEqual(['server']);
   });
 
-  it('has the newest call of the address that waits with the most give way to one that waits with less', async () => {
+  it('drops the newest call of the address that waits with the most, in favor of one that waits with fewer', async () => {
     const calls = ['a1', 'a2', 'a3', 'b1'].map((name) => [name, { address: name.charAt(0) }] as const);
     expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual([
       'a1',
@@ -199,7 +199,7 @@ describe('a full queue', () => {
 });
 
 describe('waiting', () => {
-  it('ends for each in their own time, and the rest wait on', async () => {
+  it('ends for each in their own time, and the rest keep waiting', async () => {
     const queue = queueOf();
     const first = held();
     const inside = queue.run(ANNA, first.work);
@@ -218,7 +218,7 @@ describe('waiting', () => {
     expect(waits).toEqual([1, 0.45]);
   });
 
-  it('too long is its own fault for an address that waits with more than all others together', async () => {
+  it("too long is an address's own fault if it waits with more than all others together", async () => {
     const queue = queueOf({ limits: { of: 'calls', total: 10 } });
     const first = held();
     const inside = queue.run({ address: 'first' }, first.work);
@@ -236,7 +236,7 @@ describe('waiting', () => {
   it.each([
     ['while others are served is no fault of the server', true, ['user', 'address']],
     ['while nobody is served is one', false, ['server', 'server']],
-  ])('too long for a place of one’s own %s', async (_when, isServing, bounds) => {
+  ])("too long for one of the caller's own %s", async (_when, isServing, bounds) => {
     const queue = queueOf({ places: 4, placesPerAddress: 3, placesPerUser: 2 });
     const works = Array.from({ length: 3 }, held);
     const [hers, his] = ['anna', 'bert'].map((user) => ({ address: 'a', user })) as [Client, Client];
@@ -275,7 +275,7 @@ describe('waiting', () => {
   });
 });
 
-it('loses no place, share or turn over ten thousand calls that fail, wait and time out at random', async () => {
+it('loses no place, quota, or turn over ten thousand calls that fail, wait, and time out at random', async () => {
   const queue = queueOf({
     places: 4,
     placesPerAddress: 3,

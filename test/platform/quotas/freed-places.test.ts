@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createFairQueue } from '../../../src/platform/quotas/fair-queue.js';
 import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';
 
-it('all begin that the end of one had kept waiting, whether for its user or for how long it took', async () => {
+it('the end of one call starts all that it kept waiting, because of their user or because they are long', async () => {
   const limits = { of: 'calls waiting', total: 10 };
   const bounds = { places: 3, placesPerUser: 1, placesForLong: 1, waitMs: 60_000 };
   const queue = createFairQueue({ name: 'databaseQueue', limits, events: NO_EVENTS, ...bounds });

@@ -20,8 +20,8 @@ const refused = (take: () => unknown) => {
   }
 };
 
-describe('a share', () => {
-  it('is a user’s inside an address, an address’ for all of its users, and the whole server’s', () => {
+describe('a quota', () => {
+  it('is for a user within an address, for an address with all of its users, and for the whole server', () => {
     const share = shareOf({ perUser: 1, perAddress: 2, total: 3 });
     const user = (address: string, name: string): Client => ({ address, user: name });
     share.take(user('a', '1'));
@@ -44,7 +44,7 @@ describe('a share', () => {
     });
   });
 
-  it('is given back once, however often its holder says so', () => {
+  it('is released once, however often its holder asks', () => {
     const share = shareOf({ perUser: 2 });
     const client = { address: 'a', user: '1' };
     const [one] = [share.take(client), share.take(client)];
@@ -55,7 +55,7 @@ describe('a share', () => {
     expect(refused(() => share.take(client))).toMatchObject({ status: 429 });
   });
 
-  it('of a holder who was named later is given back as it was taken', () => {
+  it('of a holder whose user became known later is released as it was taken', () => {
     const share = shareOf({ perUser: 1 });
     const client: Client = { address: 'a' };
     const release = share.take(client);
@@ -75,7 +75,7 @@ describe('a share', () => {
     expect([share.inUse('a'), share.inUse('a', 'one of many 0')]).toEqual([1, 0]);
   });
 
-  it('says who holds the most', () => {
+  it('names the largest holder', () => {
     const share = shareOf({});
     expect(share.largest()).toBeUndefined();
     share.take({ address: 'a' }, 5);
@@ -85,8 +85,8 @@ describe('a share', () => {
   });
 });
 
-describe('a request under way', () => {
-  it('counts for its address alone until its user is known, and then for both, once', () => {
+describe('a request in progress', () => {
+  it('counts only against its address until its user is known, and then against both, once', () => {
     const share = shareOf({ perUser: 2, perAddress: 10 });
     const requests = Array.from({ length: 3 }, () => new RequestUnderWay(share, { address: 'a' }));
     requests[0]?.identify('usr_1');
@@ -101,7 +101,7 @@ describe('a request under way', () => {
     expect(refused(() => new RequestUnderWay(share, { address: 'a', user: 'usr_1' }))).toBe('taken');
   });
 
-  it('that has ended takes nothing any more when its user becomes known', () => {
+  it('that has ended takes nothing more when its user becomes known', () => {
     const share = shareOf({ perUser: 1 });
     const request = new RequestUnderWay(share, { address: 'a' });
     request.end();
@@ -110,7 +110,7 @@ describe('a request under way', () => {
   });
 });
 
-describe('the table of shares', () => {
+describe('the table of quotas', () => {
   it('takes three numbers from the environment', () => {
     const { quotas } = readConfig({
       QUOTA_REQUESTS_PER_USER: '1',
@@ -121,7 +121,7 @@ describe('the table of shares', () => {
     expect([quotas.streams.perAddress, quotas.webSockets.perAddress]).toEqual([3, 3]);
   });
 
-  it('leaves connections uncounted by address behind a proxy, whose they all are', () => {
+  it("doesn't count connections by address behind a proxy, which owns them all", () => {
     const { connections, requests } = readConfig({ TRUST_PROXY_HOPS: '1' }).quotas;
     expect([connections.perAddress, connections.total, requests.perAddress]).toEqual([undefined, 10_000, 200]);
   });

@@ -7,7 +7,7 @@ import { waitForSlot } from '../../../src/platform/quotas/quotas.js';
 const open = () =>
   createFairQueue({ name: 'heavyReads', limits: { of: 'reads' }, events: NO_EVENTS, places: 1, waitMs: 60_000 });
 
-it('begins one in each turn of the event loop', async () => {
+it('starts one call per turn of the event loop', async () => {
   const queue = open();
   const order: string[] = [];
   let turns = 0;
@@ -25,7 +25,7 @@ it('begins one in each turn of the event loop', async () => {
   expect(order).toEqual(['one', 'loop 1', 'two', 'loop 2', 'three']);
 });
 
-it('goes from address to address, so that a hundred of one delay another by one of them', async () => {
+it('goes from address to address, so a hundred calls from one delay another address by one of them', async () => {
   const queue = open();
   const order: string[] = [];
   const asked = [...Array<string>(100).fill('greedy'), 'modest'];

@@ -55,14 +55,14 @@ function expectRefused(forged: readonly string[]): void {
 }
 
 describe('a good access token', () => {
-  it('gives back who bears it and until when, for every role', () => {
+  it('returns its bearer and its expiry, for every role', () => {
     expect(tokens.verify(good)).toEqual(claims);
     for (const role of ['homeowner', 'contractor', 'admin'] as const) {
       expect(tokens.verify(tokens.sign({ ...bearer, role }).token)).toEqual({ ...claims, role });
     }
   });
 
-  it('passes when it was signed with the previous secret, and is signed with the current one', () => {
+  it('is accepted if it was signed with the previous secret, and is signed with the current one', () => {
     expect(tokens.verify(formerTokens.sign(bearer).token)).toEqual(claims);
     expect(formerTokens.verify(tokens.sign(bearer).token)).toBe('invalid');
     expect(createAccessTokens({ ...settings, previousSecret: undefined }).verify(formerTokens.sign(bearer).token)).toBe(
@@ -70,7 +70,7 @@ describe('a good access token', () => {
     );
   });
 
-  it('holds until its last second and not beyond', () => {
+  it('is valid until its last second and not longer', () => {
     nowSeconds = START_SECONDS + TTL_SECONDS - 1;
     expect(tokens.verify(good)).toEqual(claims);
     nowSeconds = START_SECONDS + TTL_SECONDS;
@@ -78,7 +78,7 @@ describe('a good access token', () => {
     nowSeconds = START_SECONDS;
   });
 
-  it('may come from an instance whose clock runs a little ahead, and not from the far future', () => {
+  it('may come from an instance whose clock is slightly ahead, but not from the far future', () => {
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 30 }))).toEqual(claims);
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 3_600 }))).toBe('issued_in_future');
     // Who cannot sign learns nothing of clocks.
@@ -87,24 +87,24 @@ describe('a good access token', () => {
     );
   });
 
-  it('says until when it holds', () => {
+  it('says when it expires', () => {
     expect(tokens.sign(bearer).expiresAt).toEqual(new Date((START_SECONDS + TTL_SECONDS) * 1000));
   });
 
-  it('names its secret in the header without showing it', () => {
+  it('names its secret in the header without revealing it', () => {
     expect(goodHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: expect.stringMatching(/^[\w-]{11}$/) });
     expect(parsed(formerTokens.sign(bearer).token.split('.')[0] ?? '').kid).not.toBe(goodHeader.kid);
   });
 
-  it('cannot be made with a short secret', () => {
+  it("can't be created with a short secret", () => {
     expect(() => createAccessTokens({ ...settings, secret: 'x'.repeat(31) })).toThrow('at least 32 bytes');
     expect(() => createAccessTokens({ ...settings, previousSecret: 'short' })).toThrow('at least 32 bytes');
     expect(() => createAccessTokens({ ...settings, secret: '0123456789abcdef0123456789abcdeé' })).not.toThrow();
   });
 });
 
-describe('of a bad access token is said', () => {
-  it('that it has expired only where all else in it is right', () => {
+describe('a bad access token', () => {
+  it('has expired only if everything else in it is right', () => {
     const late = { exp: START_SECONDS };
     expect(tokens.verify(withPayload(late))).toBe('expired');
     const forged = [
@@ -116,7 +116,7 @@ describe('of a bad access token is said', () => {
     expect(forged.map((token) => tokens.verify(token))).toEqual(forged.map(() => 'invalid'));
   });
 
-  it('that it is malformed where it does not look like one', () => {
+  it("is malformed if it doesn't look like a token", () => {
     for (const token of ['', 'a.b', 'not a token', `${good} `, `${header}..${signature}`, 'A'.repeat(5_000)])
       expect(tokens.verify(token), token.slice(0, 100)).toBe('malformed');
     expect(tokens.verify('a.b.c')).toBe('invalid');
@@ -124,7 +124,7 @@ describe('of a bad access token is said', () => {
 });
 
 describe('a forged or altered access token is refused', () => {
-  it('with any bit of it flipped, at every position', () => {
+  it('with any bit flipped, at every position', () => {
     const forged = Array.from({ length: good.length }, (_, at) => at).flatMap((at) =>
       Array.from(
         { length: 7 },
@@ -135,7 +135,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused(forged);
   });
 
-  it('with any character replaced by another of its alphabet, the last one too', () => {
+  it('with any character replaced by another in its alphabet, including the last one', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const at = [...Array.from({ length: Math.floor(good.length / 8) }, (_, i) => i * 8), good.length - 1];
     expectRefused(
@@ -145,13 +145,13 @@ describe('a forged or altered access token is refused', () => {
     );
   });
 
-  it('cut short or grown at any place', () => {
+  it('shortened or extended anywhere', () => {
     expectRefused(Array.from({ length: good.length }, (_, at) => good.slice(0, at)));
     expectRefused(Array.from({ length: good.length }, (_, at) => good.slice(at + 1)));
     expectRefused(Array.from({ length: good.length + 1 }, (_, at) => `${good.slice(0, at)}A${good.slice(at)}`));
   });
 
-  it('in a form that is no token', () => {
+  it("in a form that isn't a token", () => {
     const space = [' ', '\n', '\t', '\u0000', '=', '.'].flatMap((c) => [c + good, good + c]);
     expectRefused([
       '',
@@ -189,7 +189,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused([`${header}.${body}.`, `${header}.${body}`, jwt.sign(goodPayload, '', { algorithm: 'none' })]);
   });
 
-  it('with another algorithm, be it with our own secret', () => {
+  it('with another algorithm, even with our own secret', () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const keyid = String(goodHeader.kid);
@@ -212,7 +212,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused([createAccessTokens({ ...settings, secret: 'x'.repeat(32) }).sign(bearer).token]);
   });
 
-  it('with its parts and those of another token swapped, or another key named or brought along', () => {
+  it("with its parts swapped with another token's, or with another key named or included", () => {
     const [formerHeader = '', formerBody = '', formerSignature = ''] = formerTokens.sign(bearer).token.split('.');
     const [, othersBody = '', othersSignature = ''] = tokens
       .sign({ ...bearer, userId: newId('user') })
@@ -240,7 +240,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused(names.flatMap((name) => [without(name), withPayload({ [name]: null })]));
   });
 
-  it('with an expiry that has come, or that is no whole number', () => {
+  it("with an expiry that has passed, or that isn't a whole number", () => {
     const late = START_SECONDS + TTL_SECONDS;
     expectRefused([0, -1, 1, START_SECONDS, START_SECONDS - 1].map((exp) => withPayload({ exp })));
     expectRefused(
@@ -255,7 +255,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused([withPayload({ nbf: late }), withPayload({ nbf: 'soon' })]);
   });
 
-  it('of another issuer or for another audience', () => {
+  it('from another issuer or for another audience', () => {
     const others = ['', 'Market', 'market ', 'api2', ['market'], ['api'], ['api', 'other'], {}, 7, true];
     expectRefused(others.flatMap((other) => [withPayload({ iss: other }), withPayload({ aud: other })]));
     expectRefused([
@@ -282,7 +282,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused(roles.map((role) => withPayload({ role })));
   });
 
-  it('with ids that are malformed or of the wrong kind', () => {
+  it('with IDs that are malformed or of the wrong kind', () => {
     const tail = bearer.userId.slice(4);
     const bad = [
       '',
@@ -304,7 +304,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused([...bad, bearer.userId].map((sid) => withPayload({ sid })));
   });
 
-  it('with a payload that is no object', () => {
+  it("with a payload that isn't an object", () => {
     const payloads = [
       'null',
       '7',
@@ -322,7 +322,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused([sealed(header, encoded(`{"__proto__":${JSON.stringify(goodPayload)}}`))]);
   });
 
-  it('when it is overlong, though everything in it is right', () => {
+  it('if it is too long, even if everything in it is right', () => {
     const padded = (characters: number) => withPayload({ pad: 'x'.repeat(characters) });
     expect(tokens.verify(padded(1_000))).toEqual(claims);
     expect(padded(3_000).length).toBeGreaterThan(4_096);

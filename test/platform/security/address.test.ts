@@ -22,13 +22,13 @@ describe("the client's address", () => {
     expect(clientAddress(socket, header, hops)).toBe(address);
   });
 
-  it('cannot be chosen by the client, whatever stands to the left of what our proxy appended', () => {
+  it("can't be chosen by the client, whatever comes before the entry that our proxy appended", () => {
     for (const forged of ['', '1.1.1.1', '1.1.1.1, 2.2.2.2', ',,,', '"x"', '::1', 'a'.repeat(5_000)]) {
       expect(clientAddress('10.0.0.1', `${forged}, 198.51.100.1`, 1)).toBe('198.51.100.1');
     }
   });
 
-  it('can be had in full, to identify the single machine', () => {
+  it('is available in full, to identify a single machine', () => {
     expect(believedAddress('10.0.0.1', '2001:db8::5', 1)).toBe('2001:db8::5');
   });
 });
@@ -55,7 +55,7 @@ describe("an address's identity", () => {
     expect(addressIdentity(identity)).toBe(identity);
   });
 
-  it('is one for the whole of a /64, and another for its neighbour', () => {
+  it('is the same for a whole /64, and different for its neighbor', () => {
     const inside = Array.from({ length: 500 }, (_, i) =>
       addressIdentity(`2001:db8:aa:bb:${i.toString(16)}:1:2:${(i * 97).toString(16)}`),
     );

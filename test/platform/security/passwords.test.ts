@@ -10,24 +10,24 @@ const TIME_FOR_THE_DATABASE_MS = 10_000;
 describe('passwords', () => {
   const passwords = createPasswords({ cost: 5 });
 
-  it('match their own hash, in whatever script they are written, and no other', async () => {
+  it('match their own hash and no other, in any script', async () => {
     const hash = await passwords.hash('näher mein 🔑');
     expect(await passwords.matches('näher mein 🔑', hash)).toBe(true);
     expect(await passwords.matches('naher mein 🔑', hash)).toBe(false);
     expect(await passwords.matches('', hash)).toBe(false);
   });
 
-  it('are hashed at the configured cost, with a salt of their own each time', async () => {
+  it('are hashed at the configured cost, each with its own salt', async () => {
     const [one, other] = await Promise.all([passwords.hash('same'), passwords.hash('same')]);
     expect(bcrypt.getRounds(one)).toBe(5);
     expect(one).not.toBe(other);
   });
 
-  it('never match an account that does not exist', async () => {
+  it("never match an account that doesn't exist", async () => {
     for (const plain of ['', 'password', 'undefined']) expect(await passwords.matches(plain, undefined)).toBe(false);
   });
 
-  it('are hashed a few at a time: 256 wait, the next is refused at once, and all who waited are answered', async () => {
+  it('are hashed a few at a time: 256 wait, the next is refused immediately, and all that waited are served', async () => {
     const busy = createPasswords({ cost: 4, concurrent: 2 });
     // From so many addresses that none of them waits with more than another.
     const inTime = Array.from({ length: 258 }, (_, at) => busy.hash('x', { address: `10.0.0.${at}` }));
@@ -38,6 +38,7 @@ describe('passwords', () => {
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
   });
 
+<<<<<<< HEAD
   it('are refused with 503 if they wait too long, well before HAProxy gives up on the call', async () => {
     const [, seconds] = /timeout server "\$\{ANSWER_WITHIN-(\d+)s\}"/.exec(readFileSync(HAPROXY, 'utf8')) ?? [];
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -53,6 +54,9 @@ describe('passwords', () => {
   });
 
   it('are hashed for one address as for others: its 129th that waits is refused', async () => {
+=======
+  it('are hashed for one address like for others: its 129th waiting call is refused', async () => {
+>>>>>>> 4c90956d (Name the tests of the platform in plain English)
     const busy = createPasswords({ cost: 4, concurrent: 1 });
     const order: string[] = [];
     const greedy = Array.from({ length: 129 }, (_, at) =>

@@ -52,13 +52,13 @@ const onFakeClocks = () => {
 describe('rate limits in memory', () => {
   onFakeClocks();
 
-  it('let exactly 5 of 1,000 parallel calls pass at a limit of 5', async () => {
+  it('allow exactly 5 of 1,000 parallel calls at a limit of 5', async () => {
     const limits = open();
     expect(await passed(times(1_000, () => limits.take(FIVE, 'ann')))).toBe(5);
     expect(limits.storeInUse()).toBe('memory');
   });
 
-  it('tell what remains, and when the window ends', async () => {
+  it('report what remains, and when the window ends', async () => {
     const limits = open();
     const facts = { limit: 5, windowSeconds: 60 };
     expect(await limits.take(FIVE, 'ann')).toMatchObject({
@@ -82,7 +82,7 @@ describe('rate limits in memory', () => {
     expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
   });
 
-  it('begin a window with the first call that comes after the last one', async () => {
+  it('start a window with the first call after the last one', async () => {
     const limits = open();
     for (const at of [0, 10_000, 20_000, 30_000, 40_000]) {
       goTo(at);
@@ -96,7 +96,7 @@ describe('rate limits in memory', () => {
     expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(0);
   });
 
-  it('let five pass in each window, and never six, whenever the calls come', async () => {
+  it('allow five calls in each window, and never six, whenever the calls come', async () => {
     const limits = open();
     let [beganMs, count, seed, passedCount] = [-Infinity, 0, 11, 0];
     for (let i = 0; i < 5_000; i += 1) {
@@ -112,7 +112,7 @@ describe('rate limits in memory', () => {
     expect(passedCount).toBeGreaterThan(100);
   });
 
-  it('do not prolong a block because of calls refused meanwhile', async () => {
+  it("don't prolong a block because of calls refused in the meantime", async () => {
     const limits = open();
     await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
     for (let at = 1_000; at < 60_000; at += 1_000) {
@@ -123,7 +123,7 @@ describe('rate limits in memory', () => {
     expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(5);
   });
 
-  it('keep persons apart, and budgets apart, whatever the keys hold', async () => {
+  it('keep people and budgets separate, whatever the keys contain', async () => {
     const limits = open();
     const budgets = [FIVE, { ...FIVE, name: 'five:ann' }, { ...FIVE, windowSeconds: 61 }, { ...FIVE, name: 'five:60' }];
     const keys = [
@@ -144,13 +144,13 @@ describe('rate limits in memory', () => {
     }
   });
 
-  it('let nobody pass at a limit of 0, which is not the same as no limit', async () => {
+  it('allow nothing at a limit of 0, which differs from no limit', async () => {
     const limits = open();
     for (const max of [0, -1, Number.NaN])
       expect(await limits.take({ ...FIVE, max }, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 60 });
   });
 
-  it('let one pass at a limit of 1, and 600 at a limit of 600', async () => {
+  it('allow one call at a limit of 1, and 600 at a limit of 600', async () => {
     const limits = open();
     for (const max of [1, 2, 600, 1_200]) {
       expect(
@@ -159,7 +159,7 @@ describe('rate limits in memory', () => {
     }
   });
 
-  it('take back a call that is given back, once, and nothing for a refused one', async () => {
+  it('refund a call once, and nothing for a refused one', async () => {
     const limits = open();
     const [first] = await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
     const refused = await limits.take(FIVE, 'ann');
@@ -182,12 +182,12 @@ describe('rate limits in memory', () => {
     expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
   });
 
-  it('allow 300 failures and not one more under 1,000 parallel wrong log-ins', async () => {
+  it('allow exactly 300 failures under 1,000 parallel wrong logins', async () => {
     const limits = open();
     expect(await failedLogIns(limits, 1_000, () => false)).toBe(300);
   });
 
-  it('do not count log-ins that succeed among the failures', async () => {
+  it("don't count successful logins among the failures", async () => {
     const limits = open();
     for (let i = 0; i < 1_000; i += 1) expect(await failedLogIns(limits, 1, () => true)).toBe(0);
     await failedLogIns(limits, 1_000, () => true);
@@ -196,7 +196,7 @@ describe('rate limits in memory', () => {
 });
 
 describe('rate limits that are off', () => {
-  it('let everything pass, a limit of 0 included, and never speak to Redis', async () => {
+  it('allow everything, even at a limit of 0, and never contact Redis', async () => {
     const limits = open({ enabled: false, redisUrl: '/nowhere/at/all' });
     expect(await passed(times(1_000, () => limits.take({ ...FIVE, max: 0 }, 'ann')))).toBe(1_000);
     await (await limits.take(FIVE, 'ann')).refund();
@@ -208,7 +208,7 @@ describe('rate limits that are off', () => {
 describe('the headers', () => {
   onFakeClocks();
 
-  it('name each budget drawn on, and when to come back if one is spent', async () => {
+  it('name each consumed budget, and when to retry if one is used up', async () => {
     const limits = open();
     const reads = { name: 'read', max: 600, windowSeconds: 60 };
     const taken = new Map([['read', await limits.take(reads, 'ann')]]);
@@ -226,12 +226,12 @@ describe('the headers', () => {
     });
   });
 
-  it('are none where nothing was drawn on', () => {
+  it('are missing if nothing was consumed', () => {
     expect(rateLimitHeaders([])).toEqual({});
   });
 });
 
-describe('rate limits without a Redis to be reached', () => {
+describe('rate limits without a reachable Redis', () => {
   it('count in memory from the first call, and say so once', async () => {
     const limits = open({ redisUrl: '/nowhere/at/all' });
     expect(await passed(times(100, () => limits.take(FIVE, 'ann')))).toBe(5);
@@ -264,7 +264,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     return limits;
   }
 
-  it('let exactly 5 of 1,000 parallel calls pass over two instances', async () => {
+  it('allow exactly 5 of 1,000 parallel calls over two instances', async () => {
     const instances = [await openOnRedis(LONG_TIMEOUT), await openOnRedis(LONG_TIMEOUT)];
     const key = 'over two instances';
     const hourly = { ...FIVE, windowSeconds: 3_600 };
@@ -277,7 +277,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(notices).toEqual([]);
   });
 
-  it('keep persons and budgets apart, whatever the keys hold, and show no key in Redis', async () => {
+  it('keep people and budgets separate, whatever the keys contain, and show no key in Redis', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     const budgets = [
       { ...FIVE, name: 'apart' },
@@ -290,7 +290,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     }
   });
 
-  it('take back a call that is given back, once, and nothing for a refused one', async () => {
+  it('refund a call once, and nothing for a refused one', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     const key = 'given back';
     const calls = await Promise.all(times(6, () => limits.take(FIVE, key)));
@@ -301,13 +301,13 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(await passed(times(9, () => limits.take(FIVE, key)))).toBe(1);
   });
 
-  it('allow 300 failures and not one more under 1,000 parallel wrong log-ins over two instances', async () => {
+  it('allow exactly 300 failures under 1,000 parallel wrong logins over two instances', async () => {
     const instances = [await openOnRedis(LONG_TIMEOUT), await openOnRedis(LONG_TIMEOUT)];
     const failed = await Promise.all(instances.map((limits) => failedLogIns(limits, 500, () => false)));
     expect(failed.reduce((sum, count) => sum + count)).toBe(300);
   });
 
-  it('go on in memory when Redis is killed, and go back when it is there again', async () => {
+  it('continue in memory when Redis is killed, and return when it is back', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     await server.kill();
     await until(() => limits.storeInUse() === 'memory');
@@ -319,7 +319,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
   });
 
-  it('count in memory while a Redis does not answer', async () => {
+  it("count in memory while a Redis doesn't respond", async () => {
     const limits = await openOnRedis({ redisTimeoutMs: 150 });
     server.freeze();
     expect(await passed(times(1_000, () => limits.take(FIVE, 'frozen')))).toBe(5);
@@ -339,7 +339,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(notices).toEqual(['lost', 'back']);
   });
 
-  it('are not lost because this process was busy for a while', async () => {
+  it("aren't lost because this process was busy for a while", async () => {
     const limits = await openOnRedis();
     const calls = times(100, () => limits.take(FIVE, 'busy'));
     await new Promise((resolve) => setImmediate(resolve));
@@ -348,7 +348,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect([notices, limits.storeInUse()]).toEqual([[], 'redis']);
   });
 
-  it('wait for a Redis that comes later than the server', async () => {
+  it('wait for a Redis that comes up later than the server', async () => {
     await server.kill();
     const limits = open({ redisUrl: server.socket });
     await limits.ready();
@@ -358,7 +358,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(notices).toEqual(['lost', 'back']);
   });
 
-  it('survive ten losses in a row, logging each once', async () => {
+  it('survive ten outages in a row, and log each once', async () => {
     const limits = await openOnRedis();
     for (let round = 1; round <= 10; round += 1) {
       const calls = times(50, () => limits.take(FIVE, `round ${round}`));
@@ -371,7 +371,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     }
   });
 
-  it('do not go back to a Redis that answers and cannot count', async () => {
+  it("don't return to a Redis that responds but can't count", async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     // As after a failover: what was the primary is a replica now, which answers and refuses to write.
     await server.command('REPLICAOF', '127.0.0.1', '1');

@@ -93,7 +93,7 @@ it('without one refused token', async () => {
   await Promise.all(fleet.instances.map((instance) => instance.close()));
 });
 
-it('a request that is sent again with its Idempotency-Key is recognised after each step', async () => {
+it('a request repeated with its Idempotency-Key is recognized after each step', async () => {
   const hanna = await homeowner(app, 'Hanna');
   const draft = { title: 'Sink', description: 'It drips.' };
   const jobs: string[] = [];
@@ -110,7 +110,7 @@ it('a request that is sent again with its Idempotency-Key is recognised after ea
   expect(new Set(jobs).size).toBe(1);
 });
 
-it('in one step, an instance refuses what another has signed', async () => {
+it('in a single step, an instance refuses what another has signed', async () => {
   const [replaced, waiting] = [await open(SECOND_STEP), await open(BEFORE)];
   const { token } = await homeowner(replaced, 'Hanna');
   expect((await waiting.rest('GET', '/v1/me', { token })).status).toBe(401);

@@ -97,7 +97,7 @@ it('an operator sees a warning even if the process never returns to its event lo
 
 describe('a process whose log nobody reads', () => {
   it.each(['', "process.once('SIGTERM', () => process.exit(0)); process.kill(process.pid, 'SIGTERM');"])(
-    'goes on and ends when its pipe is closed: %s',
+    'continues, and ends when its pipe is closed: %s',
     async (ending) => {
       const { child, ended } = startProcess(`
         process.stdin.once('end', () => {
@@ -131,7 +131,7 @@ describe('a process whose log nobody reads', () => {
     expect(await ended).toEqual({ code: 0, signal: null });
   });
 
-  it('goes on serving while its pipe is full', async () => {
+  it('keeps serving while its pipe is full', async () => {
     const { child, ended } = startProcess(`
       ${LOG_ALL_LINES}
       setTimeout(() => process.stderr.write('still here'), 300);

@@ -119,7 +119,7 @@ describe('a refresh', () => {
     expect(rows[0]?.row).toContain(hashOf(hanna.refreshToken));
   });
 
-  it('says until when both tokens hold, as every answer with a session does', async () => {
+  it('says when both tokens expire, like every response with a session', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { email, password } = hanna;
     const loggedIn = await app.rest('POST', '/v1/auth/login', { body: { email, password } });
@@ -144,7 +144,7 @@ describe('a refresh', () => {
     }
   });
 
-  it('whose answer was lost is done again: within the leeway a token gets the same successor', async () => {
+  it('with a lost response can be repeated: within the leeway, a token gets the same successor', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { body: lost } = await refresh(hanna.refreshToken);
     const { body: again } = await refresh(hanna.refreshToken, twin);
@@ -159,7 +159,7 @@ describe('a refresh', () => {
     expect((await refresh(successor)).status).toBe(200);
   });
 
-  it('with an older token within its leeway is refused as superseded, and nothing more', async () => {
+  it('with an older token within its leeway is refused as superseded, and has no other effect', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await refresh(hanna.refreshToken);
     const second = await usedAgo(hanna.refreshToken, SESSION.leewaySeconds / 2);
@@ -174,7 +174,7 @@ describe('a refresh', () => {
     expect((await refresh(third.refresh_token)).status).toBe(200);
   });
 
-  it('with a token used longer ago is theft: the session ends, though the call is refused', async () => {
+  it('with a token used longer ago is theft: the session ends, and the call is refused', async () => {
     for (const replay of [refresh, graphqlRefresh]) {
       const hanna = await homeowner(app, 'Hanna');
       const other = await logIn(hanna);
@@ -188,7 +188,7 @@ describe('a refresh', () => {
     }
   });
 
-  it('with an older token after its leeway is theft as well', async () => {
+  it('with an older token after its leeway is also theft', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await refresh(hanna.refreshToken);
     const second = await usedAgo(hanna.refreshToken, SESSION.leewaySeconds + 1);
@@ -197,7 +197,7 @@ describe('a refresh', () => {
     await expectDead({ token: third.token, refreshToken: third.refresh_token }, twin);
   });
 
-  it(`of one token twenty times at once, ${ROUNDS} rounds over, gives all of them one refresh token`, async () => {
+  it(`with one token twenty times at the same time, over ${ROUNDS} rounds, gives all calls one refresh token`, async () => {
     const hanna = await homeowner(app, 'Hanna');
     let current = hanna.refreshToken;
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -221,7 +221,7 @@ describe('a refresh', () => {
     expect(kept).toEqual({ tokens: ROUNDS + 1, used: ROUNDS });
   });
 
-  it('is done again by instances in the midst of a change of the secret', async () => {
+  it('can be repeated by instances in the middle of a secret rotation', async () => {
     const next = 'the next secret that tests know, 32 bytes';
     const before = await openTestApp({ JWT_PREVIOUS_SECRET: next }, { sameDatabaseAs: app });
     const after = await openTestApp({ JWT_SECRET: next, JWT_PREVIOUS_SECRET: JWT_SECRET }, { sameDatabaseAs: app });
@@ -268,7 +268,7 @@ describe('a refresh', () => {
     expect((await me(body.token)).status).toBe(200);
   });
 
-  it('and everything else is refused once the session is too old', async () => {
+  it('is refused, like everything else, once the session is too old', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await app.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
     // Both know of the session by its former end.
@@ -276,7 +276,7 @@ describe('a refresh', () => {
     await expectDead(hanna);
   });
 
-  it('with something that is no refresh token is refused', async () => {
+  it("with something that isn't a refresh token is refused", async () => {
     const hanna = await homeowner(app, 'Hanna');
     const strangers = [
       '',
@@ -302,8 +302,8 @@ describe('a refresh', () => {
   });
 });
 
-describe('a log-out', () => {
-  it('ends the session’s tokens at once, on every instance, and no other session', async () => {
+describe('a logout', () => {
+  it("immediately ends the session's tokens on every instance, and no other session", async () => {
     const hanna = await homeowner(app, 'Hanna');
     const other = await logIn(hanna, twin);
     expect((await me(hanna.token, twin)).status).toBe(200);
@@ -326,7 +326,7 @@ describe('a log-out', () => {
     expect(row?.id).toBe(sessionId);
   });
 
-  it('through GraphQL does the same, also to what follows in the same request', async () => {
+  it('through GraphQL does the same, including for the rest of the request', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const answer = await app.graphql('mutation { a: logOut { sessionId } b: logOut { sessionId } }', {
       token: hanna.token,
@@ -338,7 +338,7 @@ describe('a log-out', () => {
     await expectDead(hanna);
   });
 
-  it('at the same moment as a refresh leaves nothing alive', async () => {
+  it('at the same moment as a refresh leaves nothing active', async () => {
     for (let round = 0; round < 10; round += 1) {
       const hanna = await homeowner(app, 'Hanna');
       const [refreshed] = await Promise.all([
@@ -352,11 +352,11 @@ describe('a log-out', () => {
   });
 });
 
-describe('a change of password', () => {
+describe('a password change', () => {
   const change = (token: string, current_password: unknown, new_password: unknown, at = app) =>
     at.rest('POST', '/v1/me/password', { token, body: { current_password, new_password } });
 
-  it('ends the other sessions and no one else’s, and the new password is the only one', async () => {
+  it("ends the user's other sessions and nobody else's, and only the new password works", async () => {
     const hanna = await homeowner(app, 'Hanna');
     const hugo = await homeowner(app, 'Hugo');
     const other = await logIn(hanna, twin);
@@ -373,7 +373,7 @@ describe('a change of password', () => {
     expect((await logIn({ ...hanna, password: 'a better password' })).token).toEqual(expect.any(String));
   });
 
-  it('through GraphQL does the same, for admins too', async () => {
+  it('through GraphQL does the same, including for admins', async () => {
     const ada = await admin(app);
     const other = await logIn(ADMIN);
     const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { changed } }';
@@ -404,7 +404,7 @@ describe('a change of password', () => {
     expect((await logIn(hanna)).token).toEqual(expect.any(String));
   });
 
-  it('twice at once happens once: the second no longer knows the password', async () => {
+  it('made twice at the same time happens once: the second no longer has the right password', async () => {
     for (let round = 0; round < 5; round += 1) {
       const hanna = await homeowner(app, 'Hanna');
       const thief = await logIn(hanna);
@@ -419,7 +419,7 @@ describe('a change of password', () => {
     }
   });
 
-  it('leaves no session alive that the old password opened meanwhile', async () => {
+  it('leaves no session active that the old password opened in the meantime', async () => {
     for (let round = 0; round < 10; round += 1) {
       const hanna = await homeowner(app, 'Hanna');
       const racing = Array.from({ length: 8 }, (_, i) => logIn(hanna, i % 2 === 0 ? app : twin));
@@ -438,7 +438,7 @@ describe('a change of password', () => {
 });
 
 describe('an access token', () => {
-  it('is of 15 minutes, and says who, which session and which role', async () => {
+  it('lasts 15 minutes, and names the user, the session, and the role', async () => {
     const carl = await contractor(app, 'Carl');
     const [header, payload] = partsOf(carl.token)
       .slice(0, 2)
@@ -455,7 +455,7 @@ describe('an access token', () => {
     });
   });
 
-  it('is read from the header alone, whatever the case of its scheme', async () => {
+  it('is read only from the header, whatever the case of its scheme', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const get = (authorization: string) => app.rest('GET', '/v1/me', { headers: { authorization } });
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
@@ -477,7 +477,7 @@ describe('an access token', () => {
     expect((await app.rest('GET', `/v1/me?access_token=${hanna.token}`)).status).toBe(401);
   });
 
-  it('that is no good is answered with the reason, through both APIs', async () => {
+  it('that is invalid gets the reason, in both APIs', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const gone = await homeowner(app, 'Greta');
     await app.rest('POST', '/v1/auth/logout', { token: gone.token });
@@ -505,7 +505,7 @@ describe('an access token', () => {
     expect(body.details).toMatchObject({ code: 'INVALID_CREDENTIALS', reason: 'wrong_credentials' });
   });
 
-  it('signed with the secret before this one holds, and new ones are signed with this one', async () => {
+  it('signed with the previous secret is valid, and new ones are signed with the current one', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const renewed = await openTestApp(
       { JWT_SECRET: 'the secret that comes after it, 32 bytes', JWT_PREVIOUS_SECRET: JWT_SECRET },

@@ -66,13 +66,13 @@ async function plant(person: Person, amount: number, times = 1): Promise<void> {
   });
 }
 
-describe('the tokens of somebody else', () => {
+describe("somebody else's tokens", () => {
   const OF_USERS = `{ users(filter: { search: "Tessa" }) { nodes { tokens { balance held available }
     tokenTransactions(first: 1) { totalCount nodes { id } pageInfo { hasNextPage endCursor } } } } }`;
   const OF_ONE = `query ($id: ID!) { node(id: $id) { ... on User { id tokens { balance }
     tokenTransactions { nodes { id } } } } }`;
 
-  it('are for admins to read, through both APIs', async () => {
+  it('can be read by admins, in both APIs', async () => {
     const tessa = await contractor(app, 'Tessa');
     await plant(tessa, 5, 2);
     const own = ids((await history(tessa)).body.data);
@@ -91,7 +91,7 @@ describe('the tokens of somebody else', () => {
     });
   });
 
-  it('are refused to all others by REST, and null in GraphQL; one’s own are not', async () => {
+  it('are refused to everyone else by REST, and null in GraphQL; your own are not', async () => {
     const tessa = await contractor(app, 'Tessa');
     const hanna = await homeowner(app, 'Hanna');
     for (const path of ['/v1/tokens', '/v1/tokens/transactions']) {
@@ -104,21 +104,21 @@ describe('the tokens of somebody else', () => {
     expect(await seenBy(tessa)).toMatchObject({ tokens: { balance: 25 }, tokenTransactions: { nodes: [{}] } });
   });
 
-  it('of nobody are a bad value', async () => {
+  it('of nobody are an invalid value', async () => {
     const answer = await app.rest('GET', `/v1/tokens?user_id=${newId('user')}`, { token: ada.token });
     expect(byRest(answer)).toEqual(invalid('user_id'));
   });
 });
 
 describe('an adjustment', () => {
-  it('knows no field of other resources', async () => {
+  it("accepts no other resource's fields", async () => {
     const carl = await contractor(app, 'Carl');
     const body = { user_id: carl.userId, amount: 1, reason: 'A', email: 'a@example.test' };
     const answer = await app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body });
     expect(answer.body.details.fields).toEqual({ email: 'is not a field of this operation' });
   });
 
-  it('credits and debits, answers with the transfer, and both are in the history', async () => {
+  it('credits and debits, returns the transfer, and both are in the history', async () => {
     const carl = await contractor(app, 'Carl');
     const credit = await adjust(carl.userId, 40, '  for the storm week  ');
     expect(credit.status).toBe(201);
@@ -167,7 +167,7 @@ describe('an adjustment', () => {
     expect(await balance(carl)).toEqual({ balance: 0, held: 0, available: 0 });
   });
 
-  it('does not touch what is staked on bids', async () => {
+  it("doesn't touch tokens that are staked on bids", async () => {
     const carl = await contractor(app, 'Carl');
     await app.sql`update token_balances set held = 20 where user_id = ${carl.userId}`;
     expect((await adjust(carl.userId, -6)).body.details).toMatchObject({
@@ -180,7 +180,7 @@ describe('an adjustment', () => {
     await app.sql`update token_balances set held = 0 where user_id = ${carl.userId}`;
   });
 
-  it('cannot make a balance larger than an account may hold', async () => {
+  it("can't raise a balance above the maximum", async () => {
     const carl = await contractor(app, 'Carl');
     await plant(carl, 2_147_483_000);
     expect(byRest(await adjust(carl.userId, 1_000))).toEqual(invalid('amount'));
@@ -224,7 +224,7 @@ describe('an adjustment', () => {
     expect(await rowsOf(carl)).toBe(1);
   });
 
-  it('of a number beyond all numbers is refused on both APIs', async () => {
+  it('with a number beyond all numbers is refused by both APIs', async () => {
     const carl = await contractor(app, 'Carl');
     const body = `{"user_id": "${carl.userId}", "amount": 1e999, "reason": "x"}`;
     expect(byRest(await app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body }))).toEqual(
@@ -241,14 +241,14 @@ describe('an adjustment', () => {
     expect(await rowsOf(carl)).toBe(1);
   });
 
-  describe('with a reference from elsewhere', () => {
+  describe('with an external reference', () => {
     const payment = (person: Person, more: object = {}, from?: number) => {
       const input = { user_id: person.userId, amount: 30, reason: 'paid', external_reference: 'pi_1', ...more };
       return app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, from, body: input });
     };
     const REUSED = { status: 422, code: 'IDEMPOTENCY_KEY_REUSED', fields: ['external_reference'] };
 
-    it('is made once, and answered again, through both APIs', async () => {
+    it('is made once, and replayed, in both APIs', async () => {
       const carl = await contractor(app, 'Carl');
       const first = await payment(carl, { external_reference: ' pay-1 ' });
       expect([first.status, first.body.external_reference]).toEqual([201, 'pay-1']);
@@ -282,7 +282,7 @@ describe('an adjustment', () => {
         expect(byRest(await payment(carl, { external_reference }))).toEqual(invalid('external_reference'));
     });
 
-    it('is booked once however many send it at once', async () => {
+    it('is booked once, however many calls are sent at the same time', async () => {
       const [carl, dora] = [await contractor(app, 'Carl'), await contractor(app, 'Dora')];
       const same = await Promise.all(
         Array.from({ length: 10 }, (_, at) => payment(carl, { external_reference: 'pay-3' }, at % 4)),
@@ -297,7 +297,7 @@ describe('an adjustment', () => {
     });
   });
 
-  it('is an admin’s alone', async () => {
+  it('can be made only by an admin', async () => {
     const carl = await contractor(app, 'Carl');
     const FORBIDDEN = { status: 403, code: 'FORBIDDEN', fields: [] };
     for (const person of [carl, await homeowner(app, 'Hanna')]) {
@@ -311,7 +311,7 @@ describe('an adjustment', () => {
     expect(await balance(carl)).toMatchObject({ balance: 25 });
   });
 
-  it('a hundred times at once never overdraws', async () => {
+  it('made a hundred times at the same time never overdraws', async () => {
     const carl = await contractor(app, 'Carl');
     const answers = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
@@ -342,7 +342,7 @@ describe('the history', () => {
     expect(all).toHaveLength(43);
   });
 
-  it('is read by number to its end and past it', async () => {
+  it('can be read by page number to its end and past it', async () => {
     const read: string[] = [];
     for (let page = 1; page <= 6; page += 1) {
       const { status, body } = await history(hanna, `?page=${page}&per_page=10`);
@@ -356,7 +356,7 @@ describe('the history', () => {
       expect((await history(hanna, `?page=${page}&per_page=100`)).body.data).toEqual([]);
   });
 
-  it('has 20 a page unless told otherwise, and no next where there is none', async () => {
+  it('has 20 entries per page by default, and no next page after the last', async () => {
     const { body, headers } = await history(hanna);
     expect(body.pagination).toEqual({ page: 1, per_page: 20, total: 43, total_pages: 3, total_capped: false });
     expect(ids(body.data)).toEqual(all.slice(0, 20));
@@ -366,7 +366,7 @@ describe('the history', () => {
   });
 
   it.each(['/v1/tokens/transactions', '/tokens/transactions'])(
-    'of %s is followed by its links to the end',
+    'of %s can be followed by its links to the end',
     async (path) => {
       const read: string[] = [];
       for (let next: string | undefined = `${path}?per_page=7`; next;) {
@@ -380,7 +380,7 @@ describe('the history', () => {
     },
   );
 
-  it('is read through GraphQL by cursor to its end', async () => {
+  it('can be read through GraphQL by cursor to its end', async () => {
     const read: string[] = [];
     for (let after: string | null = null, more = true; more;) {
       const { nodes, edges, pageInfo, totalCount }: Json = (await graphqlHistory(hanna, { first: 10, after })).data
@@ -398,7 +398,7 @@ describe('the history', () => {
     expect(read).toEqual(all);
   });
 
-  it('takes the other API’s cursors, and stays true while rows are added', async () => {
+  it("accepts the other API's cursors, and stays correct while rows are added", async () => {
     const cleo = await contractor(app, 'Cleo');
     await plant(cleo, 1, 24);
     const before = (
@@ -414,7 +414,7 @@ describe('the history', () => {
     expect(third.pageInfo.hasNextPage).toBe(false);
   });
 
-  it('is one’s own alone', async () => {
+  it('can be read only by its owner', async () => {
     const cleo = await contractor(app, 'Cleo');
     const cursor = (await graphqlHistory(hanna, { first: 1 })).data.viewer.tokenTransactions.pageInfo.endCursor;
     expect(
@@ -449,7 +449,7 @@ describe('the history', () => {
     expect(byRest(await history(hanna, query))).toEqual(invalid(...fields));
   });
 
-  it.each([0, 101, -1])('refuses first: %i', async (first) => {
+  it.each([0, 101, -1])('refuses in this order: %i', async (first) => {
     const refused = await graphqlHistory(hanna, { first });
     expect(byGraphql(refused)).toEqual(invalid('first'));
     const users = await app.graphql('query ($first: Int) { users(first: $first) { totalCount } }', {
@@ -492,12 +492,12 @@ describe('the history', () => {
     'x'.repeat(501),
     encoded('['.repeat(300)),
   ];
-  it.each(BROKEN)('refuses the broken cursor %j on both APIs', async (cursor) => {
+  it.each(BROKEN)('refuses the broken cursor %j in both APIs', async (cursor) => {
     expect(byRest(await history(hanna, `?after=${encodeURIComponent(cursor)}`))).toEqual(invalid('after'));
     expect(byGraphql(await graphqlHistory(hanna, { after: cursor }))).toEqual(invalid('after'));
   });
 
-  it('reads on from any well-formed place, though nothing ever stood there', async () => {
+  it('continues from any well-formed position, even if nothing was ever there', async () => {
     expect((await history(hanna, `?after=${encoded([0, 'x'])}`)).body.data).toEqual([]);
     expect(ids((await history(hanna, `?after=${encoded([Date.UTC(9998, 0), 'x'])}&per_page=100`)).body.data)).toEqual(
       all,
@@ -506,7 +506,7 @@ describe('the history', () => {
 });
 
 describe('the ledger', () => {
-  it('cannot be rewritten, not even past the service', async () => {
+  it("can't be rewritten, not even by bypassing the service", async () => {
     const carl = await contractor(app, 'Carl');
     const refused = { code: '23001' };
     await expect(
@@ -524,7 +524,7 @@ describe('the ledger', () => {
     expect(await rowsOf(carl)).toBe(1);
   });
 
-  it('adds up, and an audit names exactly what does not', async () => {
+  it("adds up, and an audit names exactly what doesn't", async () => {
     const [carl, hanna, hugo] = [
       await contractor(app, 'Carl'),
       await homeowner(app, 'Hanna'),
@@ -549,7 +549,7 @@ describe('the ledger', () => {
   });
 });
 
-it('of nobody who has no balance at all is anything published', async () => {
+it('publishes nothing for somebody without a balance', async () => {
   const hanna = await homeowner(app, 'Hanna');
   const { body: job } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT });
   const [kept] = await app.sql`delete from token_balances where user_id = ${hanna.userId} returning balance, held`;

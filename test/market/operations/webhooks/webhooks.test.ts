@@ -29,7 +29,7 @@ const made = async (person: Person, body: object = { url: URL_OF }): Promise<Jso
 const graphql = ({ token }: Person, query: string, variables: object = {}) => app.graphql(query, { token, variables });
 
 describe('a webhook endpoint', () => {
-  it('is made through both APIs, with a secret that is shown this once and kept encrypted', async () => {
+  it('is created through both APIs, with a secret that is shown once and stored encrypted', async () => {
     const owner = await homeowner(app, 'Olga');
     const { status, body, headers } = await create(owner, { url: URL_OF, event_types: ['job.published'] });
     const webhook = {
@@ -65,7 +65,7 @@ describe('a webhook endpoint', () => {
       expect(rows.some(({ row }) => row.includes(secret.slice(6)))).toBe(false);
   });
 
-  it('sends all types unless told, and each once', async () => {
+  it('receives all types by default, and each once', async () => {
     expect((await made(otto)).webhook.event_types).toEqual([]);
     const { webhook } = await made(otto, { url: URL_OF, event_types: ['job.published', 'job.published'] });
     expect(webhook.event_types).toEqual(['job.published']);
@@ -123,7 +123,7 @@ describe('a webhook endpoint', () => {
   });
 
   it.each(['https://8.8.8.8/x', 'https://hooks.example.com:8443/a?b=c', 'https://[2606:4700::1111]'])(
-    'may lead to %s, to which it can be changed as well',
+    'may lead to %s, and may be changed to it',
     async (url) => {
       const owner = await homeowner(app, 'Ola');
       const { webhook } = await made(owner, { url });
@@ -134,7 +134,7 @@ describe('a webhook endpoint', () => {
     },
   );
 
-  it('is one of five that a person may have, also for calls that come at once', async () => {
+  it('is one of at most five per person, even for simultaneous calls', async () => {
     const owner = await homeowner(app, 'Oona');
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(owner, { url: URL_OF })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 201, 400, 400, 400]);
@@ -164,7 +164,7 @@ describe('a webhook endpoint', () => {
     expect(byRest(await app.rest('PUT', path, { token: owner.token, body }))).toEqual(invalid('created_at'));
   });
 
-  it('is paused: then no test is sent to it', async () => {
+  it("receives no test while it's paused", async () => {
     const owner = await homeowner(app, 'Odd');
     const { webhook } = await made(owner);
     const { token } = owner;
@@ -197,7 +197,7 @@ describe('a webhook endpoint', () => {
     expect(row!.secrets).toBe(WEBHOOKS.secretsAtOnce);
   });
 
-  it('is neither made nor changed by a session that was ended while the call waited', async () => {
+  it('is neither created nor changed by a session that was ended while the call waited', async () => {
     const owner = await homeowner(app, 'Orson');
     const { webhook } = await made(owner);
     const path = `/v1/webhooks/${webhook.id}`;
@@ -251,8 +251,8 @@ const WAYS = (id: string) =>
   ] as const;
 const bodyOf = (method: string) => (method === 'PUT' ? { body: { status: 'paused' } } : {});
 
-describe('others', () => {
-  it('read and change nothing of it; admins read it, and change nothing', async () => {
+describe('other users', () => {
+  it("can't read or change it; admins can read it, but not change it", async () => {
     const owner = await homeowner(app, 'Orla');
     const ada = await admin(app);
     const { webhook } = await made(owner);
@@ -270,7 +270,7 @@ describe('others', () => {
     expect(listed.body.data.map(({ id }: Json) => id)).not.toContain(webhook.id);
   });
 
-  it('by an API key of the owner are managed with full access, and only read with read access', async () => {
+  it('such as an API key of the owner manage it with full access, and only read it with read access', async () => {
     const owner = await homeowner(app, 'Oskar');
     const { webhook } = await made(owner);
     const body = { name: 'A reading program', access: 'read' };
@@ -290,7 +290,7 @@ describe('others', () => {
 });
 
 describe('a delivery', () => {
-  it('is listed with its attempts through both APIs, and queued again under the same identifiers', async () => {
+  it('is listed with its attempts in both APIs, and sent again under the same identifiers', async () => {
     const owner = await homeowner(app, 'Oda');
     const { webhook } = await made(owner);
     const first = await app.rest('POST', `/v1/webhooks/${webhook.id}/test`, { token: owner.token });

@@ -59,8 +59,8 @@ function specified(status: JobState, party: 'owner' | 'awardee' | 'onlooker' | '
   ).map((key) => JOB_ACTIONS[key].action);
 }
 
-describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
-  test('each person may do what is theirs in this state, and Hugo nothing', () => {
+describe.each(JOB_STATES)('if the kitchen is %s', (status) => {
+  test('each person may do what their role allows in this state, and Hugo nothing', () => {
     expect(allowed(hannah, facts(status))).toEqual(specified(status, 'owner'));
     expect(allowed(carla, facts(status))).toEqual(specified(status, isAwarded(status) ? 'awardee' : 'onlooker'));
     expect(allowed(cyrus, facts(status))).toEqual(specified(status, 'onlooker'));
@@ -68,7 +68,7 @@ describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
     expect(allowed(hugo, facts(status))).toEqual([]);
   });
 
-  test('there is one entry for every operation, and a reason exactly where it is not allowed', () => {
+  test("there is one entry per operation, and a reason exactly if it isn't allowed", () => {
     for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
       const entries = availableActions(viewer, facts(status));
       expect(entries.map(({ action }) => action)).toEqual(JOB_ACTION_LIST.map((row) => row.action));
@@ -78,7 +78,7 @@ describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
   });
 });
 
-test('each reason is a sentence that says whom the action is for, or in which states it is possible', () => {
+test('each reason is a sentence that says who the action is for, or in which states it is possible', () => {
   const sentences = (viewer: Viewer, status: JobState) =>
     Object.fromEntries(availableActions(viewer, facts(status)).map(({ action, message }) => [action, message]));
   expect(sentences(hannah, 'draft')).toMatchObject({
@@ -95,7 +95,7 @@ test('each reason is a sentence that says whom the action is for, or in which st
   });
 });
 
-test('the balance matters to Hannah before her draft, and to nobody else or later', () => {
+test('the balance matters to Hannah before her draft is published, and to nobody else or later', () => {
   for (const status of JOB_STATES) {
     for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
       const [poor, rich] = [0, 1_000].map((availableTokens) =>
@@ -186,8 +186,8 @@ describe('the refusal that comes first', () => {
   });
 });
 
-describe('publishing, as Hannah reads it', () => {
-  test('she is told the price', () => {
+describe('publishing, as Hannah sees it', () => {
+  test('tells her the price', () => {
     expect(entry(hannah, 'PUBLISH', facts('draft'))).toEqual({
       action: 'PUBLISH',
       allowed: true,
@@ -198,7 +198,7 @@ describe('publishing, as Hannah reads it', () => {
     });
   });
 
-  test('exactly enough tokens are enough, one fewer is not', () => {
+  test('is possible with exactly enough tokens, and not with one fewer', () => {
     expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 15 }))?.reason).toBeNull();
     expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 14 }))).toMatchObject({
       reason: 'INSUFFICIENT_TOKENS',
@@ -206,7 +206,7 @@ describe('publishing, as Hannah reads it', () => {
     });
   });
 
-  test('what is missing comes before the price', () => {
+  test('reports missing fields before the price', () => {
     const poor = facts('draft', { job: { ...kitchen('draft'), category: null, city: ' ' }, availableTokens: 0 });
     expect(entry(hannah, 'PUBLISH', poor)).toMatchObject({
       reason: 'MISSING_FIELDS',
@@ -215,7 +215,7 @@ describe('publishing, as Hannah reads it', () => {
     });
   });
 
-  test('without an urgency there is no price yet', () => {
+  test('has no price without an urgency', () => {
     const undecided = facts('draft', { job: { ...kitchen('draft'), urgency: null } });
     expect(entry(hannah, 'PUBLISH', undecided)).toMatchObject({
       reason: 'MISSING_FIELDS',
@@ -224,7 +224,7 @@ describe('publishing, as Hannah reads it', () => {
     });
   });
 
-  test('whoever cannot get that far is told neither price nor gaps', () => {
+  test('tells others neither the price nor the missing fields', () => {
     const gaps = { ...kitchen('draft'), category: null };
     expect(entry(hugo, 'PUBLISH', facts('draft', { job: gaps }))).toMatchObject({ missingFields: [], tokenCost: null });
     expect(entry(hannah, 'PUBLISH', facts('open', { job: { ...gaps, status: 'open' } }))).toMatchObject({
@@ -233,14 +233,14 @@ describe('publishing, as Hannah reads it', () => {
     });
   });
 
-  test('nothing else that she may do with her draft has a price or asks for fields', () => {
+  test("is her draft's only action with a price or required fields", () => {
     const draft = facts('draft', { job: { ...kitchen('draft'), category: null } });
     for (const action of ['UPDATE', 'DELETE'] as const)
       expect(entry(hannah, action, draft)).toMatchObject({ allowed: true, missingFields: [], tokenCost: null });
   });
 });
 
-describe('with the bid of Carla, which Hannah has viewed,', () => {
+describe("with Carla's bid, which Hannah has viewed,", () => {
   const bid = { contractorId: carla.contractorId, status: 'viewed' } as const;
   const onlyFor = (people: string) => ({
     allowed: false,
@@ -256,7 +256,7 @@ describe('with the bid of Carla, which Hannah has viewed,', () => {
     ['Hannah', hannah, [viewedAlready, allowed, allowed, onlyBidder]],
     ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed]],
     ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder]],
-  ])('%s may do what is theirs, and reads why not the rest', (_name, viewer, entries) => {
+  ])('%s may do what their role allows, and reads why not the rest', (_name, viewer, entries) => {
     expect(availableBidActions(viewer, { bid, job: kitchen('open') })).toEqual(
       (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW'] as const).map((action, index) => ({ action, ...entries[index] })),
     );
@@ -286,7 +286,7 @@ describe('the operations offered to a refused caller', () => {
     ['Cyrus after his bid', cyrus, facts('open', { ownBids: ['pending'] }), []],
     ['Ada after the end', ada, facts('completed'), ['completeJob']],
     ['Hannah after a cancellation', hannah, facts('cancelled'), []],
-  ])('are those that no policy refuses them now: %s', (_name, viewer, given, operations) => {
+  ])('are those that no policy currently refuses: %s', (_name, viewer, given, operations) => {
     expect(offered(viewer, given)).toEqual(operations);
   });
 

@@ -42,15 +42,15 @@ const appealed = event('job.appeal_filed', carla.userId, {
 const finalized = event('job.appeal_finalized', ada.userId, { finalDecision: 'split', ruling: 'Both are crooked' });
 const completed = event('job.completed', ada.userId, { reason: 'Parties unreachable' });
 
-describe('a dispute, as its events add up', () => {
-  test('a job that Hannah never disputed has none', () => {
+describe('a dispute, computed from its events', () => {
+  test("doesn't exist for a job that Hannah never disputed", () => {
     expect(disputeFrom([])).toBeNull();
     expect(
       disputeFrom([event('job.created', hannah.userId), event('job.published', hannah.userId), completed]),
     ).toBeNull();
   });
 
-  test('Hannah disputes: her words stand, and nothing else', () => {
+  test("has Hannah's words after she disputes, and nothing else", () => {
     expect(disputeFrom([event('job.submitted_for_review', carla.userId), opened])).toEqual({
       reason: 'Crooked tiles',
       details: 'By the window',
@@ -65,11 +65,11 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('Hannah disputes without details', () => {
+  test('has no details if Hannah gives none', () => {
     expect(disputeFrom([event('job.disputed', hannah.userId, { reason: 'Late', details: null })])?.details).toBeNull();
   });
 
-  test('Carla proposes: her proposal stands, with agreed_by as she wrote it', () => {
+  test("has Carla's proposal, with agreed_by as she wrote it", () => {
     expect(disputeFrom([opened, carlaProposes])?.proposal).toEqual({
       id: siblingOf('proposal', carlaProposes.id),
       resolution: 'Redo the tiles',
@@ -79,7 +79,7 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test("Hannah counters: hers replaces Carla's", () => {
+  test("has Hannah's counterproposal instead of Carla's proposal", () => {
     expect(disputeFrom([opened, carlaProposes, hannahCounters])?.proposal).toMatchObject({
       resolution: 'Redo the tiles and 100 back',
       proposedBy: hannah.userId,
@@ -87,14 +87,14 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('Carla agrees: nothing stands any more, and the ending says who agreed to what', () => {
+  test("ends with Carla's agreement: nothing is open, and the ending says who agreed to what", () => {
     expect(disputeFrom([opened, carlaProposes, hannahCounters, carlaAgrees])).toMatchObject({
       proposal: null,
       ending: { how: 'agreement', text: 'Redo the tiles  and 100 back', by: carla.userId, at: carlaAgrees.occurredAt },
     });
   });
 
-  test('Carla accepts Hannah’s proposal: no proposal is left, and the ending has its text', () => {
+  test("ends when Carla accepts Hannah's proposal: none is left, and the ending has its text", () => {
     const accepts = event('job.resolution_accepted', carla.userId, { proposalId: 'Hannah’s proposal' });
     expect(disputeFrom([opened, carlaProposes, hannahCounters, accepts])).toMatchObject({
       proposal: null,
@@ -102,7 +102,7 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('Carla accepts the decision: the ending has its text', () => {
+  test('ends when Carla accepts the decision: the ending has its text', () => {
     const accepts = event('job.decision_accepted', carla.userId);
     expect(disputeFrom([opened, escalated, decided, accepts])).toMatchObject({
       appeal: null,
@@ -110,7 +110,7 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('Carla escalates: the standing proposal lapses', () => {
+  test('loses the current proposal when Carla escalates', () => {
     expect(disputeFrom([opened, hannahCounters, escalated])).toMatchObject({
       proposal: null,
       escalation: { reason: 'No answer', by: carla.userId, at: escalated.occurredAt },
@@ -118,7 +118,7 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('the whole way: escalation, decision, appeal and final ruling all stay readable', () => {
+  test('keeps escalation, decision, appeal, and final ruling readable', () => {
     expect(disputeFrom([opened, escalated, decided, appealed, finalized])).toMatchObject({
       reason: 'Crooked tiles',
       escalation: { reason: 'No answer' },
@@ -129,14 +129,14 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('Ada completes a disputed job past all this', () => {
+  test('can be ended by Ada, who completes the job after all this', () => {
     expect(disputeFrom([opened, carlaProposes, completed])).toMatchObject({
       proposal: null,
       ending: { how: 'completed_by_admin', text: 'Parties unreachable', by: ada.userId },
     });
   });
 
-  test('of events that have lost their texts, who and when are left: nothing reads as undefined', () => {
+  test('keeps who and when for events that have lost their texts: nothing reads as undefined', () => {
     const bare = ([opened, carlaProposes, escalated, decided, appealed, finalized] as const).map((whole) => ({
       ...whole,
       data: { reason: 5 },
@@ -163,7 +163,7 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
-  test('the kinds of events that are read for a dispute are those that add to one', () => {
+  test('is computed from exactly the event types that add to one', () => {
     const standing = disputeFrom([opened, carlaProposes]);
     const adds = EVENT_TYPES.filter(
       (type) => !isDeepStrictEqual(disputeFrom([opened, carlaProposes, event(type, ada.userId)]), standing),
@@ -171,7 +171,7 @@ describe('a dispute, as its events add up', () => {
     expect([...DISPUTE_EVENT_TYPES].sort()).toEqual(adds.sort());
   });
 
-  test('one operation begins a dispute, and seven are only for disputed jobs', () => {
+  test('starts with one operation, and seven are only for disputed jobs', () => {
     expect(DISPUTE_TRANSITIONS.map(({ operation }) => operation)).toEqual([
       'disputeJob',
       'escalateJob',
@@ -184,12 +184,12 @@ describe('a dispute, as its events add up', () => {
     ]);
   });
 
-  test('events of other kinds add nothing', () => {
+  test("isn't changed by events of other types", () => {
     expect(disputeFrom([opened, event('job.updated', hannah.userId, { reason: 'x' })])).toEqual(disputeFrom([opened]));
   });
 });
 
-describe('what a word on a resolution means', () => {
+describe('the meaning of a resolution', () => {
   const byCarla = { resolution: 'Redo the tiles', proposedBy: carla.userId };
 
   test.each<[name: string, standing: typeof byCarla | null, caller: UserId, resolution: string, move: ResolutionMove]>([
@@ -206,7 +206,7 @@ describe('what a word on a resolution means', () => {
     expect(resolutionMove(standing, caller, resolution)).toBe(move);
   });
 
-  test('however two texts are spaced, they are the same if their words are, and only then', () => {
+  test('is the same exactly if the words are, whatever the spacing', () => {
     const words = fc.array(fc.stringMatching(/^[a-z]{1,3}$/), { minLength: 1, maxLength: 4 });
     const space = fc.stringMatching(/^[ \t\n\u00a0]{1,3}$/);
     fc.assert(
@@ -216,7 +216,7 @@ describe('what a word on a resolution means', () => {
     );
   });
 
-  test('no one ever agrees with themselves', () => {
+  test('is never an agreement with yourself', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (standing, resolution) => {
         expect(resolutionMove({ resolution: standing, proposedBy: carla.userId }, carla.userId, resolution)).not.toBe(

@@ -58,17 +58,17 @@ function codeOf(outcome: JobEdit | Refusal): ErrorCode | 'accepted' {
   return outcome instanceof Refusal ? (outcome.code as ErrorCode) : 'accepted';
 }
 
-describe('which fields may change, state by state', () => {
+describe('the fields that may change, by state', () => {
   const editableIn = (state: JobState): readonly JobField[] => {
     const editable = EDITABLE[state] ?? [];
     return editable === 'all' ? (Object.keys(ANOTHER) as JobField[]) : editable;
   };
 
-  test('the list of fields leaves none out', () => {
+  test('the list of fields is complete', () => {
     expect([...JOB_FIELDS].sort()).toEqual(Object.keys(ANOTHER).sort());
   });
 
-  test('creation requires a title and a description, and nothing else', () => {
+  test('creation requires only a title and a description', () => {
     expect(REQUIRED_FIELDS).toEqual(['title', 'description']);
   });
 
@@ -82,7 +82,7 @@ describe('which fields may change, state by state', () => {
       }
     });
 
-    test('sending back what is there changes nothing and is always accepted', () => {
+    test('sending back the current values changes nothing and is always accepted', () => {
       const { awardedContractorId: _, ...whole } = kitchen(status);
       const asRead = {
         ...whole,
@@ -96,7 +96,7 @@ describe('which fields may change, state by state', () => {
     });
   });
 
-  test('Hannah sends much at once: nothing happens, and every field in the way is named', () => {
+  test('Hannah sends a lot at once: nothing happens, and every refused field is named', () => {
     const outcome = checked(kitchen('in_progress'), {
       title: 'Newer',
       city: 'Austin',
@@ -134,11 +134,11 @@ describe('fields that the service sets', () => {
     expect(checked(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields, blockedFields: [] });
   });
 
-  test('a moment written otherwise is the same moment', () => {
+  test('the same time in another notation is the same time', () => {
     expect(codeOf(checked(kitchen('open'), { createdAt: '2026-01-02T04:04:05.678+01:00' }))).toBe('accepted');
   });
 
-  test('nonsense for a moment is a change', () => {
+  test('nonsense instead of a time is a change', () => {
     expect(codeOf(checked(kitchen('open'), { createdAt: 'yesterday' }))).toBe('VALIDATION_FAILED');
     expect(codeOf(checked(kitchen('open'), { createdAt: null }))).toBe('VALIDATION_FAILED');
     expect(codeOf(checked(kitchen('open'), { createdAt: kitchen('open').createdAt.getTime() }))).toBe(
@@ -180,7 +180,7 @@ describe('the budgets of an open job', () => {
     expect(codeOf(checked(lower, { budgetMin: sent }))).toBe(outcome);
   });
 
-  test('Hannah lowers in two steps: the second is measured against the highest, not the last', () => {
+  test('Hannah lowers in two steps: the second is compared with the highest value, not the last', () => {
     const lowered = kitchen('open', { budgetMax: 1900, highestBudgetMax: 2000 });
     expect(codeOf(checked(lowered, { budgetMax: 1800 }))).toBe('accepted');
     expect(checked(lowered, { budgetMax: 1799.99 })).toMatchObject({
@@ -195,7 +195,7 @@ describe('the budgets of an open job', () => {
     });
   });
 
-  test('a budget given for the first time is free, and becomes the base', () => {
+  test('a budget set for the first time is free, and becomes the base', () => {
     const without = kitchen('open', { budgetMin: null, highestBudgetMin: null });
     expect(checked(without, { budgetMin: 10 })).toMatchObject({
       changes: { budgetMin: 10 },
@@ -211,14 +211,14 @@ describe('the budgets of an open job', () => {
     });
   });
 
-  test('both budgets too low are both named', () => {
+  test('if both budgets are too low, both are named', () => {
     const outcome = checked(kitchen('open'), { budgetMin: 1, budgetMax: null });
     expect(outcome).toMatchObject({
       fields: { budgetMin: 'must be at least 900', budgetMax: 'must be at least 1800' },
     });
   });
 
-  test('in a draft Hannah sets, lowers and removes them as she likes, and no base is kept', () => {
+  test('in a draft, Hannah sets, lowers, and removes them freely, and no base is kept', () => {
     expect(checked(kitchen('draft'), { budgetMin: 1, budgetMax: null })).toEqual({
       changes: { budgetMin: 1, budgetMax: null },
       bases: {},
@@ -226,7 +226,7 @@ describe('the budgets of an open job', () => {
     });
   });
 
-  test('no sequence of accepted edits brings a budget more than 10 percent under its highest', () => {
+  test('no sequence of accepted edits brings a budget more than 10 percent below its highest value', () => {
     const cents = fc.integer({ min: 0, max: 1_000_000 }).map((amount) => amount / 100);
     const nearby = fc.double({ min: 0.85, max: 1.1, noNaN: true });
     const edit = fc.record({
@@ -255,7 +255,7 @@ describe('the budgets of an open job', () => {
     );
   });
 
-  test('whatever is within 10 percent of the highest is accepted, and whatever is not is refused', () => {
+  test('everything within 10 percent of the highest is accepted, and everything else is refused', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 12 - 1 }), fc.integer({ min: -2, max: 2 }), (base, off) => {
         const sent = Math.max(0, Math.floor((base * 9) / 10) + off);
@@ -290,18 +290,18 @@ describe('the urgency of an open job', () => {
       expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
   });
 
-  test('Hannah is told what she may not go under', () => {
+  test('Hannah is told the lowest allowed urgency', () => {
     const outcome = checked(published({ urgency: 'urgent', bidsLimitingEdits: 1 }), { urgency: 'standard' });
     expect(outcome).toMatchObject({ fields: { urgency: 'must not be lower than urgent' } });
   });
 
-  test('Hannah lowers and raises again: what she paid once she does not pay twice', () => {
+  test("Hannah lowers and raises again: she doesn't pay twice", () => {
     const lowered = kitchen('open', { urgency: 'standard', mostTokensPaid: 15 });
     expect(checked(lowered, { urgency: 'priority' })).toMatchObject({ charge: 0, bases: { mostTokensPaid: 15 } });
     expect(checked(lowered, { urgency: 'urgent' })).toMatchObject({ charge: 15, bases: { mostTokensPaid: 30 } });
   });
 
-  test('removing it is refused as a cleared field, with bids or without', () => {
+  test('removing it is refused as a cleared field, with or without bids', () => {
     for (const bidsLimitingEdits of [1, 0]) {
       expect(checked(kitchen('open', { bidsLimitingEdits }), { urgency: null })).toMatchObject({
         code: 'VALIDATION_FAILED',
@@ -310,12 +310,12 @@ describe('the urgency of an open job', () => {
     }
   });
 
-  test('in a draft it costs nothing yet, and may be removed', () => {
+  test('in a draft, it costs nothing yet and may be removed', () => {
     expect(checked(kitchen('draft'), { urgency: 'urgent' })).toMatchObject({ charge: 0, bases: {} });
     expect(checked(kitchen('draft'), { urgency: null })).toMatchObject({ changes: { urgency: null } });
   });
 
-  test('however often Hannah changes her mind, she has paid for the most urgent she chose and no more', () => {
+  test('however often Hannah changes her mind, she pays only for the most urgent she chose', () => {
     fc.assert(
       fc.property(fc.constantFrom(...URGENCIES), fc.array(fc.constantFrom(...URGENCIES)), (first, later) => {
         let job: JobBeforeEdit = published({ urgency: first });
@@ -332,7 +332,7 @@ describe('the urgency of an open job', () => {
   });
 });
 
-describe('the completion date while the work goes on', () => {
+describe('the completion date while work is in progress', () => {
   test.each<[base: string, sent: string | null, outcome: ErrorCode | 'accepted']>([
     ['2026-06-15', '2026-07-15', 'accepted'],
     ['2026-06-15', '2026-07-16', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
@@ -350,7 +350,7 @@ describe('the completion date while the work goes on', () => {
     expect(codeOf(checked(job, { desiredCompletionDate: sent }))).toBe(outcome);
   });
 
-  test('Hannah moves it in two steps: the second is measured from check-in too', () => {
+  test('Hannah moves it in two steps: the second is also compared with check-in', () => {
     const moved = kitchen('in_progress', { desiredCompletionDate: '2026-07-15' });
     const fields = { desiredCompletionDate: 'must be within 30 days of 2026-06-15' };
     expect(checked(moved, { desiredCompletionDate: '2026-07-16' })).toMatchObject({
@@ -360,7 +360,7 @@ describe('the completion date while the work goes on', () => {
     expect(codeOf(checked(moved, { desiredCompletionDate: '2026-05-16' }))).toBe('accepted');
   });
 
-  test('where there was none at check-in, the first one given is free and becomes the base', () => {
+  test('if there was none at check-in, the first one set afterward is free and becomes the base', () => {
     const without = kitchen('in_progress', { desiredCompletionDate: null, completionDateAtCheckIn: null });
     const first = checked(without, { desiredCompletionDate: '2031-01-31' });
     expect(first).toMatchObject({ bases: { completionDateAtCheckIn: '2031-01-31' } });
@@ -386,17 +386,17 @@ describe('the completion date while the work goes on', () => {
     );
   });
 
-  test('an edit of something else keeps the base as it is', () => {
+  test('an edit of something else keeps the base', () => {
     expect(checked(kitchen('in_progress'), { requirements: 'Insured' })).toMatchObject({
       bases: { completionDateAtCheckIn: '2026-06-15' },
     });
   });
 
-  test.each(STATES)('whether a job that is %s has this limit is what its phase says', (state) => {
+  test.each(STATES)('whether a job that is %s has this limit depends on its phase', (state) => {
     expect(limitsCompletionDate(state)).toBe(isIn('work', state));
   });
 
-  test('before check-in it moves and goes as Hannah likes', () => {
+  test('before check-in, Hannah moves or removes it freely', () => {
     for (const status of ['draft', 'open', 'awarded'] as const) {
       expect(codeOf(checked(kitchen(status), { desiredCompletionDate: '2030-01-01' }))).toBe('accepted');
       expect(codeOf(checked(kitchen(status), { desiredCompletionDate: null }))).toBe('accepted');
@@ -404,7 +404,7 @@ describe('the completion date while the work goes on', () => {
   });
 });
 
-describe('what the result must be', () => {
+describe('conditions on the result', () => {
   test.each<[status: JobState, patch: JobPatch, fields: JobField[]]>([
     ['draft', { budgetMin: 2000.01 }, ['budgetMin']],
     ['draft', { budgetMax: 999.99 }, ['budgetMax']],
@@ -421,13 +421,13 @@ describe('what the result must be', () => {
     expect(outcome instanceof Refusal && Object.keys(outcome.fields ?? {})).toEqual(fields);
   });
 
-  test('while the work goes on, the end still cannot come before the start', () => {
+  test("while work is in progress, the end still can't come before the start", () => {
     const late = kitchen('in_progress', { desiredStartDate: '2026-06-10' });
     expect(checked(late, { desiredCompletionDate: '2026-06-09' })).toMatchObject({ code: 'VALIDATION_FAILED' });
     expect(codeOf(checked(late, { desiredCompletionDate: '2026-06-10' }))).toBe('accepted');
   });
 
-  test('each of two fields that contradict each other is told so by the name of the other', () => {
+  test('each of two contradicting fields gets a message that names the other', () => {
     const job = { budgetMin: 5, budgetMax: 4, desiredStartDate: '2026-01-02', desiredCompletionDate: '2026-01-01' };
     expect(contradictionsIn(job)).toEqual({
       budgetMin: expect.stringContaining('upper budget'),
@@ -437,7 +437,7 @@ describe('what the result must be', () => {
     });
   });
 
-  test('equal budgets and one and the same day are no contradiction', () => {
+  test("equal budgets and equal days don't contradict each other", () => {
     expect(
       contradictionsIn({
         budgetMin: 5,
@@ -451,7 +451,7 @@ describe('what the result must be', () => {
     ).toEqual({});
   });
 
-  test('a draft may lose what only publishing asks for', () => {
+  test('a draft may lose what only publishing requires', () => {
     expect(codeOf(checked(kitchen('draft'), { category: null, city: null, addressLine1: null, state: null }))).toBe(
       'accepted',
     );
@@ -462,7 +462,7 @@ test('an edit can go too far in three ways', () => {
   expect(CODES_OF_LIMITS).toEqual(['BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE']);
 });
 
-describe('one refusal, the first in its order', () => {
+describe('one refusal, the first in order', () => {
   /** Each row breaks its own rule and every one after it. */
   const patch: JobPatch[] = [
     { status: 'draft', category: 'roof', budgetMin: 1, urgency: 'standard', title: '' },
@@ -509,7 +509,7 @@ function published(overrides: Partial<JobBeforeEdit>): JobBeforeEdit {
   };
 }
 
-test('a job begins without bases, nothing paid', () => {
+test('a job starts without bases and with nothing paid', () => {
   expect(AT_CREATION).toEqual({
     highestBudgetMin: null,
     highestBudgetMax: null,

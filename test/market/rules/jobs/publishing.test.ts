@@ -12,33 +12,33 @@ import type { Urgency } from '../../../../src/market/rules/jobs/publishing.js';
 import { isIn, OPERATIONS_ON_JOBS } from '../../../story/specified.js';
 import { kitchen } from '../people.js';
 
-test('publishing costs 5, 15 and 30 tokens, from the least urgent to the most', () => {
+test('publishing costs 5, 15, and 30 tokens, from the least urgent to the most', () => {
   expect(URGENCIES.map(publishCost)).toEqual([5, 15, 30]);
 });
 
-test('a draft that lacks its urgency has no price yet', () => {
+test('a draft without an urgency has no price yet', () => {
   expect(publishCost(null)).toBe(0);
 });
 
-test('urgencies stand in the order standard, priority, urgent', () => {
+test('urgencies are in the order standard, priority, urgent', () => {
   const shuffled: Urgency[] = ['urgent', 'standard', 'priority'];
   expect(shuffled.sort(compareUrgency)).toEqual(['standard', 'priority', 'urgent']);
 });
 
-describe('what a draft of Hannah is short of', () => {
-  test('nothing, when it is complete', () => {
+describe("the missing fields of Hannah's draft", () => {
+  test('are none if it is complete', () => {
     expect(missingToPublish(kitchen('draft'))).toEqual([]);
   });
 
-  test.each(REQUIRED_TO_PUBLISH)('%s, when that is null', (field) => {
+  test.each(REQUIRED_TO_PUBLISH)('include %s if it is null', (field) => {
     expect(missingToPublish({ ...kitchen('draft'), [field]: null })).toEqual([field]);
   });
 
-  test('a blank text is as missing as none', () => {
+  test('include blank text', () => {
     expect(missingToPublish({ ...kitchen('draft'), city: ' \t\n' })).toEqual(['city']);
   });
 
-  test('all that is missing, in the order of the specification', () => {
+  test('are listed in the order of the specification', () => {
     const bare = {
       title: 'New kitchen',
       description: 'Cabinets',
@@ -68,7 +68,7 @@ const CANCELLED_IN = OPERATIONS_ON_JOBS.cancel.from.flatMap((status) => [
   { status, everHadBid: true, refund: 0 },
 ]);
 test.each(CANCELLED_IN)(
-  'when Hannah cancels a job that is $status (bids: $everHadBid), $refund tokens return',
+  'when Hannah cancels a job that is $status (bids: $everHadBid), $refund tokens are refunded',
   ({ status, everHadBid, refund }) => {
     expect(refundOnCancel({ status, everHadBid, mostTokensPaid: 15 })).toBe(refund);
   },

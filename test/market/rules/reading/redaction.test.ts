@@ -128,15 +128,15 @@ const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[
   ['job', { self: PLACE, counterpart: PLACE, client: PLACE, owner: [], awardee: [], admin: [], nobody: PLACE }],
 ];
 
-describe.each(HIDDEN)('of a %s', (entity, from) => {
+describe.each(HIDDEN)('a %s', (entity, from) => {
   const { row, as } = READ[entity];
 
-  test('every field says who may read it', () => {
+  test('says for every field who may read it', () => {
     expect(Object.keys(REDACTED_ENTITIES[entity].fields).sort()).toEqual(Object.keys(row).sort());
   });
 
   test.each(Object.entries(from) as [Relation | 'nobody', string[]][])(
-    'its %s reads null for %j, and all the rest',
+    'has a %s that reads null for %j, like the other private fields',
     (relation, hidden) => {
       const read = relation === 'nobody' ? as() : as(relation);
       expect(read).toEqual({ ...row, ...Object.fromEntries(hidden.map((field) => [field, null])) });
@@ -144,7 +144,7 @@ describe.each(HIDDEN)('of a %s', (entity, from) => {
   );
 });
 
-test('whoever is two things to a row reads what either may', () => {
+test('somebody with two relations to a row reads what either may', () => {
   expect(READ.contractor.as('counterpart', 'client')).toEqual(contractor);
   expect(READ.user.as('awardee', 'admin')).toEqual(user);
 });
@@ -154,7 +154,7 @@ test('the row itself keeps what one reader may not see', () => {
   expect(job.addressLine1).toBe('1 Elm Street');
 });
 
-test('of a row that was read in part, what is there of the rest is hidden, and nothing is added', () => {
+test('a partly read row hides what it has, and nothing is added', () => {
   const { licenseNumber: _, ...part } = contractor;
   expect(redact('contractor', part as typeof contractor, () => [])).toEqual({
     ...part,
@@ -163,7 +163,7 @@ test('of a row that was read in part, what is there of the rest is hidden, and n
   });
 });
 
-test('a row with nothing to hide is read itself: from an admin, or where no field of it is for some alone', () => {
+test('a row with nothing to hide is returned itself: to an admin, or if it has no private fields', () => {
   expect(redact('job', job, () => ['admin'])).toBe(job);
   const open = { id: job.id, title: job.title } as typeof job;
   const relations = () => {

@@ -56,7 +56,7 @@ const REACHES: [party: Party, reach: EventVisibility][] = [
   ['stranger', 'status changes'],
 ];
 
-test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
+test.each(REACHES)('the %s may read events as far as: %s', (party, reach) => {
   expect(eventVisibilityOf(party)).toBe(reach);
 });
 
@@ -68,7 +68,7 @@ const reading = (
     seesEvent(reach, carla, { type: 'job.dispute_proposed' as EventType, ...event, bidderId }),
   );
 
-test('what happens to a bid is for who made it, and a change of state is for everyone', () => {
+test("a bid's events are for its bidder, and a state change is for everyone", () => {
   const [unchanged, changed] = [
     { fromStatus: null, toStatus: null },
     { fromStatus: null, toStatus: 'draft' },
@@ -111,7 +111,7 @@ const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
 };
 
 describe.each(REACHES)('the %s', (party, reach) => {
-  test('reads the texts that are theirs to read, and that everything happened', () => {
+  test('reads the texts that it may read, and that everything happened', () => {
     const events = [published, cancelled, disputed, approved, edited, viewed];
     expect(events.map((event) => eventFor(party, event))).toEqual(
       events.map((event, index) => {
@@ -127,16 +127,16 @@ describe.each(REACHES)('the %s', (party, reach) => {
   });
 });
 
-test('what one party may not read is not taken from the event itself', () => {
+test("what one party may not read isn't removed from the event itself", () => {
   eventFor('stranger', published);
   expect(published.data).toEqual({ tokensCharged: 15, urgency: 'priority' });
 });
 
-test('an edit that does not say its fields is read by a bidder without them', () => {
+test("a bidder reads an edit without its fields if it doesn't say them", () => {
   expect(eventFor('bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
 });
 
-test('an edit of a field that jobs no longer have is read by a bidder too', () => {
+test('a bidder also reads an edit of a field that jobs no longer have', () => {
   expect(eventFor('bidder', { ...edited, data: { fields: ['colour'] } })).toMatchObject({ fields: ['colour'] });
 });
 
@@ -144,7 +144,7 @@ test('the texts of a dispute are for its parties and admins', () => {
   expect(PARTIES.filter(readsDispute)).toEqual(['owner', 'awardee', 'admin']);
 });
 
-describe('of the kitchen', () => {
+describe("the kitchen's timeline", () => {
   const publication = { ...published, fromStatus: 'draft', toStatus: 'open' } as const;
   const edit = { ...edited, fromStatus: 'open', toStatus: 'open' } as const;
   type Scope = 'job' | 'mine';
@@ -181,7 +181,7 @@ describe('of the kitchen', () => {
     ['Cyrus, who has withdrawn, and names it,', { viewer: cyrus, scope: 'job', bids: ['withdrawn'] }, BOTH],
     ['Cyrus, who has withdrawn,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn'] }, []],
     ['Cyrus, who has bid again,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn', 'pending'] }, BOTH],
-  ])('%s reads %2$j', (_name, reader, types) => {
+  ])('shows %s %2$j', (_name, reader, types) => {
     expect(reads(reader)).toEqual(types);
   });
 });

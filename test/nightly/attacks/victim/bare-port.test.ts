@@ -17,7 +17,7 @@ const ATTACK_MS = 2_000;
 const WELL_WITHIN_MS = 2_000;
 const ANSWERS_WITHIN_MS = 100;
 
-describe('after an attack on a port without a proxy the server is well again', () => {
+describe('after an attack on a port without a proxy, the server recovers', () => {
   let server: AttackedServer;
   let people: People;
   beforeAll(async () => {

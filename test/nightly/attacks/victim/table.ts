@@ -56,7 +56,7 @@ export function victimsTable(rows: readonly Row[], settings: ServerSettings): ()
       }, 120_000),
     );
 
-  it('and afterwards the database is sound, and the server is the one that was started', async () => {
+  it('and afterward the database is consistent, and the server is the one that was started', async () => {
     expect(await checkDatabase(server.sql)).toEqual([]);
     expect(server.restarts).toEqual([]);
   }, 60_000);

@@ -4,11 +4,11 @@ import { ANSWERS } from './answers.js';
 import { MARKET_ROWS } from './rows/rows.js';
 import { CHOSEN, victimsTable } from './table.js';
 
-describe('while somebody attacks, a homeowner elsewhere signs in, reads and publishes', () => {
+describe('during an attack, a homeowner elsewhere logs in, reads, and publishes', () => {
   const attacked = victimsTable(MARKET_ROWS, { behindProxy: false });
 
   it.each(ANSWERS.filter(([outcome]) => CHOSEN.test(outcome)))(
-    'afterwards %s',
+    'and afterward %s',
     async (_, check) => {
       await attacked().server.ensureHealthy();
       await check(attacked());

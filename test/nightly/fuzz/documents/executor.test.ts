@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 it(
-  `${DOCUMENTS} random documents are answered by our executor as graphql-js answers them`,
+  `${DOCUMENTS} random documents have the same result with our executor and with graphql-js`,
   async () => {
     const failures: string[] = [];
     const tally = new Tally();

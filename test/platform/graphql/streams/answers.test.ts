@@ -37,7 +37,7 @@ function refusedOnce(code: Parameters<typeof refuse>[0]): {
 }
 
 it.each(['OVERLOADED', 'RATE_LIMITED'] as const)(
-  'a read of the next event that is refused as %s is tried again, and the event is not lost',
+  "reading the next event is retried after %s, and the event isn't lost",
   async (code) => {
     const { stream, failures } = refusedOnce(code);
     expect(await stream.next()).toEqual({ done: false, value: { data: { id: EVENT.id } } });

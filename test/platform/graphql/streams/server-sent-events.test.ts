@@ -58,7 +58,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 describe('a stream', () => {
-  it('is asked for by GET as well, as EventSource does it, and is told as it happens', async () => {
+  it('also opens by GET, as EventSource does it, and sends events as they happen', async () => {
     const response = await ask({ method: 'GET', path: `/graphql/stream?query=${encodeURIComponent(MY_EVENTS)}` });
     expect([response.statusCode, response.headers['content-type'], response.headers['x-accel-buffering']]).toEqual([
       200,
@@ -76,7 +76,7 @@ describe('a stream', () => {
     await untilOpen(app.services, 0);
   });
 
-  it('takes its variables from the address, too', async () => {
+  it('also takes its variables from the query string', async () => {
     const variables = encodeURIComponent(JSON.stringify({ after: '0' }));
     const path = `/graphql/stream?query=${encodeURIComponent(MY_EVENTS)}&variables=${variables}`;
     const response = await ask({ method: 'GET', path });
@@ -85,7 +85,7 @@ describe('a stream', () => {
     await untilOpen(app.services, 0);
   });
 
-  it('can be read by the pages that may call, and carries no cache', async () => {
+  it("can be read by allowed pages, and isn't cached", async () => {
     const response = await ask({ headers: { origin: 'https://app.example' }, body: { query: MY_EVENTS } });
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': 'https://app.example',
@@ -117,13 +117,13 @@ describe('a stream', () => {
       'MALFORMED_REQUEST',
     ],
   ];
-  it.each(REFUSED)('that is asked for %s is refused with its status', async (_what, asked, status, code) => {
+  it.each(REFUSED)('requested %s is refused with its status', async (_what, asked, status, code) => {
     const response = await ask(asked);
     const { errors } = JSON.parse(await textOf(response));
     expect([response.statusCode, errors[0].extensions.code]).toEqual([status, code]);
   });
 
-  it('that is refused for its token says how to send one, and what is left of the budget', async () => {
+  it('refused because of its token says how to send one, and what is left of the budget', async () => {
     const { headers } = await ask({ headers: { authorization: 'Bearer a.b.c' }, body: { query: MY_EVENTS } });
     expect(headers).toMatchObject({
       'www-authenticate': 'Bearer',
@@ -132,7 +132,7 @@ describe('a stream', () => {
     });
   });
 
-  it('that is opened says what is left of the budget that it drew on', async () => {
+  it('that opens says what is left of the budget that it consumed', async () => {
     const response = await ask({ body: { query: MY_EVENTS } });
     response.destroy();
     expect(response.headers.ratelimit).toMatch(/^"read";r=\d+;t=\d+$/);
@@ -144,13 +144,13 @@ describe('a stream', () => {
     ['with variables that are a list', { query: MY_EVENTS, variables: [] }, 'MALFORMED_REQUEST'],
     ['with a variable of another type', { query: MY_EVENTS, variables: { after: {} } }, 'VALIDATION_FAILED'],
   ];
-  it.each(INCOMPLETE)('that is asked for %s ends with that error', async (_what, body, code) => {
+  it.each(INCOMPLETE)('requested %s ends with that error', async (_what, body, code) => {
     const text = await textOf(await ask({ body }));
     expect(text).toContain(`"code":"${code}"`);
     expect(text).toContain('event: complete');
   });
 
-  it('that the server has no room for is refused by 503, so that its client comes again', async () => {
+  it('without room on the server is refused with a 503, so its client retries', async () => {
     const { url } = await app.another({}, { streams: { total: 0 } });
     const response = await ask({ url, body: { query: MY_EVENTS } });
     const { errors } = JSON.parse(await textOf(response));
@@ -169,7 +169,7 @@ describe('a stream', () => {
     expect(await counted()).toBe(before + 1);
   });
 
-  it('that is being opened while its server stops breaks off at once', async () => {
+  it('that is being opened while its server stops breaks off immediately', async () => {
     const closing = await openTestApp({}, { sameDatabaseAs: app });
     const job = await draft();
     const { subscribe, closed } = connectAs(closing.url, hanna);
@@ -194,7 +194,7 @@ describe('a stream', () => {
     expect(closing.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
   });
 
-  it('that fails while it is being opened is answered in the form of GraphQL', async () => {
+  it("that fails while it is being opened gets a response in GraphQL's format", async () => {
     const follow = vi.spyOn(app.services.live.sessions, 'follow').mockImplementationOnce(() => {
       throw new Error('broken on purpose');
     });
@@ -208,7 +208,7 @@ describe('a stream', () => {
     expect(line).toMatchObject({ requestId, err: { message: 'broken on purpose' } });
   });
 
-  it('says why it ends with its session, and is complete: nobody comes again', async () => {
+  it('says why it ends with its session, and is complete, so nobody reconnects', async () => {
     const olga = await homeowner(app, 'Olga');
     const heard = hearAsEvents(app.url, olga, MY_EVENTS);
     await untilOpen(app.services, 1);
@@ -219,7 +219,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('breaks off when its server stops, and its client comes again to another and misses nothing', async () => {
+  it('breaks off when its server stops, and its client reconnects to another and misses nothing', async () => {
     const second = await app.another();
     const closing = await openTestApp({}, { sameDatabaseAs: app });
     const olga = await homeowner(app, 'Olga');

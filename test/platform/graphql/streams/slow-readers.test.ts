@@ -69,7 +69,7 @@ const CHANNELS: [name: string, channel: string, open: Unread][] = [
 ];
 
 it.each(CHANNELS)(
-  '%s that is not read is cut, and what was not taken counted meanwhile',
+  "%s that isn't read is cut off, and unread bytes are counted meanwhile",
   async (_name, channel, open) => {
     const { url, quotas } = await app.another({ stalledMs: 500 });
     const counted = unreadBytesOf(quotas);
@@ -102,7 +102,7 @@ function unreadBytesOf({ unreadBytes }: Quotas): readonly number[] {
   return counted;
 }
 
-it('one that may hold nothing unread is cut at once', async () => {
+it('a stream that may have no unread bytes is cut off immediately', async () => {
   const { url, quotas } = await app.another({}, { unreadBytes: { perUser: 1 } });
   for (const [, channel, open] of CHANNELS) {
     const ends = `streams_ended_total{channel="${channel}",end="slow"}`;
@@ -113,7 +113,7 @@ it('one that may hold nothing unread is cut at once', async () => {
   }
 });
 
-it('one that reads slowly and goes on hears everything, in order and once', async () => {
+it('a client that reads slowly but steadily gets everything, in order and once', async () => {
   const { client, subscribe } = connectAs(app.url, hanna);
   const heard = subscribe(MY_EVENTS, { after: '0' });
   await heard.count(EVENTS + 1);

@@ -46,7 +46,7 @@ async function positionNow(by: Person, job: string): Promise<string> {
 const ACCESS_TOKEN_MS = 15 * 60 * 1_000;
 
 describe.each(CHANNELS)('over %s', (channel, hear) => {
-  it('events are heard in their order, from when the stream is open', async () => {
+  it('events arrive in order, from when the stream is open', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await positionNow(hanna, await draft(hanna));
     const heard = hear(app.url, hanna, MY_EVENTS);
@@ -57,7 +57,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(heard.events.map(({ type }) => type)).toEqual(['JOB_CREATED', 'JOB_CREATED', 'JOB_CREATED']);
   });
 
-  it('with `after` what was missed comes first, each event once, and then what is new', async () => {
+  it('with `after`, missed events come first, each once, and then new ones', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const first = await draft(hanna);
     const after = await positionNow(hanna, first);
@@ -69,7 +69,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(heard.events.map(({ jobId }) => jobId)).toEqual([...missed, later]);
   });
 
-  it('a job that one may not see, or that does not exist, opens no stream', async () => {
+  it("no stream opens for a job that doesn't exist or that the viewer may not see", async () => {
     const job = await givenJob(app, 'draft', people);
     const refused = hear(app.url, people.stranger, JOB_EVENTS, { job: job.id });
     expect(await refusalOf(refused)).toEqual(['FORBIDDEN']);
@@ -77,12 +77,12 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(await refusalOf(unknown)).toEqual(['NOT_FOUND']);
   });
 
-  it('a position that is none is refused', async () => {
+  it('an invalid position is refused', async () => {
     const refused = hear(app.url, people.owner, MY_EVENTS, { after: 'yesterday' });
     expect(await refusalOf(refused)).toEqual(['VALIDATION_FAILED']);
   });
 
-  it('queries and mutations are refused in words, and do nothing', async () => {
+  it('queries and mutations are refused with a clear message and do nothing', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const query = hear(app.url, hanna, '{ viewer { id } }');
     const create = 'mutation { createJob(input: { title: "A", description: "B" }) { job { id } } }';
@@ -105,13 +105,13 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     ['no GraphQL at all', 'subscription {', 'MALFORMED_REQUEST'],
     ['too many tokens', `subscription { myEvents { ${'id '.repeat(1_000)} } }`, 'MALFORMED_REQUEST'],
     ['too many aliases', `subscription { myEvents { ${aliases(20)} } }`, 'VALIDATION_FAILED'],
-  ])('a document with %s is refused as a request would be', async (_what, query, code) => {
+  ])('a document with %s is refused like a request', async (_what, query, code) => {
     const refused = hear(app.url, people.owner, query);
     expect(new Set(await refusalOf(refused))).toEqual(new Set([code]));
     expect(app.services.quotas.streams.inUse()).toBe(0);
   });
 
-  it('an eleventh stream of one person is refused, while the ten and those of others go on', async () => {
+  it("one person's eleventh stream is refused, while the other ten and other people's continue", async () => {
     const [hanna, olga] = [await homeowner(app, 'Hanna'), await homeowner(app, 'Olga')];
     const ten = Array.from({ length: 10 }, () => hear(app.url, hanna, MY_EVENTS));
     await untilOpen(app.services, 10);
@@ -123,7 +123,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     await Promise.all([...ten, others].map((one) => one.count(1)));
   });
 
-  it('a program hears with its API key, until that is revoked', async () => {
+  it('a program receives events with its API key until the key is revoked', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const program = await programOf(app, hanna);
     const heard = hear(app.url, program, MY_EVENTS);
@@ -138,7 +138,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(heard.events).toHaveLength(1);
   });
 
-  it('a log-out ends the streams of its session at once, on whichever instance, and no others', async () => {
+  it("a logout immediately ends its session's streams on any instance, and no others", async () => {
     const twin = await openTestApp({}, { sameDatabaseAs: app });
     try {
       const hanna = await homeowner(app, 'Hanna');
@@ -160,7 +160,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     }
   });
 
-  it('a stream ends some time after its access token has expired, and its client may come again', async () => {
+  it('a stream ends some time after its access token has expired, and its client may reconnect', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { url, quotas } = await app.another({ afterExpiryMs: 500 - ACCESS_TOKEN_MS });
     const end = await hear(url, hanna, MY_EVENTS).ended;
@@ -168,7 +168,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     await untilOpen({ quotas }, 0);
   });
 
-  it('a bidder hears of their own bid, of the job’s states, and which public fields an edit changed', async () => {
+  it("a bidder receives events of their own bid, of the job's states, and the public fields that an edit changed", async () => {
     const job = await givenJob(app, 'open', people);
     await positionNow(people.owner, job.id);
     const mine = hear(app.url, people.bidder, MY_EVENTS);
@@ -209,7 +209,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(JSON.stringify(ofOwner.events)).toContain('under the mat');
   });
 
-  it('a contractor who withdraws their bid hears nothing more of the job among their own', async () => {
+  it('a contractor who withdraws their bid receives nothing more about the job among their own', async () => {
     const job = await givenJob(app, 'open', people);
     await positionNow(people.owner, job.id);
     const ben = people.bidder;
@@ -227,7 +227,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
 });
 
 describe('a server that stops', () => {
-  it('answers a later request for a WebSocket with Retry-After', async () => {
+  it('answers a later WebSocket request with Retry-After', async () => {
     const stopping = await openTestApp({}, { sameDatabaseAs: app });
     const connection = await openConnection(stopping.url);
     const [begun, rest] = ['GET /graphql HTTP/1.1\r\nHost: a\r\n', 'Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n'];
@@ -244,7 +244,7 @@ describe('a server that stops', () => {
 });
 
 describe('everybody', () => {
-  it('hears over both channels what the timeline shows them, and nothing else', async () => {
+  it('receives over both channels what the timeline shows them, and nothing else', async () => {
     const job = await givenJob(app, 'open', people);
     const event =
       'id sequence type actorId actor { firstName } job { title } bid { amount } fromStatus toStatus bidId rating ' +

@@ -71,7 +71,7 @@ async function refused(url: string, options: ClientOptions = {}): Promise<{ stat
 }
 
 describe('a client', () => {
-  it('comes again to another instance when its own stops, and misses nothing and hears nothing twice', async () => {
+  it('reconnects to another instance when its own stops, misses nothing, and receives nothing twice', async () => {
     const second = await app.another();
     const closing = await openTestApp({}, { sameDatabaseAs: app });
     const olga = await homeowner(app, 'Olga');
@@ -118,7 +118,7 @@ describe('a client', () => {
     ['no token', undefined, 'This needs a token'],
     ['something else than a token', { token: 'nonsense' }, 'holds no token'],
     ['an API key that does not exist', { token: `jmk_${'a'.repeat(40)}` }, ''],
-  ])('with %s is told so by 4401, and does not come again', async (_what, person, words) => {
+  ])("with %s gets a 4401 and doesn't reconnect", async (_what, person, words) => {
     const { closed, subscribe } = connectAs(app.url, person, { retryAttempts: 5 });
     const heard = subscribe(MY_EVENTS);
     const { code, reason } = await closed;
@@ -126,7 +126,7 @@ describe('a client', () => {
     expect(await heard.ended).toMatchObject({ code: 4401 });
   });
 
-  it('whose session has ended is told so by 4401', async () => {
+  it('whose session has ended gets a 4401', async () => {
     const olga = await homeowner(app, 'Olga');
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });
     const { closed, subscribe } = connectAs(app.url, olga);
@@ -134,7 +134,7 @@ describe('a client', () => {
     expect(await closed).toMatchObject({ code: 4401, reason: 'The session has ended; log in again.' });
   });
 
-  it('that logs out is told so by 4401, and one whose token runs out by 4403, and may come again then', async () => {
+  it('that logs out gets a 4401, and one whose token expires gets a 4403 and may reconnect', async () => {
     const olga = await homeowner(app, 'Olga');
     const { closed, subscribe } = connectAs(app.url, olga);
     subscribe(MY_EVENTS);
@@ -148,7 +148,7 @@ describe('a client', () => {
     expect(await expiring.closed).toMatchObject({ code: 4403 });
   });
 
-  it('may name its document by its hash, once that is known', async () => {
+  it('may name its document by hash once that is known', async () => {
     const { client } = connectAs(app.url, hanna);
     const sha256Hash = createHash('sha256').update(MY_EVENTS).digest('hex');
     const extensions = { persistedQuery: { version: 1, sha256Hash } };
@@ -168,7 +168,7 @@ describe('a client', () => {
 });
 
 describe('an upgrade', () => {
-  it('by a page of another origin is refused, by one that may call or is the server’s own is not', async () => {
+  it("from another origin is refused; from an allowed origin or the server's own it isn't", async () => {
     const foreign = await refused(app.url, { origin: 'https://elsewhere.example' });
     expect([foreign.status, foreign.body.errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
     for (const origin of ['https://app.example', app.url]) {
@@ -179,7 +179,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('elsewhere, or to something else, is passed over', async () => {
+  it('to another path, or to another protocol, is ignored', async () => {
     for (const [path, upgrade] of [
       ['/v1/me', 'websocket'],
       ['/graphql?query=%7B__typename%7D', 'h2c'],
@@ -197,7 +197,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('that is no proper handshake is refused in the documented form', async () => {
+  it('without a proper handshake is refused in the documented format', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const sent = request(`${app.url}/graphql`, { headers }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -208,7 +208,7 @@ describe('an upgrade', () => {
     expect(response.headers['x-request-id']).toBeDefined();
   });
 
-  it('beyond the share of an address is refused by 429, and its share is free again once one closes', async () => {
+  it("over an address's quota is refused with a 429, and one that closes frees its place", async () => {
     const { url, quotas } = await app.another({}, { webSockets: { perAddress: 2 } });
     const two = [new Raw(url), new Raw(url)];
     await Promise.all(two.map(({ socket }) => once(socket, 'open')));
@@ -224,7 +224,7 @@ describe('an upgrade', () => {
     for (const { socket } of [...two, third]) socket.terminate();
   });
 
-  it('of one person more often than their share is closed by 1013', async () => {
+  it("over one person's quota is closed with 1013", async () => {
     const { url } = await app.another({}, { webSockets: { perUser: 1 } });
     const one = new Raw(url);
     await one.send(INIT(hanna));
@@ -290,16 +290,16 @@ describe('a WebSocket on which', () => {
     await untilOpen(app.services, 0);
   });
 
-  it('nobody says who they are is closed by 4408', async () => {
+  it('nobody authenticates is closed with 4408', async () => {
     const { url } = await app.another({ webSocketInitMs: 20 });
     expect((await new Raw(url).closed).code).toBe(4408);
   });
 
-  it('no protocol was agreed upon is closed by 4406', async () => {
+  it('no protocol was agreed on is closed with 4406', async () => {
     expect((await new Raw(app.url, []).closed).code).toBe(4406);
   });
 
-  it('nobody answers pings is cut, and one on which somebody does stays', async () => {
+  it('nobody answers pings is cut off, and one on which somebody does stays open', async () => {
     const { url, quotas } = await app.another({ webSocketPingMs: 2_000 });
     const dead = new Raw(url, PROTOCOL, { autoPong: false });
     const alive = new Raw(url);
@@ -313,7 +313,7 @@ describe('a WebSocket on which', () => {
     alive.socket.terminate();
   });
 
-  it('a subscription has a very long name refuses that subscription alone', async () => {
+  it('a subscription has a very long name refuses only that subscription', async () => {
     const raw = new Raw(app.url);
     await raw.send(INIT(hanna));
     await raw.heard('connection_ack');
@@ -323,7 +323,7 @@ describe('a WebSocket on which', () => {
     raw.socket.terminate();
   });
 
-  it('a subscription is completed by its client hears no more of it, and of the others', async () => {
+  it('a client completes a subscription sends no more of it, and continues the others', async () => {
     const raw = new Raw(app.url);
     await raw.send(INIT(hanna));
     await raw.heard('connection_ack');
@@ -358,7 +358,7 @@ describe('a subscription that is completed while it is being opened', () => {
     return raw;
   }
 
-  it('ends once it is opened, and its id may be used again', async () => {
+  it('ends once it is open, and its ID may be used again', async () => {
     const before = ended();
     const raw = await sendWhileOpening(SUBSCRIBE, COMPLETE);
     await until(() => ended() === before + 1);
@@ -371,7 +371,7 @@ describe('a subscription that is completed while it is being opened', () => {
     await untilOpen(app.services, 0);
   });
 
-  it('closes the connection if its id is used again by then, and no stream outlives that', async () => {
+  it('closes the connection if its ID is reused before then, and no stream outlives the connection', async () => {
     const before = ended();
     const raw = await sendWhileOpening(SUBSCRIBE, COMPLETE, SUBSCRIBE);
     raw.socket.close();
@@ -381,10 +381,10 @@ describe('a subscription that is completed while it is being opened', () => {
   });
 });
 
-describe('what is refused on a WebSocket', () => {
+describe('a refusal on a WebSocket', () => {
   const lines = (message: string) => app.logged.map((text) => JSON.parse(text)).filter(({ msg }) => msg === message);
 
-  it('has a line in the log and is counted: one for each subscription', async () => {
+  it('is logged and counted, once per subscription', async () => {
     const counted = () => app.metric('request_errors_total{api="graphql",code="VALIDATION_FAILED"}');
     const [linesBefore, before] = [lines('a subscription was refused').length, await counted()];
     const { client, subscribe } = connectAs(app.url, hanna);
@@ -407,7 +407,7 @@ describe('what is refused on a WebSocket', () => {
     await client.dispose();
   });
 
-  it('has a line in the log: who does not say who they are', async () => {
+  it("is logged if the client doesn't authenticate", async () => {
     const before = lines('a WebSocket was refused').length;
     await connectAs(app.url, { token: 'nonsense' }, { lazy: false, onNonLazyError: () => {} }).closed;
     expect(lines('a WebSocket was refused').slice(before)).toEqual([
@@ -418,7 +418,7 @@ describe('what is refused on a WebSocket', () => {
   it.each([
     ['requests', { requests: { total: 0 } }],
     ['streams', { streams: { total: 0 } }],
-  ])('closes it by 1013 where the server has no room for more %s', async (_what, quotas) => {
+  ])('closes the WebSocket with 1013 if the server has no room for more %s', async (_what, quotas) => {
     const { url } = await app.another({}, quotas);
     const { closed, subscribe } = connectAs(url, hanna);
     subscribe(MY_EVENTS);
@@ -428,7 +428,7 @@ describe('what is refused on a WebSocket', () => {
 });
 
 describe('streams', () => {
-  it('are counted, and each has a line in the log when it ends', async () => {
+  it('are counted, and each is logged when it ends', async () => {
     const before = await app.metric('stream_events_sent_total{channel="websocket"}');
     const { subscribe, client } = connectAs(app.url, hanna);
     const heard = subscribe(`${MY_EVENTS.replace('subscription', 'subscription Own')}`);
@@ -452,13 +452,13 @@ describe('streams', () => {
     });
   });
 
-  it('are no requests: over HTTP a subscription is refused, and told where to go', async () => {
+  it("aren't requests: a subscription over HTTP is refused, and told where to go", async () => {
     const { status, errors } = await app.graphql(MY_EVENTS, { token: hanna.token });
     expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'VALIDATION_FAILED']);
     expect(errors?.[0]?.message).toContain('/graphql/stream');
   });
 
-  it('draw on the budget of reads', async () => {
+  it('consume the budget for reads', async () => {
     const strict = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_READ: '4' });
     try {
       const olga = await homeowner(strict, 'Olga');
