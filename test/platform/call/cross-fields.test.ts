@@ -1,4 +1,4 @@
-/** What two fields of one call say against each other is refused with everything else that is wrong with its shape. */
+/** Two contradicting fields of one call are refused together with all other problems of its input. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../../src/market/store/new-id.js';
 import { APIS, outcomeOf, type OperationKey } from '../../story/calls.js';

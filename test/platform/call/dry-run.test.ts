@@ -1,11 +1,14 @@
-/** A dry run begins a transaction only for who may write, reads everything in it, and is echoed where it was obeyed. */
+/**
+ * A dry run starts a transaction only for callers who may write, reads everything in it, and is echoed if it was
+ * obeyed.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contractor, homeowner } from '../../story/cast.js';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
 import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { atOnce } from '../../story/scenes.js';
 
-/** The set of postal codes is loaded once in a process: what was open then is looked at by its loading. */
+/** The ZIP codes are loaded once per process. Loading them checks which transactions are open. */
 const loading = vi.hoisted(() => ({ transactions: async (): Promise<number> => -1, seen: [] as number[] }));
 vi.mock('zipcodes', async (original) => {
   loading.seen.push(await loading.transactions());
@@ -15,7 +18,7 @@ vi.mock('zipcodes', async (original) => {
 let app: TestApp;
 /** Another instance on the same database, with no writes left in any budget. */
 let spent: TestApp;
-/** Another one that has a single connection. */
+/** Another one with a single connection. */
 let narrow: TestApp;
 let people: People;
 let locationsSeen: number[];
@@ -41,8 +44,8 @@ const CREATE = 'mutation { createJob(input: { title: "A roof", description: "It 
 const LOG_IN = 'logIn(input: $logIn) { token user { id } }';
 
 /**
- * How many transactions requests hold open, between two statements or about to end. What works in the background is a
- * single statement each time; only that which makes deliveries of webhooks from events is several.
+ * The number of transactions that requests hold open, between two statements or about to end. Background work uses a
+ * single statement each time. Only creating webhook deliveries from events takes several.
  */
 async function transactions(): Promise<number> {
   const [row] = await app.sql<{ open: number }[]>`
@@ -55,8 +58,8 @@ async function transactions(): Promise<number> {
 const LOOKS_MAX = 200;
 
 /**
- * The same while a request waits for what asks: its own transaction would be there at each look, and one of the
- * background, which cannot be told by what it did last, is not.
+ * The same while a request waits for the caller. Its own transaction would be there at each check. One in the
+ * background, which can't be recognized by its last statement, wouldn't.
  */
 async function transactionsMeanwhile(): Promise<number> {
   for (let looks = 1; ; looks += 1) {
@@ -70,7 +73,7 @@ const codesOf = ({ errors }: GraphqlAnswer) => errors?.map(({ extensions }) => e
 const logInOf = ({ email, password }: { email: string; password: string }) => ({ email, password });
 
 describe('no transaction starts', () => {
-  /** A document's plan is made at its first call, and kept. */
+  /** A document's plan is created at its first call and kept. */
   const TIMES = 4;
 
   const REFUSED: readonly [
@@ -192,7 +195,7 @@ describe("a dry run's transaction", () => {
 
   it("reports a timeout for what it can't read in time", async () => {
     const update = 'updateProfile(input: { user: { firstName: "Carl" } })';
-    // From its second mutation on it waits for locks but a moment.
+    // From its second mutation on, it waits only briefly for locks.
     const query = `mutation { first: ${update} { viewer { id } } second: ${update} { viewer {
       apiKeys(first: 1) { nodes { id } } contractor { reviews(first: 1) { nodes { id } } }
     } } }`;
@@ -240,7 +243,7 @@ describe("a dry run's transaction", () => {
       }
     }
     expect(refusals).toBeGreaterThan(0);
-    // Two that waited for each other would be one each.
+    // Two that waited for each other would each be one.
     const [{ deadlocks }] = await app.sql<[{ deadlocks: number }]>`
       select deadlocks::int from pg_stat_database where datname = current_database()`;
     expect(deadlocks).toBe(0);
@@ -377,7 +380,7 @@ describe('an operation that returns a secret', () => {
       expect(byGraphql.headers.get('dry-run')).toBe('true');
     }
     expect(await secretsOf(people.owner.userId)).toEqual(before);
-    // Whoever may not do it at all learns that first.
+    // Somebody who may not do it at all learns that first.
     const stranger = await app.rest('POST', `/v1${named(path)}`, { headers: DRY, ...(body && { body }) });
     expect(stranger.status).toBe(401);
   });
@@ -394,7 +397,7 @@ describe('slow work is done while no transaction is open:', () => {
   const change = { old: 'Penny has a password', new: 'Penny has another one' };
   const body = { current_password: change.old, new_password: change.new };
   const input = { currentPassword: change.old, newPassword: change.new };
-  /** How many transactions were open at each comparison and at each hash. */
+  /** The number of open transactions at each comparison and each hash. */
   let seen: number[];
   beforeEach(() => {
     seen = [];
@@ -467,7 +470,7 @@ describe('slow work is done while no transaction is open:', () => {
     const call = { token: penny.token, headers: { 'idempotency-key': 'a moment later' }, body };
     const { passwords } = app.services;
     const matches = passwords.matches.bind(passwords);
-    // The first has looked for an earlier answer when the second, which is faster, has done everything.
+    // The first call has looked for an earlier result when the second, faster one has done everything.
     vi.spyOn(passwords, 'matches').mockImplementationOnce(async (plain) => {
       expect((await app.rest('POST', '/v1/me/password', call)).status).toBe(200);
       const [row] = await app.sql<

@@ -1,6 +1,6 @@
 /**
- * A list of which one entry fails at once while an earlier one still waits: no failure may be left that nobody hears
- * of, since it would end the process.
+ * One entry of a list fails immediately while an earlier one is still waiting. No failure may be left unhandled,
+ * because that would end the process.
  */
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await openTestApp();
   people = await gather(app);
   await givenJob(app, 'draft', people);
-  // The newest comes first: it has an awarded bid, whose job is read later, and the draft has none.
+  // The newest comes first: it has an awarded bid, whose job is read later. The draft has none.
   await givenJob(app, 'awarded', people);
 });
 afterAll(() => app.close());
@@ -28,7 +28,7 @@ test('a page whose entries are all refused, one of them later, leaves no unhandl
     const { data, errors } = await app.graphql(REFUSED_EVERYWHERE, { token: people.owner.token });
     expect([data, errors?.map(({ extensions }) => extensions.code)]).toEqual([{ jobs: null }, ['VALIDATION_FAILED']]);
   }
-  // Whatever the last answer left under way has been read once another one has been given.
+  // Once another response has arrived, everything that the last one left unfinished has been read.
   await app.graphql('{ viewer { user { id } } }', { token: people.owner.token });
   await setImmediate();
   process.off('unhandledRejection', note);

@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()));
 });
 
-/** An app with rate limits; those named are as small as a test can use up. */
+/** An app with rate limits. The named ones are small enough for a test to use up. */
 async function open(limits: Record<string, number> = {}, more: Record<string, string> = {}): Promise<TestApp> {
   const variables = Object.fromEntries(
     Object.entries(limits).map(([name, max]) => [`RATE_LIMIT_${name}`, String(max)]),
@@ -32,7 +32,7 @@ const graphqlLogIn = (app: TestApp, email: string, password: string, address = '
 
 const LIMITED = { status: 429, code: 'RATE_LIMITED', fields: [] };
 
-/** The status as REST says it, through either API. */
+/** The status, as REST reports it, through either API. */
 const statusOf = (answer: Answer<Json> | GraphqlAnswer): number =>
   'body' in answer ? answer.status : (answer.errors?.[0]?.extensions.status ?? answer.status);
 const statuses = async (calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<number[]> =>
@@ -50,7 +50,7 @@ describe('logins', () => {
     expect([count(all, 429), count(all, 200) + count(all, 401)]).toEqual([2, 10]);
     expect(byRest(await restLogIn(app, ` ${hanna.email.toUpperCase()}`, hanna.password))).toEqual(LIMITED);
     expect(byGraphql(await graphqlLogIn(app, hanna.email, hanna.password))).toEqual(LIMITED);
-    // Neither another address nor another account is touched.
+    // Neither another address nor another account is affected.
     expect((await restLogIn(app, hanna.email, hanna.password, '192.0.2.2')).status).toBe(200);
     expect((await restLogIn(app, 'someone.else@example.test', 'wrong')).status).toBe(401);
   });
@@ -68,7 +68,7 @@ describe('logins', () => {
       ...Array.from({ length: 4 }, (_, i) => graphqlLogIn(app, `somebody.${i}@example.test`, 'wrong')),
     ]);
     expect([count(all, 401), count(all, 429)]).toEqual([6, 2]);
-    // Too often comes before the shape.
+    // The rate limit comes before the input.
     expect(byRest(await app.rest('POST', '/v1/auth/login', { body: '{', ...from('192.0.2.1') }))).toEqual(LIMITED);
   });
 
@@ -184,7 +184,7 @@ describe('reads and writes', () => {
     expect(Object.values(thrice.data).filter((viewer) => viewer === null)).toHaveLength(1);
     expect(byGraphql(thrice)).toEqual(LIMITED);
     expect(byRest(await app.rest('GET', '/v1/me', { token: carl.token }))).toEqual(LIMITED);
-    // Writing is another budget, and another person another purse.
+    // Writing uses another budget, and another person has their own.
     expect((await app.rest('PUT', '/v1/me', { token: carl.token, body: {} })).status).toBe(200);
     expect((await app.rest('GET', '/v1/me', { token: (await reader(app)).token })).status).toBe(200);
   });
@@ -241,7 +241,7 @@ describe('invalid tokens', () => {
         await app.rest('POST', '/v1/auth/refresh', { body: { refresh_token: 'rft_guess' }, ...from('192.0.2.9') }),
       ),
     ).toEqual(LIMITED);
-    // A good token is nobody's guess, and another address is another purse.
+    // A good token isn't a guess, and another address has its own budget.
     expect((await app.rest('GET', '/v1/me', { token: hanna.token, ...from('192.0.2.9') })).status).toBe(200);
     expect((await app.rest('GET', '/v1/me', { token: forged, ...from('192.0.2.10') })).status).toBe(401);
   });
@@ -256,7 +256,7 @@ describe('access tokens that have merely expired', () => {
     });
     const forged = `${hanna.token.slice(0, -6)}aaaaaa`;
     const call = (token: string, address = '192.0.2.9') => app.rest('GET', '/v1/me', { token, ...from(address) });
-    // They are sent at once, and any of them may come last.
+    // They are sent together, and any of them may come last.
     const all = await statuses(Array.from({ length: 5 }, () => call(expired)));
     expect([count(all, 401), count(all, 429)]).toEqual([4, 1]);
     const ofForged = await statuses(Array.from({ length: 3 }, () => call(forged)));

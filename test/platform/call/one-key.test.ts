@@ -1,5 +1,6 @@
 /**
- * One Idempotency-Key means the same through both APIs: what an operation treats alike is one input, and nothing else.
+ * One Idempotency-Key means the same in both APIs: the same input for whatever an operation treats alike, and for
+ * nothing else.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callGraphql, callRest, changedBy, operationName, type Asked, type OperationKey } from '../../story/calls.js';
@@ -63,7 +64,7 @@ describe.each(BOTH_WAYS)('a call made in %s and repeated in %s runs once:', (fir
       const done = await APIS[first](key, asked);
       expect([done.status, done.replayed]).toEqual([200, false]);
       const again = await APIS[second](key, asked);
-      // A thrown away draft is answered by REST with a sentence alone.
+      // For a deleted draft, REST returns only a message.
       expect([again.status, again.replayed, key === 'delete' || again.id === done.id]).toEqual([200, true, true]);
     }
   });

@@ -1,4 +1,4 @@
-/** What one caller may hold of the server at once, through both APIs, and what is left to the others. */
+/** How much of the server one caller may hold, through both APIs, and what is left for others. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head, openConnection } from '../../attacks/raw-connection.js';
 import { homeowner, type Person } from '../../story/cast.js';
@@ -24,7 +24,7 @@ const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: pe
 const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
 const inUse = (quota: string) => app.metric(`quota_in_use{quota="${quota}"}`);
 
-/** While the people are locked every call that reads them waits. */
+/** While the people are locked, every call that reads them waits. */
 async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
   await app.sql.begin(async (tx) => {
     await tx`lock table users in access exclusive mode`;
@@ -98,7 +98,7 @@ describe('the database', () => {
     const waiting: Promise<{ status: number }>[] = [];
     await whilePeopleAreLocked(async () => {
       waiting.push(...[hanna, hanna, hanna, henry, henry].map((person) => read(person)));
-      // Four of five connections are for one address at once.
+      // One address may use four of five connections at the same time.
       await until(async () => (await inUse('databaseQueue')) === 1);
       expect(await app.metric('database_connections_busy')).toBe(4);
       expect((await app.rest('GET', '/readyz')).body).toEqual({ status: 'ready', busy: false });

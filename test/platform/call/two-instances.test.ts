@@ -1,4 +1,4 @@
-/** Two servers with one database and one Redis are one service: what is counted at one API counts at all. */
+/** Two servers with one database and one Redis are one service: a call counted at one API counts at all of them. */
 import { expect, vi } from 'vitest';
 import { homeowner } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -6,7 +6,7 @@ import { metricsOf } from '../../setup/metrics.js';
 import { needs } from '../../setup/needs.js';
 import { createRedisServer } from '../security/redis-server.js';
 
-/** Beyond its time a call is counted in memory, by each server for itself; here a busy machine may take long. */
+/** After this time, each server counts a call in its own memory. On a busy machine, that may take long. */
 vi.mock('../../../src/platform/service-limits.js', async (original) => {
   const limits = await original<typeof import('../../../src/platform/service-limits.js')>();
   return { ...limits, REDIS: { ...limits.REDIS, waitMs: 60_000 } };
@@ -35,7 +35,7 @@ needs('redis-server').it(
 
       const write = async (i: number): Promise<number> => {
         const at = i % 2 === 0 ? one : two;
-        // At one address of forty she has few requests under way, and so each refusal is that of the budget.
+        // At one of forty addresses, she has few requests in progress, so each refusal is the budget's.
         const call = { token: hanna.token, from: i % 40 };
         if (i % 4 < 2) return (await at.rest('PUT', '/v1/me', { ...call, body: {} })).status;
         const { errors } = await at.graphql('mutation { updateProfile(input: {}) { viewer { referralCode } } }', call);
@@ -44,7 +44,7 @@ needs('redis-server').it(
       const writes = await Promise.all(Array.from({ length: 200 }, (_, i) => write(i)));
       expect([
         writes.filter((status) => status === 200).length,
-        // A busy machine may turn some away before they are counted.
+        // A busy machine may refuse some before they are counted.
         writes.filter((status) => status === 429 || status === 503).length,
       ]).toEqual([5, 195]);
 

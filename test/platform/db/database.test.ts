@@ -1,4 +1,4 @@
-/** The pool under a load of statements quick and slow. */
+/** The pool under a load of fast and slow statements. */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect, named, type Database } from '../../../src/platform/db/database.js';

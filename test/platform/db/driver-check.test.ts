@@ -50,7 +50,7 @@ describe('the Postgres driver', () => {
     expect(await prepared()).toBeLessThanOrEqual(252);
     expect(await prepared()).toBeGreaterThan(200);
     expect(await Promise.all([0, 699, 1, 350].map(add))).toEqual([1, 700, 2, 351]);
-    // A statement of two kinds of parameters, and one that fails while others make room for it.
+    // A statement with two kinds of parameters, and one that fails while others make room for it.
     const kinds = (value: boolean | string) => sql.unsafe('select $1::text as kind', [value], { prepare: true });
     expect([...(await kinds(true)), ...(await kinds('yes')), ...(await kinds(false))]).toEqual([
       { kind: 'true' },

@@ -1,4 +1,4 @@
-/** How migrations run: file by file, by one instance at a time, and without holding up those who use the tables. */
+/** How migrations run: file by file, on one instance at a time, and without holding up others that use the tables. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
@@ -28,7 +28,7 @@ afterEach(async () => {
 const CREATE = 'create table boats (id integer primary key, name text not null)';
 const FILL = `insert into boats select n, 'boat ' || n from generate_series(1, 1000) n`;
 
-/** A release with these files; the name of each ends with its place. */
+/** A release with these files. Each file's name ends with its place. */
 function release(...files: string[]): void {
   mkdirSync(join(folder.path, 'meta'), { recursive: true });
   const entries = files.map((_, at) => ({ idx: at, version: '7', when: 1_000 + at, tag: `m${at}`, breakpoints: true }));
@@ -115,7 +115,7 @@ it("a migration doesn't wait long for a table that somebody reads: callers conti
   });
   expect(await running).toEqual(['m2']);
   expect(retries[0]).toEqual(['m2', '55P03']);
-  // It is not tried for ever.
+  // It isn't retried forever.
   release(CREATE, FILL, 'alter table boats add column sail text', 'alter table boats drop column sail');
   await sql.begin(async (tx) => {
     await tx`select from boats limit 1`;

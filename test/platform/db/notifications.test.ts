@@ -1,4 +1,6 @@
-/** Listening ends whenever it is told to, and leaves no connection behind: one that stays keeps its process alive. */
+/**
+ * Listening ends whenever it is told to, and leaves no connection behind, because that would keep its process alive.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, it } from 'vitest';
@@ -26,7 +28,7 @@ async function listeners(): Promise<number> {
 
 it('closes even while its connection is still being opened', async () => {
   const handlers = { onNotification: () => {}, onListening: () => {} };
-  // A connection takes some milliseconds: an end comes before it, during it and after it.
+  // A connection takes a few milliseconds. These ends come before, during, and after it.
   for (let quarter = 0; quarter < 40; quarter += 1) {
     const listening = listenOn(database.connection, { one: handlers, other: handlers });
     await delay(quarter / 4);

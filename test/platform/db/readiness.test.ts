@@ -1,4 +1,4 @@
-/** Which schemas a server serves, and what it says of others to whoever asks whether it is ready. */
+/** The schemas that a server supports, and what its readiness check says about others. */
 import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   app.logged.length = 0;
 });
 
-/** What was logged of readiness. */
+/** The log lines about readiness. */
 const said = () =>
   app.logged
     .map((line) => JSON.parse(line) as Json)

@@ -77,7 +77,7 @@ it('reports whatever a request asks for while its own transaction stays open', a
 });
 
 it('reports nothing if nobody asked', async () => {
-  // Of three connections one address may have two at once.
+  // Of three connections, one address may have two at the same time.
   const plain = connect(database.connection, { poolSize: 3 });
   expect(await plain.asOneHolder(() => plain.inTransaction(() => ask(plain)))).toEqual([{ one: 1 }]);
   await plain.close();

@@ -1,4 +1,4 @@
-/** Every statement bears the name of the constant or function that holds it, and the database shows that name. */
+/** Every statement has the name of the constant or function that holds it, and the database shows that name. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -20,14 +20,14 @@ afterAll(async () => {
 
 const SOURCE = new URL('../../../src/', import.meta.url);
 
-/** Where SQL is. */
+/** The files that contain SQL. */
 const HOMES = /^(?:market\/store|platform\/(?:db|queue))\/(?!tables\/).*\.ts$/;
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((name) => HOMES.test(name));
 
-/** Names of other things than statements made here: of the queue, and of BEGIN and COMMIT. */
+/** Names that don't belong to statements created here: the queue's, and those of BEGIN and COMMIT. */
 const WITHOUT = ['database.ts', 'transaction.ts'];
 
-/** How a statement is given its name, and how often statements are made. */
+/** Matches each statement's name, and each creation of a statement. */
 const NAMES = /\b(?:statement|countedStatement|named)\(\s*'(\w+)'|\bname: '(\w+)'/g;
 const MADE = /(?<!function )\b(?:statement|countedStatement|pagedList|pagesOfMany(?:<[^(]*>)?)\(/g;
 

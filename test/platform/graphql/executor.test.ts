@@ -1,6 +1,6 @@
 /**
- * For any document and any caller, our executor and graphql-js answer the same from the first call on: the data, the
- * refusals, and where each stands.
+ * For any document and any caller, our executor and graphql-js return the same from the first call on: the data, the
+ * refusals, and their locations.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestApp, type GraphqlAnswer, type TestApp } from '../../setup/app.js';
@@ -32,7 +32,7 @@ type Case = readonly [asks: string, document: string, variables?: () => Variable
 
 const disputed = () => ({ id: jobs.disputed.id });
 
-/** What is run by a plan. */
+/** Documents that run with a plan. */
 const PLANNED: readonly Case[] = [
   [
     'who one is',
@@ -158,7 +158,7 @@ const PLANNED: readonly Case[] = [
   ],
 ];
 
-/** What is left to graphql-js. */
+/** Documents that are left to graphql-js. */
 const NOT_PLANNED: readonly Case[] = [
   ['a missing variable', 'query ($id: ID!) { job(id: $id) { id title } }'],
   [
@@ -245,7 +245,7 @@ async function count(): Promise<number> {
 
 let sent = 0;
 
-/** No two cases share a document, so that the executor has no plan for it from another case. */
+/** No two cases share a document, so the executor has no plan for it from another case. */
 async function compared(document: string, variables: (() => Variables) | undefined, who: (typeof WHO)[number]) {
   sent += 1;
   const ownText = `${document} # ${sent} ${BY_A_PLAN}`;
@@ -258,7 +258,7 @@ async function compared(document: string, variables: (() => Variables) | undefin
 async function ask(query: string, variables: Variables | undefined, who: (typeof WHO)[number]) {
   const token = who === 'nobody' ? undefined : people[who].token;
   const { status, data, errors, extensions } = await app.graphql(query, { token, ...(variables && { variables }) });
-  // Fields run side by side, and so do not fail in any order.
+  // Fields run in parallel, so they fail in no particular order.
   return {
     status,
     data,

@@ -1,7 +1,4 @@
-/**
- * Of three thousand failing fields an answer names fifty and counts the rest, whichever executor ran them, in little
- * time.
- */
+/** Of three thousand failing fields, a response names fifty and counts the rest, quickly and with either executor. */
 import {
   buildSchema,
   execute,
@@ -44,7 +41,7 @@ let items = Array.from({ length: 3_000 }, () => ({}));
 const query = (schema.getQueryType() as GraphQLObjectType).getFields().items;
 if (query) query.resolve = () => items;
 
-// Three hundred selections of one field, each on a line far below.
+// Three hundred selections of one field, each on a line far down.
 const document = (field: string) => parse(`{ items { ${`${field}\n\n\n\n\n\n`.repeat(300)} } }`);
 const context = () => ({ failures: new Failures() }) as Context;
 const format = formatError(createLog('silent'));
@@ -74,7 +71,7 @@ describe.each(Object.keys(EXECUTORS))('by %s', (executor) => {
       path: field === 'must' ? ['items', 49, 'must'] : ['items', 49, field],
       extensions: { code: 'FORBIDDEN' },
     });
-    // To place all of them takes minutes.
+    // Locating all of them takes minutes.
     for (const { locations } of sent.errors) expect(locations?.length).toBeLessThanOrEqual(5);
   });
 });

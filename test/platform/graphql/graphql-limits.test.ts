@@ -1,5 +1,5 @@
 /**
- * What one GraphQL operation may ask for: everything up to a limit passes, and whatever is beyond it is refused before
+ * The limits of one GraphQL operation: everything up to a limit is allowed, and everything above it is refused before
  * it runs.
  */
 import { createHash } from 'node:crypto';
@@ -52,7 +52,7 @@ async function send(query: string, besides: Besides = {}, to: TestApp = app): Pr
   return { status, headers, ...body };
 }
 
-/** Sends what must be refused, and sees that nothing of it ran. */
+/** Sends something that must be refused, and checks that none of it ran. */
 async function refusal(query: string, besides?: Besides): Promise<Json> {
   app.statements();
   const answer = await send(query, besides);
@@ -68,7 +68,7 @@ const limitsIn = ({ errors }: GraphqlAnswer): Limit[] =>
 const costOf = async (query: string, variables?: object): Promise<number> =>
   (await send(query, { ...(variables && { variables }) })).extensions.cost.requested;
 
-/** So many pairs of equal selections: of n there are n(n-1)/2. */
+/** This many pairs of equal selections. n selections have n(n-1)/2 pairs. */
 function repeated(pairs: number, names: readonly string[]): string[] {
   const [name = '', ...others] = names;
   const n = Math.floor((1 + Math.sqrt(1 + 8 * pairs)) / 2);
@@ -77,7 +77,7 @@ function repeated(pairs: number, names: readonly string[]): string[] {
 
 type Row = readonly [max: number, code: string, askingFor: (count: number) => string];
 
-/** Each limit: how many may be sent, the code by which more are refused, and a document with exactly so many. */
+/** For each limit: how many are allowed, the code that refuses more, and a document with exactly that many. */
 const LIMITS: Readonly<Record<Limit, Row>> = {
   tokens: [1_000, 'MALFORMED_REQUEST', (count) => `{ contractor(id: [${times(count - 12, () => '1')}]) { id } }`],
   lines: [2_000, 'VALIDATION_FAILED', (count) => `{ __typename }${'\n'.repeat(count - 1)}`],
@@ -332,7 +332,7 @@ describe('the cost of an operation', () => {
     [0, 'the schema itself', '{ __schema { types { name fields { name } } } __type(name: "Job") { name } }'],
   ])('is %i for %s', async (costs, _what, query, variables) => {
     expect(await costOf(query, variables)).toBe(costs);
-    // The second time comes from what is kept with the document.
+    // The second time, it comes from the cache for the document.
     expect(await costOf(query, variables)).toBe(costs);
   });
 
@@ -390,7 +390,7 @@ describe('the cost of an operation', () => {
     const rich = await send(RICH_PAGE);
     expect([rich.errors, rich.status]).toEqual([undefined, 200]);
     expect(rich.extensions.cost.requested).toBeLessThan(GRAPHQL_LIMITS.cost);
-    // What is subscribed to is no request; the browser's test runs that tab.
+    // A subscription isn't a request. The browser test runs that tab.
     const tabs = readSteps().map(({ tab }) => tab);
     for (const { query, variables } of tabs.filter((tab) => !tab.query.startsWith('subscription'))) {
       const answer = await send(query, { variables: JSON.parse(variables ?? '{}') });

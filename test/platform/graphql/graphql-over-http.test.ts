@@ -98,7 +98,8 @@ describe('a response', () => {
 });
 
 /**
- * A GET that any page could send without asking is refused on purpose; the audit's own come with the header that asks.
+ * A GET that any page could send without a preflight is refused on purpose. The audit's own GETs have the header that
+ * requires one.
  */
 function withPreflight(address: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);

@@ -1,4 +1,4 @@
-/** Documents that ask for too much, and what they are made of. */
+/** Documents that ask for too much, and their building blocks. */
 import type { GRAPHQL_LIMITS } from '../../../src/platform/caller-limits.js';
 
 export type Limit = keyof typeof GRAPHQL_LIMITS;
@@ -15,7 +15,7 @@ const SIGN_UP =
   'b: signUpHomeowner(input: { email: "new@example.test", password: "a password", firstName: "N", lastName: "N" ' +
   '}) { token }';
 export const LOG_OUT = (name: string) => `${name}: logOut { sessionId }`;
-/** By turns at a password, at a refresh token, and a log-out. */
+/** Alternates between guesses at a password, guesses at a refresh token, and logouts. */
 export const GUESS = (i: number) =>
   [
     `a${i}: changePassword(input: { currentPassword: "guess ${i}", newPassword: "a new password" }) { changed }`,
@@ -35,7 +35,7 @@ export const PLAIN_FIELDS_OF_JOB = `__typename id title description status categ
   addressLine1 addressLine2 city state zipCode country
   latitude longitude desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version bidCount
     createdAt updatedAt`;
-/** Thirty-one jobs in one tree, none of whose fields is selected twice: 898 selections. */
+/** Thirty-one jobs in one tree, with no field selected twice: 898 selections. */
 export const TREE_OF_JOBS = 'job(id: "job_x") { ...J0 }';
 export const FRAGMENTS_OF_TREE = times(
   5,
@@ -46,8 +46,8 @@ export const FRAGMENTS_OF_TREE = times(
 );
 
 /**
- * What graphql-cop, CrackQL and the OWASP sheet try, and the limits that stop it: none where GraphQL's own rules refuse
- * the document before anything of it is counted.
+ * The attacks of graphql-cop, CrackQL, and the OWASP cheat sheet, and the limits that stop them. None if GraphQL's own
+ * rules reject the document before anything is counted.
  */
 export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides][] = [
   [

@@ -1,9 +1,9 @@
-/** What is answered in front of Apollo, what goes through it, and that nobody can tell which it was. */
+/** Which requests bypass Apollo, which go through it, and that nobody can tell the difference. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
 import { gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
 
-/** How many requests Apollo answered. */
+/** The number of requests that Apollo handled. */
 const apollo = vi.hoisted(() => ({ answered: 0 }));
 vi.mock('@apollo/server', async (original) => {
   const { ApolloServer, ...others } = await original<typeof import('@apollo/server')>();
@@ -34,7 +34,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The answer without what is another's at each call, and whether it came from Apollo. */
+/** The response without the parts that differ at each call, and whether it came from Apollo. */
 async function send({ headers = {}, ...body }: Sent): Promise<{ answer: GraphqlAnswer; byApollo: boolean }> {
   const before = apollo.answered;
   const reply = await app.rest('POST', '/graphql', { token: people.owner.token, headers, body });

@@ -1,6 +1,6 @@
 /**
- * Automatic persisted queries, by the very requests that Apollo Client 4.3 (PersistedQueryLink) and urql 6
- * (persistedExchange) send, in the order in which they send them, and what keeps the documents within bounds.
+ * Automatic persisted queries, with exactly the requests that Apollo Client 4.3 (PersistedQueryLink) and urql 6
+ * (persistedExchange) send, in their order. Also the limits on stored documents.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -66,7 +66,7 @@ type Form = (document: string, isMissing: boolean) => Sent;
 
 const operationName = (document: string) => /^\w+ (\w+)/.exec(document)?.[1];
 
-/** Apollo Client asks by POST, or by GET where that is chosen, and always registers by POST. */
+/** Apollo Client asks by POST, or by GET if configured, and always registers by POST. */
 const byApolloClient =
   (useGETForHashedQueries: boolean): Form =>
   (document, isMissing) => ({
@@ -83,7 +83,7 @@ const byApolloClient =
     },
   });
 
-/** urql prefers GET, for the registration as well, and says nothing of a content type then. */
+/** urql prefers GET, even to register a document, and then sends no content type. */
 const byUrql =
   (method: 'GET' | 'POST'): Form =>
   (document, isMissing) => ({
@@ -182,7 +182,7 @@ describe('the stored documents', () => {
       expect(await redis.command('ZCARD', '{persisted-queries}:used')).toBe(PERSISTED_QUERIES.documentsMax);
       expect(await redis.command('HLEN', '{persisted-queries}:documents')).toBe(2);
 
-      // What does not fit its hash is not believed.
+      // A document that doesn't match its hash isn't trusted.
       const planted = newDocument();
       await redis.command('HSET', '{persisted-queries}:documents', hashOf(planted), document);
       expect(await send(form(planted, false), two)).toEqual(NOT_FOUND);

@@ -1,6 +1,6 @@
 /**
- * Where a document overflows the stack of GraphQL's own rules, its sender hears that it is nested too deeply, and the
- * log nothing.
+ * If a document overflows the stack of GraphQL's own rules, its sender is told that it is nested too deeply, and
+ * nothing is logged.
  */
 import { expect, it } from 'vitest';
 import { openTestApp } from '../../setup/app.js';

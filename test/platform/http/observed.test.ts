@@ -1,4 +1,4 @@
-/** What an operator sees of calls that are answered or refused: a line of the log for each, and the metrics. */
+/** What an operator sees of completed and refused calls: a log line for each, and the metrics. */
 import { createHash } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The line of the request that had this answer, which is written when the answer is through. */
+/** The log line of this response's request, which is written when the response is finished. */
 async function lineOf({ headers }: { headers: Headers }, { logged } = app): Promise<Json> {
   const id = headers.get('x-request-id') ?? '';
   const lines = () => logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Json);
@@ -224,7 +224,7 @@ describe("a request's log line", () => {
     for (const path of all) expect(await probe(path)).toBe(200);
     await probed.sql`alter schema drizzle rename to elsewhere`;
     for (const _ of ['first', 'second']) expect(await probe('/readyz')).toBe(503);
-    // To be asked and to say no is no failure.
+    // Reporting that it isn't ready isn't a failure.
     expect((await metricsOf(probed.url)).value('http_server_errors_total')).toBeNaN();
     await probed.sql`alter schema elsewhere rename to drizzle`;
     for (const path of all) expect(await probe(path)).toBe(200);
@@ -250,7 +250,7 @@ describe("a request's log line", () => {
       await tx`select from users where id = ${hanna.userId} for update`;
       const body = JSON.stringify({ user: { first_name: 'Hanna' } });
       const asked = fetch(`${app.url}/v1/me`, { method: 'PUT', headers, body, signal: caller.signal });
-      asked.catch(() => {}); // It is awaited in the end.
+      asked.catch(() => {}); // It is awaited at the end.
       await until(async () => (await app.metric('database_lock_waits')) > 0);
       caller.abort();
       await expect(asked).rejects.toThrow();
@@ -310,9 +310,9 @@ describe('the metrics', () => {
     const metrics = await metricsOf(own.url);
     for (const status of STATES)
       expect(metrics.value('market_jobs', { status }), status).toBe(status === 'completed' ? 3 : 1);
-    // All but the one draft, and so the draft too that an admin has completed.
+    // All except the one draft, including the draft that an admin has completed.
     expect(metrics.value('market_jobs_reached', { stage: 'published' })).toBe(STATES.length - 1 + 2);
-    // At work, approved, and cancelled by its owner during the work.
+    // In progress, approved, and canceled by its owner during the work.
     expect(metrics.value('market_jobs_reached', { stage: 'awarded' })).toBe(statesIn('award', 'work').length + 2);
     expect(metrics.value('market_jobs_reached', { stage: 'completed' })).toBe(3);
     expect(metrics.value('market_disputes_open')).toBe(STATES_IN_DISPUTE.length);

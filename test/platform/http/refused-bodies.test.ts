@@ -1,4 +1,4 @@
-/** A body that is refused: its sender gets the answer, however much of it they still send. */
+/** A rejected body's sender gets the response, however much of the body they still send. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DISCARDED_BODY } from '../../../src/platform/caller-limits.js';
 import { head, openConnection, refusalIn } from '../../attacks/raw-connection.js';
@@ -7,7 +7,7 @@ import { homeowner, type Person } from '../../story/cast.js';
 import { startProxy, type Proxy } from '../../deploy/proxy.js';
 import { needs } from '../../setup/needs.js';
 
-/** A busy machine may need more than ten seconds to pass on sixty megabytes. */
+/** A busy machine may need more than ten seconds to transfer sixty megabytes. */
 vi.mock('../../../src/platform/caller-limits.js', async (original) => {
   const limits = await original<typeof import('../../../src/platform/caller-limits.js')>();
   return { ...limits, DISCARDED_BODY: { ...limits.DISCARDED_BODY, msMax: 60_000 } };

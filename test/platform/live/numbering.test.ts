@@ -1,6 +1,6 @@
 /**
- * Positions: no event is skipped, none has two, and no two have one, whichever instance numbers them and however that
- * ends.
+ * Positions: no event is skipped or has two, and no two events share one, whichever instance numbers them and however
+ * it ends.
  */
 import { openEvents } from '../../../src/market/operations/events/live-events.js';
 import postgres, { type Sql } from 'postgres';
@@ -32,14 +32,14 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A connection of its own, for a transaction that stays open. */
+/** A separate connection, for a transaction that stays open. */
 function connection(): Sql {
   const sql = postgres({ ...app.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
   open.push(sql);
   return sql;
 }
 
-/** As a transition writes it, but for the job. */
+/** Inserts an event like a transition would, but without the job. */
 async function insertEvent(sql: Pick<Sql, 'unsafe'>, jobId: JobId, sequence = 1): Promise<void> {
   await sql.unsafe(
     `insert into events (id, job_id, sequence, type, homeowner_id, occurred_at)
@@ -53,7 +53,7 @@ const positionOf = async (jobId: string, sequence = 1) => {
   return event?.position == null ? undefined : BigInt(event.position);
 };
 
-/** The events that were written here have no job, which other promises mind. */
+/** The events written here have no job, which other guarantees require. */
 async function positionsOutOfOrder(): Promise<string[]> {
   return (await checkDatabase(app.sql)).filter((promise) => promise.startsWith('positions'));
 }
@@ -115,7 +115,7 @@ describe('an instance that numbers', () => {
     const [{ pid } = { pid: 0 }] = await client`select pg_backend_pid() as pid`;
     await client`select number_events(1000)`;
     const { body } = await callRest(other, 'create', { by: people.owner, body: DRAFT });
-    // Both instances wait for the lock by now, or soon will.
+    // By now, both instances are waiting for the lock, or soon will be.
     await until(async () => {
       const waiting = await app.sql`select 1 from pg_locks where locktype = 'advisory' and not granted`;
       return waiting.length > 0;
@@ -158,7 +158,7 @@ it('the metrics say how many events were numbered, how long they waited, and how
   const [{ metrics }, others] = [{ metrics: await metricsOf(app.url) }, await metricsOf(other.url)];
   const [{ count } = { count: 0 }] = await app.sql`select count(*)::int as count from events`;
   const numbered = metrics.value('events_numbered_total') + others.value('events_numbered_total');
-  // The backend that was killed numbered none; the constraint of the lock gives each event to one instance alone.
+  // The killed backend numbered none. The lock gives each event to only one instance.
   expect(numbered).toBe(count);
   expect(metrics.value('event_position_lag_seconds_count')).toBeGreaterThan(0);
   expect(metrics.value('event_batch_events_count')).toBeGreaterThan(0);

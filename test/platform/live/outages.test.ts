@@ -1,6 +1,6 @@
 /**
- * Two instances on a Postgres that fails them: the connection that listens is killed, the whole server is restarted. A
- * client with an open stream gets every event even so, once and in order.
+ * Two instances on a Postgres that fails: the listening connection is killed, or the whole server is restarted. A
+ * client with an open stream still gets every event, once and in order.
  */
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ async function openPostgres(): Promise<DurablePostgres> {
   return server;
 }
 
-/** Commits events by another way than the instances', which therefore are not woken by themselves. */
+/** Commits events in another way than the instances do, so the instances aren't woken directly. */
 async function commit(server: DurablePostgres, count: number): Promise<string[]> {
   const sql = server.open('writer');
   try {
@@ -83,7 +83,7 @@ it('a killed listening connection on either instance loses no events', { timeout
   const seen: string[][] = [[], []];
   for (let round = 0; round < 4; round += 1) {
     const admin = server.open('killer');
-    // One that was killed before may still be on its way back.
+    // A connection that was killed earlier may still be reconnecting.
     let killed: object[] = [];
     while (killed.length === 0)
       killed = await admin`select pg_terminate_backend(pid) from pg_stat_activity
@@ -106,7 +106,7 @@ it('a restarted Postgres, however it ended, loses no events', { timeout: 300_000
   const seen: string[][] = [[], []];
   for (const how of ['fast', 'immediate', 'killed'] as const) {
     const before = await commit(server, 3);
-    // At once: what was committed may have no position yet, and what has one may not have been read.
+    // Immediately: committed events may have no position yet, and those with one may not have been read.
     await server.stop(how);
     await server.start();
     const after = await commit(server, 3);

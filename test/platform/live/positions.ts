@@ -3,7 +3,7 @@ import type { TestApp } from '../../setup/app.js';
 
 export async function allNumbered({ sql, services }: Pick<TestApp, 'sql' | 'services'>): Promise<void> {
   for (;;) {
-    // Listens before it looks: a position that is given after the look is heard of.
+    // Listens before it checks, so a position assigned after the check is noticed.
     const heard = nextPosition(services);
     const [waiting] = await sql`select 1 from events where position is null limit 1`;
     if (!waiting) return heard.stop();

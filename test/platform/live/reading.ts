@@ -1,5 +1,6 @@
 /**
- * All events between two positions: as everybody's streams are offered them, and as one stream reads them for itself.
+ * All events between two positions: as they are offered to everybody's streams, and as one stream reads them on its
+ * own.
  */
 import { readPage } from '../../../src/market/operations/events/live-events.js';
 import type { ContractorId, JobId } from '../../../src/market/rules/ids.js';

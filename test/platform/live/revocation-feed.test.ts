@@ -107,7 +107,7 @@ describe('the revocation feed', () => {
     const feed = open();
     expect(feed.isLive()).toBe(false);
     const sent = feed.heartbeat();
-    // It was long on the way: what was committed since it was sent may not have been heard.
+    // It took long to arrive. What was committed since it was sent may not have been received.
     nowMs += 4_000;
     feed.onHeartbeat(sent);
     nowMs += 999;

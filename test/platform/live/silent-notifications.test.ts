@@ -28,7 +28,7 @@ afterAll(async () => {
 
 interface Wire {
   readonly connection: FreshDatabase['connection'];
-  /** Silences the connections that are listening now, without closing them. Returns how many there are. */
+  /** Silences the connections that are listening now, without closing them. Returns their number. */
   silence(): number;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** A client with an open stream gets the events, as the timeline would show them at that moment. */
+/** A client with an open stream gets the events that the timeline would show them at that moment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEvents } from '../../../src/market/operations/events/live-events.js';
 import type { JobId } from '../../../src/market/rules/ids.js';
@@ -51,7 +51,7 @@ describe("a stream of the viewer's own events", () => {
     const after = await lastPosition();
     const job = await givenJob(app, 'completed', people);
     const shown = await timeline(who, job.id);
-    // Replayed, since all of it has happened by now; the same as it happens is the property of `reach.test.ts`.
+    // Replayed, because all of it has already happened. `reach.test.ts` tests that live events are the same.
     const stream = open(who, { after });
     const received = await takeUntil(stream, ({ id }) => id === shown.at(-1));
     expect(received.map(({ id }) => id)).toEqual(shown);
@@ -113,7 +113,7 @@ describe('a stream of one job', () => {
     expect(status).toBe(200);
     await callRest(app, 'checkIn', { by: people.awardee, job: job.id, body: {} });
     await allNumbered(app);
-    // Somebody who may see it receives it meanwhile.
+    // Meanwhile, somebody who may see it receives it.
     const owners = open('owner', { jobId: job.id, after: '0' });
     await takeUntil(owners, ({ type }) => type === 'job.checked_in');
     const next = stream.next();

@@ -16,7 +16,7 @@ export function viewerOf(person: Pick<Person, 'userId' | 'profileId'>, role: Rol
   return { ...ids, role, homeownerId: null, contractorId: null };
 }
 
-/** Takes events off a stream until one is of this kind. */
+/** Takes events from a stream until one has this type. */
 export async function takeUntil(
   stream: EventStream<JobEvent>,
   isLast: (event: JobEvent) => boolean,

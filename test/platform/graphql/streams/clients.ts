@@ -1,4 +1,4 @@
-/** The public clients of both channels, as an app would use them. */
+/** The public clients of both channels, used like an app would. */
 import { inspect } from 'node:util';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient, type Client, type ClientOptions } from 'graphql-ws';
@@ -14,9 +14,9 @@ export const JOB_EVENTS =
 export interface Heard {
   readonly events: Json[];
   readonly answers: Json[];
-  /** What ended it: errors of the subscription, a close event, or undefined where it is complete. */
+  /** What ended it: the subscription's errors, a close event, or undefined if it is complete. */
   readonly ended: Promise<unknown>;
-  /** Settles once that many events are here. */
+  /** Settles once this many events have arrived. */
   count(events: number): Promise<void>;
   stop(): void;
 }
@@ -29,7 +29,7 @@ interface Sink {
 
 const subscriptions = new Set<Heard>();
 
-/** Stops all that the tests of a file still hear, those that failed among them: the next one finds no stream open. */
+/** Stops all streams that a file's tests still have open, including failed tests, so the next test finds none. */
 export function stopAll(): void {
   for (const heard of subscriptions) heard.stop();
   subscriptions.clear();
@@ -103,14 +103,14 @@ export function connectAs(
   };
 }
 
-/** Whether so many streams are open: the server counts them. */
+/** Waits until this many streams are open, as the server counts them. */
 export async function untilOpen({ quotas }: Pick<TestApp['services'], 'quotas'>, streams: number): Promise<void> {
   await until(() => quotas.streams.inUse() === streams);
 }
 
 type Hear = (url: string, person: Pick<Person, 'token'> | undefined, query: string, variables?: object) => Heard;
 
-/** Each stream on a connection of its own. */
+/** Each stream has its own connection. */
 export const hearOverWebSocket: Hear = (url, person, query, variables) =>
   connectAs(url, person).subscribe(query, variables);
 

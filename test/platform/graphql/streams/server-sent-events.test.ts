@@ -1,4 +1,4 @@
-/** Server-sent events: how a stream is asked for, how it looks, and how each ends. */
+/** Server-sent events: how to open a stream, what it looks like, and how it ends. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createClient } from 'graphql-sse';

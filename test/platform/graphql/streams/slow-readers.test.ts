@@ -1,4 +1,4 @@
-/** A client that does not read what is sent is cut, and no other client notices. */
+/** A client that doesn't read what is sent is cut off, and no other client notices. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -10,7 +10,7 @@ import { DRAFT } from '../../../story/journey.js';
 import { until } from '../../security/until.js';
 import { connectAs, MY_EVENTS, untilOpen } from './clients.js';
 
-/** More than the operating system keeps of a connection that is not read. */
+/** More than the operating system buffers for an unread connection. */
 const EVENTS = 6_000;
 const BYTES_OF_EACH = 5_000;
 
@@ -80,7 +80,7 @@ it.each(CHANNELS)(
     expect(await app.metric(ends)).toBeNaN();
     await open(url);
     await until(() => counted.length > 0);
-    // Of each connection little waits in the server: the rest is read once there is room.
+    // Little of each connection waits in the server. The rest is read once there is room.
     expect(counted[0]).toBeLessThan(4 * BYTES_OF_EACH);
     await untilOpen({ quotas }, 1);
     expect(await app.metric(ends)).toBe(1);

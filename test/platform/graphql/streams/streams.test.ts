@@ -1,4 +1,4 @@
-/** What is heard over both channels: who hears what, from where on, and until when. */
+/** Events over both channels: who receives which, from where, and until when. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { openConnection } from '../../../attacks/raw-connection.js';
@@ -32,7 +32,9 @@ async function draft(by: Person): Promise<string> {
   return (await app.rest('POST', '/v1/jobs', { token: by.token, body: DRAFT })).body.id;
 }
 
-/** Of the job's last event, once it has one: a stream hears of events that are numbered after it was opened. */
+/**
+ * The position of the job's last event, once it has one. A stream gets events that are numbered after it was opened.
+ */
 async function positionNow(by: Person, job: string): Promise<string> {
   const events = `query($id: ID!) { job(id: $id) { timeline(first: 100) { nodes { position } } } }`;
   for (;;) {
@@ -42,7 +44,7 @@ async function positionNow(by: Person, job: string): Promise<string> {
   }
 }
 
-/** How long an access token holds. */
+/** How long an access token is valid. */
 const ACCESS_TOKEN_MS = 15 * 60 * 1_000;
 
 describe.each(CHANNELS)('over %s', (channel, hear) => {

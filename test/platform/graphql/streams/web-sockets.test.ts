@@ -1,6 +1,4 @@
-/**
- * WebSockets: who may open one, what may be sent on it, how each ends, and that clients come again where they should.
- */
+/** WebSockets: who may open one, what may be sent over it, how it ends, and that clients reconnect when they should. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
@@ -27,7 +25,7 @@ async function draft(by: Person = hanna): Promise<string> {
 const PROTOCOL = 'graphql-transport-ws';
 const INIT = (person: Person) => ({ type: 'connection_init', payload: { authorization: `Bearer ${person.token}` } });
 
-/** A client of one's own, to send what those of the library would not. */
+/** A handwritten client that sends what the library's clients wouldn't. */
 class Raw {
   readonly socket: WebSocket;
   readonly messages: Json[] = [];
@@ -60,7 +58,7 @@ class Raw {
   }
 }
 
-/** How a request to upgrade is refused: by HTTP. */
+/** How an upgrade request is refused: with HTTP. */
 async function refused(url: string, options: ClientOptions = {}): Promise<{ status: number; body: Json }> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, PROTOCOL, options);
   socket.on('error', () => {});
@@ -81,12 +79,12 @@ describe('a client', () => {
       url: () => `${(urls.shift() ?? second.url).replace('http', 'ws')}/graphql`,
       retryAttempts: 3,
       retryWait: async () => {
-        // Happens while it is away.
+        // Happens while the client is disconnected.
         await draft(olga);
       },
     });
     client.on('closed', (event) => closes.push((event as { code: number }).code));
-    // The payload is read anew at each connection.
+    // The payload is read again at each connection.
     const variables: Record<string, unknown> = {};
     const heard = hear((sink) =>
       client.subscribe(
@@ -344,7 +342,7 @@ describe('a subscription that is completed while it is being opened', () => {
   const COMPLETE = { type: 'complete', id: 'a' };
   const ended = () => app.logged.filter((line) => JSON.parse(line).msg === 'a stream ended').length;
 
-  /** Sends messages while no session can be checked, so that no subscription is opened before all have arrived. */
+  /** Sends messages while no session can be checked, so no subscription is opened before all have arrived. */
   async function sendWhileOpening(...messages: object[]): Promise<Raw> {
     const raw = new Raw(app.url);
     await raw.send(INIT(hanna));
