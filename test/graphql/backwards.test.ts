@@ -75,7 +75,7 @@ function connectionIn(data: Json): Page {
   return 'edges' in data ? (data as unknown as Page) : connectionIn(Object.values(data)[0] as Json);
 }
 
-test('all connections that are read backwards are among them', () => {
+test('the table has every connection that can be read backward', () => {
   const types = Object.values(createSchema().getTypeMap()).filter((type) => isObjectType(type));
   const names = types.flatMap((type) =>
     Object.values(type.getFields())
@@ -88,7 +88,7 @@ test('all connections that are read backwards are among them', () => {
 });
 
 describe.each(Object.keys(CONNECTIONS))('%s', (name) => {
-  it.each([1, 2])('read backwards by %i is the list', async (size) => {
+  it.each([1, 2])('read backward by %i is the same list', async (size) => {
     const forwards = await read(name, 'first: 100');
     expect(forwards.edges.length).toBeGreaterThan(1);
     let edges: Page['edges'] = [];
@@ -103,7 +103,7 @@ describe.each(Object.keys(CONNECTIONS))('%s', (name) => {
   });
 });
 
-describe('What no page can be', () => {
+describe('An impossible page', () => {
   it.each([
     ['first: 1, last: 1', { last: expect.stringContaining('first') }],
     ['before: "WzFd"', { before: expect.stringContaining('last') }],
@@ -119,7 +119,7 @@ describe('What no page can be', () => {
     }
   });
 
-  it('a page of `last` costs its length', async () => {
+  it('with `last` costs its length', async () => {
     const inner = 'bids(last: 100) { nodes { id } }';
     const { errors } = await app.graphql(`{ jobs(last: 100) { nodes { ${inner} } } }`, { token: people.owner.token });
     expect(errors?.[0]?.message).toMatch(/costs \d+/);

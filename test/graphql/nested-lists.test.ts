@@ -212,7 +212,7 @@ function waysWithin({ field, type }: Step, prefix: string, around: (list: string
   }));
 }
 
-describe('a way from one list to what is nested in it', () => {
+describe('a path from one list to a nested one', () => {
   test('is found wherever the schema has one', () => {
     const expected = ['jobs.bids.job.timeline', 'jobs.awardedBid.contractor.user', 'viewer.bids.job.bids.hold'];
     expect(WAYS.map(({ name }) => name)).toEqual(expect.arrayContaining(expected));
@@ -244,7 +244,7 @@ describe('a way from one list to what is nested in it', () => {
     expect(more).toEqual([]);
   });
 
-  test.each(READERS)('costs the %s one statement for each page, its count among it, from any position', async (who) => {
+  test.each(READERS)('costs the %s one statement per page, including its count, from any position', async (who) => {
     const bids = (rest: string) => `bids(after: "${BEFORE_ALL['Job.bids']}", ${rest}`;
     const timeline = (rest: string) => `timeline(after: "${BEFORE_ALL['Job.timeline']}", ${rest}`;
     const counts = async (...parts: string[]) => {
@@ -260,7 +260,7 @@ describe('a way from one list to what is nested in it', () => {
   });
 });
 
-test('a list of REST costs as many statements for twenty entries as for one', async () => {
+test('a REST list costs as many statements for twenty entries as for one', async () => {
   // A transfer is found by its external reference, which no other one has.
   const paths = ROUTES.filter((route) => isList(route) && !route.path.includes('{'))
     .map(({ path }) => path)
@@ -343,10 +343,10 @@ function narrowed(page: Single, names: readonly string[]): Single {
   return { ...page, rows };
 }
 
-describe.each(READERS)('what the %s reads of many jobs from a position', (who) => {
+describe.each(READERS)('the page of many jobs that the %s reads from a position', (who) => {
   const STATUSES = [null, 'PENDING', 'ACCEPTED', 'REJECTED'] as const;
 
-  test.each(STATUSES)('with bids in state %s is what each job’s own lists answer', async (status) => {
+  test.each(STATUSES)("with bids in state %s is the same as each job's own lists", async (status) => {
     const reader = people[who];
     const whole: Json[] = (await ask(reader, PAGES, { first: 100 })).jobs.nodes;
     const jobs = [whole[0], whole[1], whole.at(-1)];
@@ -368,7 +368,7 @@ describe.each(READERS)('what the %s reads of many jobs from a position', (who) =
   });
 });
 
-test('the awardee reads of each job as far as they are a party to it, whatever else is in the list', async () => {
+test('the awardee reads each job as far as they are a party to it, whatever else is in the list', async () => {
   const timeline = `timeline(first: 100, after: "${BEFORE_ALL['Job.timeline']}") { nodes { type } }`;
   const { nodes } = (await ask(people.awardee, `{ jobs(first: 40) { nodes { awardedBid { id } ${timeline} } } }`)).jobs;
   const typesOf = (isAwarded: boolean): string[][] =>
@@ -401,7 +401,7 @@ test.each([
   }
 });
 
-test('an entry of a list leads to no list without pages, but for the actions on a job', () => {
+test("an entry of a list leads to no list without pages, except for a job's actions", () => {
   const steps = WAYS.flatMap(({ chain }) => chain).filter(({ field }) => isListType(getNullableType(field.type)));
   const names = steps.map(({ parent, field }) => `${parent.name}.${field.name}`);
   expect([...new Set(names)]).toEqual(expect.arrayContaining(['Job.availableActions', 'Bid.availableActions']));

@@ -85,7 +85,7 @@ describe('an identifier', () => {
     for (const type of withId) expect([type.name, type.getInterfaces().map(String)]).toEqual([type.name, ['Node']]);
   });
 
-  it('is one type’s alone, and leads back to the object for whoever has read it', async () => {
+  it('belongs to only one type, and leads back to the object for everyone who has read it', async () => {
     const types = new Map<string, string>();
     for (const person of [people.owner, people.awardee, people.bidder, people.admin]) {
       const objects = new Map((await readAll(person)).map((seen) => [seen.id, seen]));
@@ -102,7 +102,7 @@ describe('an identifier', () => {
   });
 });
 
-describe('what is not for somebody', () => {
+describe('a private object', () => {
   it.each([
     ['an API key', 'select id from api_keys where user_id = $1', 'owner', 'bidder'],
     ['a webhook endpoint', 'select id from webhook_endpoints where user_id = $1', 'owner', 'awardee'],
@@ -126,7 +126,7 @@ describe('what is not for somebody', () => {
     expect([data.node, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN']);
   });
 
-  it('a viewer is nobody else’s, and what does not exist is NOT_FOUND', async () => {
+  it("such as a viewer belongs to nobody else, and an object that doesn't exist is NOT_FOUND", async () => {
     const { owner, bidder } = people;
     const { data } = await app.graphql('{ viewer { id user { id } } }', { token: owner.token });
     expect(data.viewer.id).toBe(data.viewer.user.id.replace('usr_', 'vwr_'));
@@ -142,7 +142,7 @@ describe('what is not for somebody', () => {
     }
   });
 
-  it('an API key reads no API key', async () => {
+  it("such as an API key can't be read by an API key", async () => {
     const { owner } = people;
     const [key] = await app.sql`select id from api_keys where user_id = ${owner.userId}`;
     const program = await programOf(app, owner);

@@ -35,16 +35,16 @@ const ABOUT_SESSIONS = [
 describe.each(mutations)('$name', ({ name, type: answered }) => {
   const type = getNamedType(answered);
 
-  it('answers a type named after it', () => {
+  it('returns a type named after it', () => {
     expect(type.name).toBe(`${name[0]!.toUpperCase()}${name.slice(1)}Payload`);
   });
 
-  it('answers the viewer, where there is one', () => {
+  it('returns the viewer, if there is one', () => {
     const viewer = isObjectType(type) ? type.getFields().viewer : undefined;
     expect(viewer && String(viewer.type)).toBe(ABOUT_SESSIONS.includes(name) ? undefined : 'Viewer');
   });
 
-  it('is null alone where it is refused', () => {
+  it('is the only null field if it is refused', () => {
     expect(String(answered)).toBe(type.name);
   });
 });
@@ -62,7 +62,7 @@ async function draft() {
   return data.createJob;
 }
 
-it('a new job comes as an edge, whose cursor stands where the list has it', async () => {
+it('a new job is returned as an edge whose cursor has its place in the list', async () => {
   const [older, newer] = [await draft(), await draft()];
   expect(newer.jobEdge.node).toEqual({ id: newer.job.id, title: 'A sink' });
   const list = await app.graphql('{ jobs(first: 1) { edges { cursor node { id title } } } }', { token: hanna.token });
@@ -74,7 +74,7 @@ it('a new job comes as an edge, whose cursor stands where the list has it', asyn
   expect(next.data.jobs.nodes).toEqual([{ id: older.job.id }]);
 });
 
-it('a new bid comes as an edge, whose cursor stands where the list has it', async () => {
+it('a new bid is returned as an edge whose cursor has its place in the list', async () => {
   const { job } = await draft();
   await app.graphql('mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }', {
     token: hanna.token,
@@ -98,7 +98,7 @@ it('a new bid comes as an edge, whose cursor stands where the list has it', asyn
   expect(data.submitBid.viewer.tokens).toEqual({ balance, held: 5, available: balance - 5 });
 });
 
-it('a publication shows what it has left of one’s tokens, for real and as a dry run', async () => {
+it('a publication shows the remaining tokens, for real and as a dry run', async () => {
   const { job, viewer } = await draft();
   expect(viewer.id).toBe(hanna.userId.replace('usr_', 'vwr_'));
   expect(viewer.user.id).toBe(hanna.userId);
@@ -119,7 +119,7 @@ it('a publication shows what it has left of one’s tokens, for real and as a dr
   }
 });
 
-it('a draft that was thrown away is named, so that caches forget it', async () => {
+it('a deleted draft is named, so caches can remove it', async () => {
   const { job } = await draft();
   const { data } = await app.graphql('mutation ($id: ID!) { deleteJob(id: $id) { deletedJobId job { title } } }', {
     token: hanna.token,
@@ -128,7 +128,7 @@ it('a draft that was thrown away is named, so that caches forget it', async () =
   expect(data.deleteJob).toEqual({ deletedJobId: job.id, job: { title: 'A sink' } });
 });
 
-it('identifiers go in as ID', () => {
+it('identifiers are passed as ID', () => {
   const named = (input: string, field: string) => {
     const type = schema.getType(input);
     return String(type && 'getFields' in type && (type.getFields()[field] as { type: unknown }).type);
@@ -138,7 +138,7 @@ it('identifiers go in as ID', () => {
   expect(named('JobFilter', 'homeownerId')).toBe('ID');
 });
 
-it('a mutation that was done is answered as done, whatever of its answer cannot be read', async () => {
+it("a completed mutation is reported as completed, even if part of its result can't be read", async () => {
   const { token } = await homeowner(app, 'Hilda');
   const { job } = (await app.graphql(DRAFT, { token })).data.createJob;
   const { status, data, errors } = await app.graphql(
@@ -149,7 +149,7 @@ it('a mutation that was done is answered as done, whatever of its answer cannot 
   expect(errors).toMatchObject([{ path: ['publishJob', 'job', 'bids'], extensions: { code: 'VALIDATION_FAILED' } }]);
 });
 
-it('a secret that is shown once is shown, whatever else of the answer cannot be read', async () => {
+it("a secret that is shown once is shown, even if part of its result can't be read", async () => {
   const { data } = await app.graphql(
     'mutation { createApiKey(input: { name: "Export" }) { secret viewer { apiKeys(first: 0) { totalCount } } } }',
     { token: hanna.token },
@@ -157,7 +157,7 @@ it('a secret that is shown once is shown, whatever else of the answer cannot be 
   expect(data).toEqual({ createApiKey: { secret: expect.stringMatching(/^jmk_/), viewer: { apiKeys: null } } });
 });
 
-it('of several mutations those that were done are answered, and one that is refused is null', async () => {
+it('of several mutations, the completed ones return results, and a refused one is null', async () => {
   const { data, errors } = await app.graphql(
     `mutation {
       done: createJob(input: { title: "A door", description: "It creaks." }) { job { title } }

@@ -72,7 +72,7 @@ const schema = createSchema();
 const JOB = everythingOf(schema.getType('Job') as GraphQLObjectType, 3);
 const PARTS = 12;
 
-describe.each(PEOPLE)('to the %s', (who) => {
+describe.each(PEOPLE)('for the %s', (who) => {
   it(`any part of a page of jobs is that part of the whole, ${PARTS} times`, async () => {
     const read = async (tree: Tree) => {
       const answer = await app.graphql(`{ jobs(first: 3) { nodes { ${written(tree)} } } }`, {
@@ -94,7 +94,7 @@ const unnumbered = (value: Json): Json =>
   JSON.parse(JSON.stringify(value, (key, inner) => (key === 'position' ? null : inner)));
 
 describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job that %s has moved', (key) => {
-  it('any part is that part of what is read afterwards', async () => {
+  it('any part is that part of what is read afterward', async () => {
     const [, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
     const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));
@@ -116,7 +116,7 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
   });
 });
 
-it('everything of a job is many fields', () => {
+it('a whole job has many fields', () => {
   const count = (tree: Tree): number => Object.values(tree).reduce((sum, inner) => sum + (inner ? count(inner) : 1), 0);
   expect(count(JOB)).toBeGreaterThan(150);
 });

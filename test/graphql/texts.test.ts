@@ -60,19 +60,19 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   Viewer: ['referralCode'],
 };
 
-describe('every text of the schema', () => {
+describe('every string in the schema', () => {
   const texts = objects.flatMap((type) =>
     fieldsOf(type)
       .filter((field) => ['String', 'JSON'].includes(getNamedType(field.type).name))
       .map(({ name }) => [type.name, name] as const),
   );
 
-  test.each(texts)('%s.%s has a length, or is known to be short', (type, field) => {
+  test.each(texts)('%s.%s has a maximum length, or is known to be short', (type, field) => {
     const isShort = SHORT[type]?.includes(field) === true || (type.endsWith('Edge') && field === 'cursor');
     expect(TEXT_CHARACTERS[type]?.[field] !== undefined).toBe(!isShort);
   });
 
-  it('is one: nothing has a length that the schema does not have', () => {
+  it("exists: nothing has a length that the schema doesn't have", () => {
     const listed = Object.entries(TEXT_CHARACTERS).flatMap(([type, lengths]) =>
       Object.keys(lengths).map((field) => `${type}.${field}`),
     );
@@ -141,7 +141,7 @@ describe('the lengths', () => {
     expect(TEXT_CHARACTERS[type]?.[field]).toBe(lengthsIn(operation).get(input));
   });
 
-  it('of an event’s data are at least those of all texts of any transition', () => {
+  it("of an event's data are at least those of all texts in any transition", () => {
     const transitions = Object.values(JOB_TRANSITIONS).map(({ operation }) =>
       [...lengthsIn(operation).values()].reduce((total, one) => total + one, 0),
     );
@@ -202,7 +202,7 @@ const NAMES_BYTES_MAX = 500;
 /** An operation selects these so often at most as it has fields, and they are some kilobytes at most. */
 const isConstant = ({ name }: GraphQLObjectType) => /^(Lifecycle|Catalog)/.test(name);
 
-test.each(objects.filter((type) => !isConstant(type)))('%s takes a point at most besides its texts', (type) => {
+test.each(objects.filter((type) => !isConstant(type)))('%s takes at most one point without its strings', (type) => {
   const bytes = fieldsOf(type)
     .filter(({ type: of }) => !isObjectType(getNamedType(of)))
     .reduce((total, field) => total + bytesOfShort(type, field), '{"__typename":"",}'.length + type.name.length);
@@ -224,7 +224,7 @@ describe('a flat page of the largest size', () => {
     WebhookEndpoint: (page) => `{ webhookEndpoint(id: "whk_x") { ${page} } }`,
   };
 
-  it('stands in every place that has a list', () => {
+  it('appears in every place that has a list', () => {
     expect(pages.length).toBeGreaterThanOrEqual(6);
   });
 
@@ -250,7 +250,7 @@ describe('a flat page of the largest size', () => {
 });
 
 test.each(fieldsOf(schema.getMutationType() as GraphQLObjectType).map((field) => [field.name, field] as const))(
-  '%s may ask for all of what it answers, one level deep',
+  'the result of %s may be selected completely, one level deep',
   (name, { type }) => {
     const payload = getNamedType(type);
     const selection = isScalarType(payload) ? '' : `{ ${wholeSelection(payload as GraphQLObjectType, 2)} }`;

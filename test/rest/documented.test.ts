@@ -35,8 +35,8 @@ const DRAFT = {
   desired_completion_date: '2026-03-20',
 };
 
-describe('Every address answers as documented', () => {
-  it('about people and their tokens', async () => {
+describe('Every address responds as documented', () => {
+  it('for people and their tokens', async () => {
     const { token } = hanna;
     const me = await ok(hanna, 'GET', '/me');
     await ok(hanna, 'PUT', '/me', { ...me, homeowner: { ...me.homeowner, city: 'Austin' } });
@@ -80,7 +80,7 @@ describe('Every address answers as documented', () => {
     expect((await app.rest('GET', '/v1/me', { token })).status).toBe(200);
   });
 
-  it('about an account that is got back', async () => {
+  it('for an account that is recovered', async () => {
     const heidi = await homeowner(app, 'Heidi');
     const email = `new.${heidi.email}`;
     const follow = async (path: string, to: string, subject: string, more = {}) =>
@@ -99,7 +99,7 @@ describe('Every address answers as documented', () => {
     await ok(ada, 'POST', `/users/${heidi.userId}/email-undo`, { keep: 'current', reason: 'Knows the first job.' });
   });
 
-  it('about a job that ends well', async () => {
+  it('for a job that ends well', async () => {
     const cora = await contractor(app, 'Cora');
     const { id, bid } = await openJobWithBid(carl, {
       guaranteed_view: true,
@@ -143,7 +143,7 @@ describe('Every address answers as documented', () => {
       for (const person of [carl, ada]) await ok(person, 'GET', `/contractors/${carl.profileId}/${list}`);
   });
 
-  it('about webhooks and what is sent to them', async () => {
+  it('for webhooks and their deliveries', async () => {
     const url = 'https://hooks.example.com/jobs';
     const { webhook } = await ok(hanna, 'POST', '/webhooks', { url, event_types: ['job.published'] });
     await ok(hanna, 'GET', '/webhooks');
@@ -156,7 +156,7 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'DELETE', `/webhooks/${webhook.id}`);
   });
 
-  it('about drafts, and jobs that are called off or ended past the flow', async () => {
+  it('for drafts, and for jobs that are canceled or ended outside the flow', async () => {
     const draft = await ok(hanna, 'POST', '/jobs', { title: 'A', description: 'B' });
     await ok(hanna, 'PUT', `/jobs/${draft.id}`, { ...draft, title: 'C', budget_max: 20 });
     await ok(hanna, 'DELETE', `/jobs/${draft.id}`);
@@ -167,7 +167,7 @@ describe('Every address answers as documented', () => {
     expect(warnings).toHaveLength(4);
   });
 
-  it('about disputes, whether they are settled, decided or appealed', async () => {
+  it('for disputes, whether they are settled, decided, or appealed', async () => {
     const settled = await disputedJob();
     await ok(hanna, 'GET', `/jobs/${settled}/dispute`);
     for (const person of [hanna, carl]) {
@@ -203,7 +203,7 @@ describe('Every address answers as documented', () => {
     await ok(ada, 'GET', `/jobs/${appealed}/events?per_page=2`);
   });
 
-  it('and none was left out', () => {
+  it('and none is missing', () => {
     const all = ROUTES.map(({ operation, status }) => `${operation.name} ${status}`);
     expect(
       all.filter((answer) => !seen.has(answer)),

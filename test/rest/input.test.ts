@@ -16,7 +16,7 @@ const create = (body: unknown) => app.rest('POST', '/v1/jobs', { token: hanna.to
 const read = (path: string) => app.rest('GET', path, { token: hanna.token });
 const DRAFT = { title: 'Repair the sink', description: 'It drips.' };
 
-it('an old name that contradicts the new one is the one to blame, whichever stands first', async () => {
+it('an old name that contradicts the new one is the one reported, whichever comes first', async () => {
   for (const body of [
     { ...DRAFT, trade: 'roofing', category: 'plumbing' },
     { ...DRAFT, category: 'plumbing', trade: 'roofing' },
@@ -30,7 +30,7 @@ it('an old name that contradicts the new one is the one to blame, whichever stan
   });
 });
 
-it('names that every object is born with are as unknown as any other, in a body and in a query', async () => {
+it('names that every object inherits are as unknown as any other, in a body and in a query', async () => {
   const born = ['constructor', 'to_string', 'has_own_property', '__proto__', 'value_of'];
   const refused = await create(`{"title":"A","description":"B",${born.map((name) => `"${name}":1`).join(',')}}`);
   expect(byRest(refused)).toEqual(invalid(...born));
@@ -52,6 +52,7 @@ it('an unknown query parameter is named, with those that the operation accepts',
   });
 });
 
+<<<<<<< HEAD
 it('a parameter that is given twice is named, unless it is a list', async () => {
   const refused = await read('/v1/jobs?page=1&page=2&category=a&category=b&per_page=0');
   expect(refused.body.details.fields).toEqual({
@@ -64,13 +65,16 @@ it('a parameter that is given twice is named, unless it is a list', async () => 
 });
 
 it('a job may be sent back whole, with the id of its address and no other', async () => {
+=======
+it('a job may be sent back whole, with the ID in its address and no other', async () => {
+>>>>>>> 2248f7d3 (Name the tests of REST, GraphQL, and operations in plain English)
   const { body: job } = await create(DRAFT);
   const put = (body: unknown) => app.rest('PUT', `/v1/jobs/${job.id}`, { token: hanna.token, body });
   expect((await put(job)).body).toEqual(job);
   expect(byRest(await put({ ...job, id: 'job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' }))).toEqual(invalid('id'));
 });
 
-it('a name in contradiction is refused together with every other bad field', async () => {
+it('a contradicting name is refused together with every other bad field', async () => {
   const refused = await create({
     title: ' ',
     description: 'B',
@@ -83,7 +87,7 @@ it('a name in contradiction is refused together with every other bad field', asy
 });
 
 it.each(['1.0', '01', '-01', '1e0', '0x1', '%2B5', '+5', '1_0', '\u0661'])(
-  'a page called %s is no whole number, and refused as one',
+  "a page called %s isn't a whole number, and is refused as such",
   async (value) => {
     const query = `page=${value}&per_page=${value}`;
     const refused = await app.rest('GET', `/v1/jobs?${query}`, { token: hanna.token });

@@ -43,7 +43,7 @@ function creations(openJob: string): Readonly<Record<string, Creation>> {
   };
 }
 
-test('every 201 says where what was made is, and it is there', async () => {
+test('every 201 says where the created object is, and it is there', async () => {
   for (const { status, location, path } of ROUTES)
     expect([path, location !== undefined]).toEqual([path, status === 201]);
   const open = await givenJob(app, 'open', people);
@@ -60,7 +60,7 @@ test('every 201 says where what was made is, and it is there', async () => {
   }
 });
 
-test('a job that has not changed since is not sent again', async () => {
+test("a job that hasn't changed isn't sent again", async () => {
   const { id } = await givenJob(app, 'draft', people);
   const { token } = people.owner;
   const read = (tag: string, who = token) =>
@@ -77,7 +77,7 @@ test('a job that has not changed since is not sent again', async () => {
   expect([changed.status, changed.body.status]).toEqual([200, 'open']);
 });
 
-test('a page leads to the first, the one before, the next and the last', async () => {
+test('a page links to the first, previous, next, and last page', async () => {
   const lena = await homeowner(app, 'Lena');
   for (let at = 0; at < 5; at += 1) await callRest(app, 'create', { by: lena, body: DRAFT });
   const links = async (address: string): Promise<Record<string, string>> => {
@@ -99,7 +99,7 @@ test('a page leads to the first, the one before, the next and the last', async (
   expect((await links('/v1/jobs?per_page=2&page=9')).prev).toBe('/v1/jobs?per_page=2&page=3');
 });
 
-test('the catalog and the lifecycle are read by anyone, as REST spells names', async () => {
+test("the catalog and the lifecycle can be read by anyone, in REST's spelling", async () => {
   const catalog = (await app.rest('GET', '/v1/catalog')).body as Json;
   expect(catalog.urgencies).toContainEqual({ urgency: 'urgent', publish_cost: 30 });
   const lifecycle = (await app.rest('GET', '/v1/lifecycle')).body as Json;
@@ -110,7 +110,7 @@ test('the catalog and the lifecycle are read by anyone, as REST spells names', a
   );
 });
 
-test('whom and what an identifier names is read through REST as through GraphQL', async () => {
+test('an object is read by its identifier through REST as through GraphQL', async () => {
   const { owner, awardee, bidder, stranger, admin } = people;
   const job = await givenJob(app, 'open', people);
   const body = { amount: 5, guaranteed_view: true };
@@ -143,7 +143,7 @@ test('whom and what an identifier names is read through REST as through GraphQL'
     expect(await read(`/v1/bids/${bid.id}/hold`, token)).toMatchObject({ id: bid.hold_id, bid_id: bid.id, amount: 5 });
 });
 
-test('what an identifier does not name is not found', async () => {
+test('an identifier that names nothing is not found', async () => {
   const { owner, bidder } = people;
   const { body } = await callRest(app, 'submitBid', {
     by: people.stranger,

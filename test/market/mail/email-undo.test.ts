@@ -75,8 +75,8 @@ async function createBid({ token }: Person): Promise<string> {
   return `/jobs/${job}/bids/${(await post(`/jobs/${job}/bids`, { amount: 100 }, token)).body.id}`;
 }
 
-describe('an address that nobody confirmed', () => {
-  it('cannot take back the account that left it, and is immediately free', async () => {
+describe('an unconfirmed address', () => {
+  it("can't take back the account that left it, and is immediately free", async () => {
     const tina = await homeowner(app, 'Tina.Typo');
     const first = await mailTo(app, tina.email, CONFIRM);
     await move(tina, 'tina.right@example.test');
@@ -148,7 +148,7 @@ async function deleteDraft({ token }: Person, job: string): Promise<number> {
 }
 
 describe('an undo after the account was used', () => {
-  it.each(USES)('hands nothing over if its holder has %s', async (_use, kind, act) => {
+  it.each(USES)("doesn't return the account if its holder has %s", async (_use, kind, act) => {
     const { person, current, link } = await moved(kind, 'Vic');
     expect(await act(person)).toBeLessThan(300);
     const { status, body } = await undo(link.token);
@@ -394,7 +394,7 @@ describe('support', () => {
     expect([again.status, again.body.details.code]).toEqual([400, 'INVALID_TRANSITION']);
   });
 
-  it('gives the account to the former address and locks out whoever had it', async () => {
+  it('gives the account to the former address and locks out its holder', async () => {
     const { person, current, link } = await moved('contractor', 'Bert');
     await app.rest('PUT', '/v1/me', { token: person.token, body: { contractor: { bio: 'Pipes.' } } });
     const program = await programOf(app, person);
@@ -452,7 +452,7 @@ describe('support', () => {
     await app.sql`update users set email_undo = null, email_undo_address = null where id = ${ada.userId}`;
   });
 
-  it('sends links with emails that do not claim the reader requested them', async () => {
+  it("sends links with emails that don't claim the reader requested them", async () => {
     const [vera, moving] = [await homeowner(app, 'Vera'), await moved('homeowner', 'Vroni')];
     expect((await app.rest('POST', `/v1/users/${vera.userId}/password-reset`, { token: ada.token })).status).toBe(200);
     await mailTo(app, vera.email, RESET);

@@ -42,7 +42,7 @@ async function confirm({ email }: Person): Promise<void> {
 const verifiedOf = async (token: string) => (await app.rest('GET', '/v1/me', { token })).body.user.email_verified;
 
 describe('a forgotten password', () => {
-  it('is replaced by the link of a mail, once; all that was open ends, and a mail says so', async () => {
+  it('is reset once by an emailed link; all sessions end, and an email says so', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const program = await programOf(app, hanna);
     expect(await verifiedOf(hanna.token)).toBe(false);
@@ -69,7 +69,7 @@ describe('a forgotten password', () => {
     expect((await ask('nobody.at.all@example.test')).body).toEqual(body);
   });
 
-  it('of an address without an account is answered alike, and no mail goes there', async () => {
+  it('gets the same response for an address without an account, and no email is sent there', async () => {
     expect((await ask('nobody@example.test')).status).toBe(200);
     const rows = () => app.sql`select outcome from mails where email = 'nobody@example.test'`;
     await until(async () => (await rows())[0]?.outcome !== null);
@@ -77,7 +77,7 @@ describe('a forgotten password', () => {
     expect(await mailsTo(app, 'nobody@example.test')).toEqual([]);
   });
 
-  it('stays as it is for a link that is unknown, cut, another kind’s, or too old', async () => {
+  it('is kept with a link that is unknown, cut off, of another kind, or expired', async () => {
     const carl = await contractor(app, 'Carl');
     const verification = await mailTo(app, carl.email, CONFIRM);
     await ask(carl.email);
@@ -93,7 +93,7 @@ describe('a forgotten password', () => {
     expect((await logIn(carl.email, carl.password)).status).toBe(200);
   });
 
-  it('is replaced by one of many who use the same link at once', async () => {
+  it('is reset by one of many people who use the same link at the same time', async () => {
     const henry = await homeowner(app, 'Henry');
     await ask(henry.email);
     const { token } = await mailTo(app, henry.email, RESET);
@@ -104,7 +104,7 @@ describe('a forgotten password', () => {
   });
 });
 
-it('support sends a link to whoever wrote, which is recorded, and leads to nobody else', async () => {
+it("support's link goes to the person who wrote, is recorded, and is of no use to anybody else", async () => {
   const [ada, vera] = [await admin(app), await homeowner(app, 'Vera')];
   const send = (token: string) => app.rest('POST', `/v1/users/${vera.userId}/password-reset`, { token });
   expect((await send(vera.token)).status).toBe(403);
@@ -118,7 +118,7 @@ it('support sends a link to whoever wrote, which is recorded, and leads to nobod
 });
 
 describe('an address', () => {
-  it('is confirmed by its link, and then no mail is sent any more', async () => {
+  it('is confirmed by its link, and then no more emails are sent', async () => {
     const heidi = await homeowner(app, 'Heidi');
     expect((await post('/me/email/verification', {}, heidi.token)).status).toBe(200);
     const { page, token } = await mailTo(app, heidi.email, CONFIRM, 2);
@@ -133,7 +133,7 @@ describe('an address', () => {
     expect(await mailsTo(app, heidi.email)).toHaveLength(2);
   });
 
-  it('of others shows nothing of it, but to admins', async () => {
+  it('shows nothing of another address, except to admins', async () => {
     const [horst, ada] = [await homeowner(app, 'Horst'), await admin(app)];
     const other = await contractor(app, 'Cora');
     const read = async (token: string) => (await app.rest('GET', `/v1/users/${horst.userId}`, { token })).body;
@@ -141,7 +141,7 @@ describe('an address', () => {
     expect(await read(other.token)).toMatchObject({ email_verified: null, email_undeliverable: null });
   });
 
-  it('is another once that is confirmed, and not before', async () => {
+  it('changes once the new one is confirmed, and not before', async () => {
     const hugo = await homeowner(app, 'Hugo');
     await confirm(hugo);
     const input = { email: 'Hugo.New@example.test', currentPassword: hugo.password };
@@ -164,7 +164,7 @@ describe('an address', () => {
     expect((await post('/auth/signup/homeowner', signUp)).body.details.code).toBe('EMAIL_TAKEN');
   });
 
-  it('that is taken is answered alike; its owner gets a mail, and nobody’s address changes', async () => {
+  it("that is taken gets the same response; its owner gets an email, and nobody's address changes", async () => {
     const [ivan, irma] = [await homeowner(app, 'Ivan'), await homeowner(app, 'Irma')];
     const { status } = await post('/me/email', { email: irma.email, current_password: ivan.password }, ivan.token);
     expect(status).toBe(200);
@@ -186,7 +186,7 @@ describe('a stolen account', () => {
     await reset((await mailTo(app, to, RESET)).token, 'mine now');
   }
 
-  it('that its owner moves back is not taken by an undo at the address of the thief', async () => {
+  it("isn't lost to an undo at the thief's address after its owner moved it back", async () => {
     const olaf = await homeowner(app, 'Olaf');
     await confirm(olaf);
     await post('/me/email', { email: 'olafs.thief@example.test', current_password: olaf.password }, olaf.token);
@@ -234,7 +234,7 @@ describe('a stolen account', () => {
   });
 });
 
-it('a new password ends a change of email that somebody else may have begun, and a mail says so', async () => {
+it('a new password ends an email change that somebody else may have requested, and an email says so', async () => {
   const rosa = await homeowner(app, 'Rosa');
   await post('/auth/verify-email', { token: (await mailTo(app, rosa.email, CONFIRM)).token });
   await post('/me/email', { email: 'rosas.thief@example.test', current_password: rosa.password }, rosa.token);
@@ -246,7 +246,7 @@ it('a new password ends a change of email that somebody else may have begun, and
   expect((await logIn(rosa.email, 'rosa alone knows')).status).toBe(200);
 });
 
-it('a new password also ends a change of email that has passed the check of the old one', async () => {
+it('a new password also ends an email change that has already passed the password check', async () => {
   const rudi = await homeowner(app, 'Rudi');
   const thief = (await logIn(rudi.email, rudi.password)).body.token;
   const { passwords } = app.services;
@@ -271,7 +271,7 @@ it('a new password also ends a change of email that has passed the check of the 
   expect((await app.rest('GET', '/v1/me', { token: thief })).status).toBe(401);
 });
 
-it('a new password of whoever knows the old one keeps nobody from a link for another, nor from its mail', async () => {
+it("a new password set by somebody who knows the old one doesn't stop a reset link or its email", async () => {
   const ruth = await homeowner(app, 'Ruth');
   const { token } = (await logIn(ruth.email, ruth.password)).body;
   await ask(ruth.email);
@@ -282,7 +282,7 @@ it('a new password of whoever knows the old one keeps nobody from a link for ano
   expect((await logIn(ruth.email, 'ruth has the last')).status).toBe(200);
 });
 
-it('a new password by mail, and an undo, pause the webhooks that somebody else may have made', async () => {
+it('a password reset and an undo pause webhooks that somebody else may have created', async () => {
   const hooked = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
   const reni = await homeowner(hooked, 'Reni');
   await hooked.rest('POST', '/v1/webhooks', { token: reni.token, body: { url: 'http://127.0.0.1:9/' } });
@@ -295,7 +295,7 @@ it('a new password by mail, and an undo, pause the webhooks that somebody else m
   await hooked.close();
 });
 
-it('an undo of an address that somebody has taken at that moment is refused, and can be tried again', async () => {
+it('an undo of an address that somebody has just taken is refused, and can be retried', async () => {
   const rune = await homeowner(app, 'Rune');
   await confirm(rune);
   await post('/me/email', { email: 'rune.new@example.test', current_password: rune.password }, rune.token);
@@ -308,7 +308,7 @@ it('an undo of an address that somebody has taken at that moment is refused, and
   expect((await post('/auth/undo-email-change', { token: undo.token })).status).toBe(200);
 });
 
-it('whoever holds a link that was used has no more calls than with one of nobody', async () => {
+it('somebody with a used link gets no more calls than with an unknown one', async () => {
   const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_INVALID_TOKEN: '2' });
   const rosi = await homeowner(limited, 'Rosi');
   const { token } = await mailTo(limited, rosi.email, CONFIRM);
@@ -348,7 +348,7 @@ it('a fourth signup within an hour with an address that other accounts left gets
   await limited.close();
 });
 
-it('a new password of whoever signed up with a stranger’s address sends that stranger nothing', async () => {
+it("a password change by somebody who signed up with a stranger's address sends that stranger nothing", async () => {
   const rolf = await homeowner(app, 'Rolf');
   const passwords = { current_password: rolf.password, new_password: 'rolf has another' };
   expect((await post('/me/password', passwords, rolf.token)).status).toBe(200);
@@ -356,7 +356,7 @@ it('a new password of whoever signed up with a stranger’s address sends that s
   expect([...kinds]).toEqual([{ kind: 'email_verification' }]);
 });
 
-it('two links of one account at once: one sets its password, and the other has expired', async () => {
+it('of two links to one account used at the same time, one sets its password, and the other has expired', async () => {
   const rita = await homeowner(app, 'Rita');
   await ask(rita.email);
   const first = await mailTo(app, rita.email, RESET);
@@ -368,7 +368,7 @@ it('two links of one account at once: one sets its password, and the other has e
   expect(late && reasonOf(late)).toEqual(['INVALID_LINK', 'expired']);
 });
 
-it('a dry run sends nothing, and a call that is sent again sends one mail', async () => {
+it('a dry run sends nothing, and a repeated call sends one email', async () => {
   const resi = await homeowner(app, 'Resi');
   await mailTo(app, resi.email, CONFIRM);
   const call = (headers: Record<string, string>) =>
@@ -379,7 +379,7 @@ it('a dry run sends nothing, and a call that is sent again sends one mail', asyn
   expect(await app.sql`select from mails where email = ${resi.email}`).toHaveLength(2);
 });
 
-it('asks for a session of one’s own, and takes no API key', async () => {
+it("needs a session, and can't be called with an API key", async () => {
   const program = await programOf(app, await homeowner(app, 'Paul'));
   const input = { email: 'x@example.test', current_password: 'x' };
   expect((await post('/me/email', input, program.token)).status).toBe(403);
@@ -399,8 +399,8 @@ it('keeps no token in any row', async () => {
   expect(app.logged.filter((line) => line.includes(token))).toEqual([]);
 });
 
-describe('mails that strangers ask for', () => {
-  it('to move an account to an address keep nobody there from a new password, and show nothing of others', async () => {
+describe('emails requested by strangers', () => {
+  it("to move an account to an address don't stop a reset there, and reveal nothing about others", async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on' });
     const victim = await homeowner(limited, 'Vera');
     const stranger = await homeowner(limited, 'Stella');
@@ -413,7 +413,7 @@ describe('mails that strangers ask for', () => {
     await limited.close();
   });
 
-  it('are counted for the network address of an account whose own address nobody has confirmed', async () => {
+  it('count against the IP address of an account whose own address is unconfirmed', async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_ADDRESS: '1' });
     const answers = [];
     for (const name of ['Mona', 'Mara']) {
@@ -446,7 +446,7 @@ describe('mails that strangers ask for', () => {
     await limited.close();
   });
 
-  it('are not used up by dry runs, which send nothing', async () => {
+  it("aren't used up by dry runs, which send nothing", async () => {
     const limited = await openTestApp({ RATE_LIMITS: 'on' });
     const { token, password } = await homeowner(limited, 'Dora');
     const body = { email: 'wanted@example.test', current_password: password };
@@ -535,7 +535,7 @@ describe('the page at /mailbox', () => {
     expect(await raw('/metrics')).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it('is there for this machine by its own name, and for no other', async () => {
+  it('exists for this machine under its own name, and for no other', async () => {
     expect((await fetch(`${app.url}/mailbox`, { headers: { cookie } })).status).toBe(200);
     for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '0.0.0.0', 'x'])
       expect(await statusFor({ host })).toBe(404);
@@ -550,7 +550,7 @@ describe('the page at /mailbox', () => {
     ['where others may reach it', { HOST: '0.0.0.0' }],
     ['behind a proxy', { TRUST_PROXY_HOPS: '1' }],
     ['where there is a mail server', { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }],
-  ])('is not there %s', async (_where, env) => {
+  ])("doesn't exist %s", async (_where, env) => {
     const other = await openTestApp(env);
     expect((await fetch(`http://127.0.0.1:${new URL(other.url).port}/mailbox?secret=${MAILBOX_SECRET}`)).status).toBe(
       404,
@@ -559,7 +559,7 @@ describe('the page at /mailbox', () => {
   });
 });
 
-it('says that it sends no mail, in production without a mail server', async () => {
+it('says that it sends no email, in production without a mail server', async () => {
   const silent = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' });
   const nina = await homeowner(silent, 'Nina');
   const request = (path: string, body: object) => silent.rest('POST', `/v1${path}`, { token: nina.token, body });
@@ -575,8 +575,8 @@ it('says that it sends no mail, in production without a mail server', async () =
   await silent.close();
 });
 
-describe('where the operator asks for a confirmed email', () => {
-  it('nobody publishes or bids without, which is foretold, and everybody with', async () => {
+describe('if the operator requires a confirmed email', () => {
+  it('nobody publishes or bids without one, as availableActions says, and everybody can with one', async () => {
     const strict = await openTestApp({ REQUIRE_VERIFIED_EMAIL: 'on' });
     const [hanna, carl] = [await homeowner(strict, 'Hanna'), await contractor(strict, 'Carl')];
     const jobId = (await strict.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })).body.id;

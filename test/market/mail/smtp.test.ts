@@ -25,7 +25,7 @@ const undeliverable = async (token: string) =>
   (await app.rest('GET', '/v1/me', { token })).body.user.email_undeliverable as boolean;
 const hurry = () => app.sql`update tasks set run_at = now() where kind = 'mail'`;
 
-it('arrives as plain text and HTML, with its own id and the link in the fragment', async () => {
+it('arrives as plain text and HTML, with its own ID and the link in the fragment', async () => {
   const hanna = await homeowner(app, 'Hanna');
   await until(() => server.inbox.length > 0);
   const [mail] = server.inbox;
@@ -79,7 +79,7 @@ it('goes to the address that was typed, or nowhere', async () => {
   expect(accounts.filter((email) => hostile.slice(0, 15).includes(email))).toEqual([]);
 });
 
-it('is sent again, as the same mail, to a server that says later', async () => {
+it('is sent again, as the same email, if the server defers it', async () => {
   server.refuse = { code: 451, text: 'greylisted' };
   const { token } = await homeowner(app, 'Hugo');
   await until(async () => (await task())?.attempts === 1);
@@ -91,7 +91,7 @@ it('is sent again, as the same mail, to a server that says later', async () => {
   expect(await undeliverable(token)).toBe(false);
 });
 
-it('is over for an address that is refused for good, which its owner sees until a mail arrives', async () => {
+it('ends for a permanently rejected address, which its owner sees until an email arrives', async () => {
   server.refuse = { code: 550, text: 'no such mailbox' };
   const { token } = await homeowner(app, 'Heidi');
   await until(async () => (await mailRows())[0]?.outcome === 'refused');
@@ -105,21 +105,21 @@ it('is over for an address that is refused for good, which its owner sees until 
   expect(server.refusedCount).toBe(1);
 });
 
-it('is sent again where the server refuses to take anything from here, which says nothing of the address', async () => {
+it('is sent again if the server accepts nothing from here, which says nothing about the address', async () => {
   server.refuse = { code: 554, text: '5.7.1 this server is on a block list' };
   const { token } = await homeowner(app, 'Hedda');
   await until(async () => (await task())?.attempts === 1);
   expect([(await mailRows())[0]?.outcome, await undeliverable(token)]).toEqual([null, false]);
 });
 
-it('is given up where its message is refused for good, which says nothing of the address', async () => {
+it('is given up if its message is permanently rejected, which says nothing about the address', async () => {
   server.refuse = { code: 550, text: 'a policy of the sender', at: 'message' };
   const { token } = await homeowner(app, 'Hilde');
   await until(async () => (await mailRows())[0]?.outcome === 'given_up');
   expect([await task(), await undeliverable(token), server.refusedCount]).toEqual([undefined, false, 1]);
 });
 
-it('waits for an instance that has the secret which its link was made with', async () => {
+it('waits for an instance that has the secret its link was created with', async () => {
   server.refuse = { code: 451, text: 'greylisted' };
   await homeowner(app, 'Heike');
   await until(async () => (await task())?.attempts === 1);
@@ -134,7 +134,7 @@ it('waits for an instance that has the secret which its link was made with', asy
   await until(() => server.inbox.length === 1);
 });
 
-it('is left to other instances by one that has neither a mail server nor a mailbox', () => {
+it('is left to other instances by one with neither a mail server nor a mailbox', () => {
   const kindsWith = (env: Record<string, string>) => {
     const mail = mailSettings(readConfig({ NODE_ENV: 'test', JWT_SECRET, ...env }), JWT_SECRET);
     return Object.keys(taskKinds({ ...app.services, mail }));
@@ -148,7 +148,7 @@ it('is left to other instances by one that has neither a mail server nor a mailb
   for (const env of withoutMailbox) expect(kindsWith(env)).not.toContain('mail');
 });
 
-it('waits where the server is away, and is not the address’s fault', async () => {
+it("waits if the server is unreachable, which isn't the address's fault", async () => {
   await server.close();
   const { token } = await homeowner(app, 'Horst');
   await until(async () => (await task())?.attempts === 1);
@@ -156,7 +156,7 @@ it('waits where the server is away, and is not the address’s fault', async () 
   expect(app.logged.some((line) => line.includes('sending a mail failed') && line.includes('ESOCKET'))).toBe(true);
 });
 
-it('does not go to a server without encryption where that is asked for', async () => {
+it("doesn't go to a server without encryption if encryption is required", async () => {
   const SMTP_URL = `${server.url}/?requireTLS=true`;
   const careful = await openTestApp({ SMTP_URL, MAIL_FROM: 'market@example.test' });
   await homeowner(careful, 'Clara');

@@ -362,14 +362,8 @@ describe('the cost of an operation', () => {
     expect(await refusal(query, { variables: { n: 100 } })).toMatchObject({ limit: 'cost', found: 10_100 });
   });
 
-<<<<<<< HEAD
   it('leaves a quarter for what an app adds to the five screens of the guide, with 50 entries each', async () => {
     const screens = [...(GUIDE.get('clients.md') ?? '').matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
-=======
-  it("leaves a quarter of the limit for an app's additions to the guide's five screens with 50 entries each", async () => {
-    const guide = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
-    const screens = [...guide.matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
->>>>>>> 4c90956d (Name the tests of the platform in plain English)
       ([, document = '']) => document,
     );
     expect(screens.map((document) => /query (\w+)/.exec(document)?.[1])).toEqual([

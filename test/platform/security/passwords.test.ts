@@ -38,7 +38,6 @@ describe('passwords', () => {
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
   });
 
-<<<<<<< HEAD
   it('are refused with 503 if they wait too long, well before HAProxy gives up on the call', async () => {
     const [, seconds] = /timeout server "\$\{ANSWER_WITHIN-(\d+)s\}"/.exec(readFileSync(HAPROXY, 'utf8')) ?? [];
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -54,9 +53,6 @@ describe('passwords', () => {
   });
 
   it('are hashed for one address as for others: its 129th that waits is refused', async () => {
-=======
-  it('are hashed for one address like for others: its 129th waiting call is refused', async () => {
->>>>>>> 4c90956d (Name the tests of the platform in plain English)
     const busy = createPasswords({ cost: 4, concurrent: 1 });
     const order: string[] = [];
     const greedy = Array.from({ length: 129 }, (_, at) =>

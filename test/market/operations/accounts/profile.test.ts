@@ -104,7 +104,7 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     });
   });
 
-  it('clears a text with a blank one, and keeps what was not sent', async () => {
+  it("clears text with a blank one, and keeps what wasn't sent", async () => {
     const person = await join(app, 'Zoe');
     await put(person, { user: PERSON, [kind]: profile });
     const [field = ''] = Object.keys(profile);
@@ -135,7 +135,7 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     ).toMatchObject({ user: { phone: '7' }, [kind]: before[kind] });
   });
 
-  it('is told of every read-only field that was changed, by name, and nothing is kept', async () => {
+  it('is told the name of every changed read-only field, and nothing is kept', async () => {
     const person = await join(app, 'Zoe');
     const before = await me(person);
     const changedUser = {
@@ -201,7 +201,7 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     expect(both.body).toMatchObject({ user: { first_name: 'Zoe-Ann' }, [kind]: { [field]: 'New' } });
   });
 
-  it('cannot write the profile of the other kind', async () => {
+  it("can't write the other role's profile", async () => {
     const person = await join(app, 'Zoe');
     const other = kind === 'homeowner' ? 'contractor' : 'homeowner';
     const before = await me(person);
@@ -214,7 +214,7 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     expect(await me(person)).toEqual(before);
   });
 
-  it('at many writes at once loses none of them', async () => {
+  it('loses nothing in many concurrent writes', async () => {
     const person = await join(app, 'Zoe');
     const writes = Object.entries({ ...profile }).map(([name, value]) => put(person, { [kind]: { [name]: value } }));
     for (const { status } of await Promise.all(writes)) expect(status).toBe(200);
@@ -222,7 +222,7 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
   });
 });
 
-it('an admin has a name to edit and no profile', async () => {
+it('an admin has a name to edit but no profile', async () => {
   const ada = await admin(app);
   expect(Object.keys(await me(ada)).sort()).toEqual(['referral_code', 'tokens', 'user']);
   expect((await put(ada, { user: { first_name: 'Ada' } })).body.user.first_name).toBe('Ada');
@@ -236,7 +236,7 @@ it('an empty body changes nothing', async () => {
   expect((await put(hanna, { user: {}, homeowner: null })).body).toEqual(before);
 });
 
-describe('what a profile may hold', () => {
+describe("a profile's values", () => {
   let carl: Person;
   beforeAll(async () => {
     carl = await contractor(app, 'Carl');
@@ -265,7 +265,7 @@ describe('what a profile may hold', () => {
     ['service_areas', [], 'Austin'],
     ['specialties', ['🏠'.repeat(100)], { 0: 'roofs' }],
   ];
-  it('has entries of lists of 100 characters at most', async () => {
+  it('include list entries of at most 100 characters', async () => {
     const refused = await put(carl, { contractor: { specialties: ['roofs', '🏠'.repeat(101)] } });
     expect(byRest(refused)).toEqual(invalid('contractor.specialties.1'));
   });
@@ -278,20 +278,20 @@ describe('what a profile may hold', () => {
     expect((await me(carl)).contractor[field]).toEqual(body.contractor[field]);
   });
 
-  it('names each bad entry of a list by its place', async () => {
+  it('name each bad list entry by its index', async () => {
     const specialties = ['roofs', ' ', 'x'.repeat(201), 5, null];
     expect(byRest(await put(carl, { contractor: { specialties } }))).toEqual(
       invalid(...[1, 2, 3, 4].map((at) => `contractor.specialties.${at}`)),
     );
   });
 
-  it('counts an emoji of a phone as one character, and keeps the phone as it was sent', async () => {
+  it("count a phone's emoji as one character, and keep the number as it was sent", async () => {
     const phone = ` ${'☎'.repeat(99)}${'📞'.repeat(99)} `;
     expect((await put(carl, { user: { phone } })).body.user.phone).toBe(phone);
     expect(byRest(await put(carl, { user: { phone: `${phone}x` } }))).toEqual(invalid('user.phone'));
   });
 
-  it('never is a name of null, or blank', async () => {
+  it('never include a null or blank name', async () => {
     expect(byRest(await put(carl, { user: { first_name: null, last_name: ' ' } }))).toEqual(
       invalid('user.first_name', 'user.last_name'),
     );
@@ -302,7 +302,7 @@ describe('what a profile may hold', () => {
     expect(byGraphql(refused)).toEqual(invalid('user.first_name', 'user.last_name'));
   });
 
-  it('refuses unknown and misspelled names wherever they stand', async () => {
+  it('exclude unknown and misspelled names everywhere', async () => {
     const sent = {
       user: { firstName: 'C', nickname: 'C', password: 'x', 'a.B': 1 },
       contractor: { companyName: 'C', ratingSum: 5, rating_sum: 5 },
@@ -333,7 +333,7 @@ describe('a contractor', () => {
     `query ($id: ID!) { contractor(id: $id) { id userId ${selection(BUSINESS)} verified completedJobs ` +
     `ratingAverage ratingCount suspended createdAt updatedAt } }`;
 
-  it('is read by anyone signed in, whose licence and policy numbers are for themselves and admins', async () => {
+  it('can be read by anyone signed in; license and policy numbers are for them and for admins', async () => {
     const carl = await contractor(app, 'Carl');
     await put(carl, { contractor: BUSINESS });
     const whole = (await me(carl)).contractor;
@@ -351,7 +351,7 @@ describe('a contractor', () => {
     }
   });
 
-  it('is verified by an admin alone', async () => {
+  it('is verified only by an admin', async () => {
     const carl = await contractor(app, 'Carl');
     const ada = await admin(app);
     const verify = (person: Person, id = carl.profileId) =>
@@ -376,7 +376,7 @@ describe('a contractor', () => {
     expect((await me(carl)).contractor.verified).toBe(true);
   });
 
-  it('is verified no more when an admin says why, who is remembered with the reason', async () => {
+  it('loses verification if an admin gives a reason, and the admin and the reason are recorded', async () => {
     const [ada, carl] = [await admin(app), await contractor(app, 'Carl')];
     const acts = () => app.sql`select * from admin_actions where user_id = ${carl.userId}
       and action = 'unverifyContractor' order by created_at`;
@@ -423,7 +423,7 @@ describe('a contractor', () => {
     expect(await acts()).toMatchObject([kept, { ...kept, reason: 'A complaint.', id: expect.stringMatching(/^act_/) }]);
   });
 
-  it('who does not exist is not found, however the id is spelled', async () => {
+  it("who doesn't exist is not found, however the ID is spelled", async () => {
     const hanna = await homeowner(app, 'Hanna');
     const ada = await admin(app);
     const NOT_FOUND = { status: 404, code: 'NOT_FOUND', fields: [] };

@@ -53,7 +53,7 @@ const id = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_${KS
 const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('signing up', () => {
-  it('as a homeowner answers with every field, credits 10 tokens and logs in', async () => {
+  it('as a homeowner returns every field, credits 10 tokens, and logs in', async () => {
     const sent = newUser({ phone: ' +1 (512) 555-0100 ext 7 ' });
     const { status, body } = await signUp('homeowner', sent);
     expect(status).toBe(201);
@@ -104,7 +104,7 @@ describe('signing up', () => {
     });
   });
 
-  it('as a contractor answers with every field, credits 25 tokens and logs in', async () => {
+  it('as a contractor returns every field, credits 25 tokens, and logs in', async () => {
     const { status, body } = await signUp('contractor', newUser({ company_name: '  Nora & Co  ' }));
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -145,7 +145,7 @@ describe('signing up', () => {
     });
   });
 
-  it('answers the same through GraphQL', async () => {
+  it('returns the same through GraphQL', async () => {
     const email = newEmail();
     const asHomeowner = await app.graphql(SIGN_UP_HOMEOWNER, {
       variables: { input: { email, password: 'a password', firstName: 'Nora', lastName: 'New' } },
@@ -183,7 +183,7 @@ describe('signing up', () => {
     });
   });
 
-  it('keeps one account for an email however it is spelled', async () => {
+  it('keeps one account per email, however it is spelled', async () => {
     const email = newEmail();
     expect((await signUp('homeowner', newUser({ email: `  ${email.toUpperCase()}\n` }))).body.user.email).toBe(email);
     for (const spelling of [email, email.toUpperCase(), ` ${email} `]) {
@@ -202,7 +202,7 @@ describe('signing up', () => {
     expect(await usersWith(email)).toBe(1);
   });
 
-  it('of fifty at once with one email makes one account and one bonus', async () => {
+  it('fifty times at once with one email creates one account and one bonus', async () => {
     const rita = await homeowner(app, 'Rita');
     const email = newEmail();
     const spellings = [email, email.toUpperCase(), `  ${email}`, `${email[0]?.toUpperCase()}${email.slice(1)} `];
@@ -229,7 +229,7 @@ describe('signing up', () => {
 });
 
 describe('a referral', () => {
-  it('gives 10 tokens to each party, in whatever case the code is written', async () => {
+  it('gives 10 tokens to each party, whatever the case of the code', async () => {
     const rita = await contractor(app, 'Rita');
     const first = await signUp('homeowner', newUser({ referral_code: rita.referralCode }));
     const second = await signUp('contractor', newUser({ referral_code: ` ${rita.referralCode.toLowerCase()} ` }));
@@ -258,7 +258,7 @@ describe('a referral', () => {
     expect(rewards?.parties).toBe(`{${first.body.user.id},${second.body.user.id}}`);
   });
 
-  it('by an admin is as good as any', async () => {
+  it('by an admin counts like any other', async () => {
     const ada = await admin(app);
     expect((await signUp('homeowner', newUser({ referral_code: ada.referralCode }))).body.tokens_awarded).toBe(20);
   });
@@ -279,7 +279,7 @@ describe('a referral', () => {
     'x'.repeat(5_000),
     '\ud800ABCDEFG',
   ];
-  it.each(NOBODYS)('code %j is nobody’s, and nobody joins by it', async (code) => {
+  it.each(NOBODYS)('code %j belongs to nobody, and nobody signs up with it', async (code) => {
     const sent = newUser({ referral_code: code });
     expect(byRest(await signUp('homeowner', sent))).toEqual({
       status: 400,
@@ -298,7 +298,7 @@ describe('a referral', () => {
   });
 });
 
-describe('a sign-up is refused by name', () => {
+describe('a signup is refused by name', () => {
   const EURO = '€'; // three bytes
   const REFUSED: [
     what: string,
@@ -436,7 +436,7 @@ describe('a sign-up is refused by name', () => {
     expect(({} as Json).polluted).toBeUndefined();
   });
 
-  it('through GraphQL too, with every bad field at once', async () => {
+  it('through GraphQL too, with every bad field', async () => {
     const input = { email: 'x', password: 'x', firstName: ' ', lastName: 'n'.repeat(101), phone: 'p'.repeat(201) };
     const refused = await app.graphql(SIGN_UP_HOMEOWNER, { variables: { input } });
     expect(byGraphql(refused)).toEqual(invalid('email', 'password', 'first_name', 'last_name', 'phone'));
@@ -444,7 +444,7 @@ describe('a sign-up is refused by name', () => {
   });
 });
 
-describe('a sign-up is accepted', () => {
+describe('a signup is accepted', () => {
   const ACCEPTED: [what: string, sent: Record<string, unknown>][] = [
     ['with a password of 8 bytes', { password: '12345678' }],
     ['with a password of 72 bytes', { password: 'p'.repeat(72) }],

@@ -62,8 +62,8 @@ async function onJob(key: 'reachDecision' | 'finalizeAppeal' | 'complete'): Prom
   return job.id;
 }
 
-describe('what an admin does to others', () => {
-  it('is recorded once: who, by which operation, whom and what it concerns, when, and why', async () => {
+describe("an admin's action on others", () => {
+  it('is recorded once: who, which operation, whom and what it concerns, when, and why', async () => {
     const ofAdmins = Object.values<Operation<unknown, unknown>>(OPERATIONS)
       .filter((one) => isWrite(one) && Array.isArray(one.allows) && one.allows.includes('admin'))
       .map(({ name }) => name);
@@ -112,7 +112,7 @@ describe('what an admin does to others', () => {
     }
   });
 
-  it('leaves nothing where it was refused, changed nothing, was answered again or was tried dry', async () => {
+  it('leaves no record if it was refused, changed nothing, was replayed, or was a dry run', async () => {
     const { userId, profileId } = people.bidder;
     const before = await rows();
     await post(`/contractors/${profileId}/unverify`, { reason: 'Never verified.' });
@@ -144,7 +144,7 @@ describe('what an admin does to others', () => {
     ]);
   });
 
-  it('is not done where it cannot be recorded', async () => {
+  it("isn't carried out if it can't be recorded", async () => {
     const { profileId, userId } = people.bidder;
     await app.sql.unsafe(`alter table admin_actions add constraint none check (user_id <> '${userId}') not valid`);
     expect((await post(`/contractors/${profileId}/verify`)).status).toBe(500);
@@ -159,7 +159,7 @@ describe('the list', () => {
     id action adminId userId jobId reason createdAt admin { email } user { email } job { id title } } } }`;
   const read = (person: Person, query = '') => app.rest('GET', `/v1/admin-actions${query}`, { token: person.token });
 
-  it('is newest first, by admin, by person and by operation, the same through both APIs', async () => {
+  it('is newest first, by admin, by person, and by operation, the same in both APIs', async () => {
     const job = await onJob('complete');
     const all = (await rows()).toReversed();
     const { body } = await read(people.admin);
@@ -193,7 +193,7 @@ describe('the list', () => {
     expect(byRest(await read(people.admin, '?admin_id=x'))).toEqual(invalid('admin_id'));
   });
 
-  it('lists a decision under either party and under its job, page by page', async () => {
+  it('has a decision under either party and under its job, page by page', async () => {
     const job = await givenJob(app, 'escalated', people);
     expect((await callRest(app, 'reachDecision', happyCall('reachDecision', people, job))).status).toBe(200);
     const [decided] = await app.sql`select id from admin_actions where job_id = ${job.id}`;
@@ -224,13 +224,13 @@ describe('the list', () => {
     expect((await read(admin, `/${decided?.id}`)).body.decision).toBe(null);
   });
 
-  it('shows no reason that was erased', async () => {
+  it('shows no erased reason', async () => {
     await app.sql`update admin_actions set reason = null where action = 'completeJob'`;
     const { body } = await read(people.admin, '?action=completeJob');
     expect(body.data.map(({ reason }: Json) => reason)).toEqual(body.data.map(() => null));
   });
 
-  it('is for admins alone', async () => {
+  it('is only for admins', async () => {
     const [{ id } = { id: '' }] = await rows();
     const FORBIDDEN = { status: 403, code: 'FORBIDDEN', fields: [] };
     for (const person of [people.owner, people.awardee]) {

@@ -13,7 +13,7 @@ afterAll(() => app.close());
 
 const PASSWORD = 'another password';
 
-it('nobody else is made an admin, nor given a password', async () => {
+it('nobody else becomes an admin or gets a password', async () => {
   const { email } = await homeowner(app, 'Hanna');
   await expect(ensureAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
   await expect(createAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
@@ -25,7 +25,7 @@ it('nobody else is made an admin, nor given a password', async () => {
   expect(row).toEqual({ user_type: 'homeowner', admins: 1 });
 });
 
-it('another password lets in an admin whom another has suspended', async () => {
+it('a new password lets in an admin whom another has suspended', async () => {
   const email = 'grace@example.test';
   await createAdmin(app.services, email, PASSWORD);
   const logIn = (password: string) => app.rest('POST', '/v1/auth/login', { body: { email, password } });
@@ -37,7 +37,7 @@ it('another password lets in an admin whom another has suspended', async () => {
   expect((await logIn('a third password')).status).toBe(200);
 });
 
-it('a password is set for the address that an admin has, not for one that they had', async () => {
+it("a password is set for an admin's current address, not for a former one", async () => {
   const [before, after] = ['gina@example.test', 'gina.new@example.test'];
   await createAdmin(app.services, before, PASSWORD);
   const { body } = await app.rest('POST', '/v1/auth/login', { body: { email: before, password: PASSWORD } });
@@ -48,7 +48,7 @@ it('a password is set for the address that an admin has, not for one that they h
   await setAdminPassword(app.services, after, 'a third password');
 });
 
-it('an email and a password are what they are at sign-up', async () => {
+it('an email and a password follow the signup rules', async () => {
   await expect(createAdmin(app.services, 'ada', PASSWORD)).rejects.toThrow('The email');
   await expect(createAdmin(app.services, 'new@example.test', 'short')).rejects.toThrow(/The password .*8/);
   await expect(createAdmin(app.services, 'new@example.test', 'New@example.test')).rejects.toThrow('the email itself');

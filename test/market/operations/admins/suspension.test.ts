@@ -46,8 +46,8 @@ const actionOf = async (person: Person, job: string, name: string) => {
   return body.data.find(({ action }: Json) => action.toUpperCase() === name);
 };
 
-describe('a person who is suspended', () => {
-  it('is out on every instance: log-ins, keys and webhooks end, and the right password says why', async () => {
+describe('a suspended person', () => {
+  it('is locked out on every instance: sessions, keys, and webhooks end, and the right password says why', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const program = await programOf(app, hanna);
     const { body: made } = await post(hanna, '/webhooks', { url: 'http://127.0.0.1:9/' });
@@ -95,7 +95,7 @@ describe('a person who is suspended', () => {
     ]);
   });
 
-  it('is shown as such to admins alone, through both APIs', async () => {
+  it('is shown as suspended only to admins, in both APIs', async () => {
     const { userId } = await homeowner(app, 'Sam');
     await suspend(userId, { reason: 'x', until: '2999-01-01T00:00:00Z' });
     const READ = 'query ($id: ID!) { node(id: $id) { ... on User { suspendedAt suspendedUntil } } }';
@@ -112,7 +112,7 @@ describe('a person who is suspended', () => {
     }
   });
 
-  it('gets no other address by a change that was asked for before, and no event of their jobs is shown', async () => {
+  it("gets no new address from an earlier request, and none of their jobs' events are shown", async () => {
     const hugo = await homeowner(app, 'Hugo');
     await post(hugo, '/me/email', { email: 'hugo.elsewhere@example.test', current_password: hugo.password });
     const { token } = await mailTo(app, 'hugo.elsewhere@example.test', 'Confirm your new email address');
@@ -130,7 +130,7 @@ describe('a person who is suspended', () => {
     expect([verified.body.details.code, verified.body.details.reason]).toEqual(['INVALID_LINK', 'expired']);
   });
 
-  it.each(CHANNELS)('hears nothing more over %s, on any instance', async (channel, hear) => {
+  it.each(CHANNELS)('receives nothing more over %s, on any instance', async (channel, hear) => {
     const hanna = await homeowner(app, 'Hanna');
     const heard = [app, twin].map(({ url }) => hear(url, hanna, MY_EVENTS, { after: '0' }));
     await post(hanna, '/jobs', { title: 'A gate', description: 'It squeaks.' });
@@ -147,7 +147,7 @@ describe('a person who is suspended', () => {
     expect([...heard, again].map(({ events }) => events.length)).toEqual([1, 1, 0]);
   });
 
-  it('has open jobs that nobody finds or bids on, until they are restored', async () => {
+  it('has open jobs that nobody finds or bids on until they are restored', async () => {
     const { owner, awardee, bidder, stranger } = people;
     const { id, bids } = await givenJob(app, 'open', people);
     await post(bidder, `/jobs/${id}/bids/${bids.bidder}/withdraw`);
@@ -188,7 +188,7 @@ describe('a person who is suspended', () => {
     expect((await post(bidder, `/jobs/${id}/bids`, { amount: 5 })).status).toBe(201);
   });
 
-  it('has live bids that cannot be awarded, as is foretold, and jobs under way that go on', async () => {
+  it("has live bids that can't be awarded, as availableActions says, and jobs in progress that continue", async () => {
     const job = await givenJob(app, 'open', people);
     const underWay = await givenJob(app, 'in_review', people);
     const award = () => post(people.owner, `/jobs/${job.id}/award`, { bid_id: job.bids.awardee });
@@ -273,7 +273,7 @@ describe('a suspended contractor', () => {
     expect([await shown(owner), (await shownOnBids(owner))[awardees]]).toEqual([false, false]);
   });
 
-  it('has bids that do not block lowering the urgency, and a referral code that is treated as unknown', async () => {
+  it("has bids that don't block lowering the urgency, and a referral code that is treated as unknown", async () => {
     const carl = await contractor(app, 'Carl');
     const owner = await homeowner(app, 'Helga');
     const draft = await givenJob(app, 'draft', { ...people, owner }, { fields: { urgency: 'urgent' } });
@@ -458,7 +458,7 @@ describe('support', () => {
 describe('a suspension with an end', () => {
   const in10Years = new Date(Date.now() + 3_650 * 86_400_000).toISOString();
 
-  it('ends by itself, by a task of the queue', async () => {
+  it('ends automatically, through a queued task', async () => {
     const { userId } = await contractor(app, 'Tina');
     await suspend(userId, { reason: 'A week off.', until: in10Years });
     expect(await tasks(userId)).toEqual([{ run_at: new Date(in10Years) }]);
@@ -468,7 +468,7 @@ describe('a suspension with an end', () => {
     await vi.waitFor(async () => expect(await tasks(userId)).toEqual([]), 20_000);
   });
 
-  it('is moved by another suspension and by a restoration, and no earlier end counts', async () => {
+  it('is changed by another suspension and by a restoration, and an earlier end no longer counts', async () => {
     const { userId } = await contractor(app, 'Theo');
     await suspend(userId, { reason: 'One.', until: in10Years });
     const first = await rowOf(userId);
@@ -497,7 +497,7 @@ describe('it is refused', () => {
   const SUSPEND =
     'mutation ($id: ID!, $input: SuspendUserInput!) { suspendUser(id: $id, input: $input) { user { id } } }';
 
-  it('to all but admins, of nobody, without a reason, and with an end that is past', async () => {
+  it('to everyone but admins, for nobody, without a reason, and with an end in the past', async () => {
     const { userId } = people.stranger;
     for (const by of [people.owner, people.awardee]) {
       expect(byRest(await suspend(userId, undefined, by))).toEqual(FORBIDDEN);
@@ -534,7 +534,7 @@ describe('it is refused', () => {
     expect((await rowOf(userId))?.at).toBe(null);
   });
 
-  it('of oneself, and of the last admin when two suspend each other at once', async () => {
+  it('for oneself, and for the last admin if two suspend each other at the same time', async () => {
     expect(byRest(await suspend(ada.userId))).toEqual(FORBIDDEN);
     const email = 'second.admin@example.test';
     await ensureAdmin(app.services, email, 'a second good password');

@@ -35,7 +35,7 @@ async function read(id: string, who: keyof People): Promise<Record<string, Json>
   return Object.fromEntries(nodes.map((node) => [node.type, node]));
 }
 
-test('an approved job shows everyone who sees it how it was rated, and its owner what it cost', async () => {
+test('an approved job shows its rating to everyone who sees it, and its cost to its owner', async () => {
   const { id, bids } = await givenJob(app, 'draft', people);
   const edited = await callRest(app, 'update', { by: people.owner, job: id, body: { budget_max: 900 } });
   expect([edited.status, bids]).toEqual([200, expect.anything()]);

@@ -62,14 +62,14 @@ async function byTimelines(by: Person): Promise<Json[]> {
   return events.toSorted((one, other) => Number(one.position) - Number(other.position));
 }
 
-describe('the list of one’s own events', () => {
+describe('the list of your own events', () => {
   it.each(['owner', 'awardee', 'bidder', 'admin'] as const)('shows the %s what their timelines show', async (who) => {
     const timelines = await byTimelines(people[who]);
     expect(timelines.length).toBeGreaterThan(20);
     expect(await byRest(people[who])).toEqual(timelines);
   });
 
-  it.each(['owner', 'awardee', 'bidder', 'admin'] as const)('is the same by pages of seven for the %s', async (who) => {
+  it.each(['owner', 'awardee', 'bidder', 'admin'] as const)('is the same in pages of seven for the %s', async (who) => {
     const whole = (await byRest(people[who])).map(({ id }) => id);
     expect((await byRest(people[who], 7)).map(({ id }) => id)).toEqual(whole);
     expect((await byGraphql(people[who], 7)).map(({ id }) => id)).toEqual(whole);
@@ -77,12 +77,12 @@ describe('the list of one’s own events', () => {
     expect(counted.data.myEvents.totalCount).toBe(whole.length);
   });
 
-  it('is empty for those with no job of theirs, open jobs or not', async () => {
+  it('is empty for people without a job of their own, even if there are open jobs', async () => {
     expect(await byRest(people.stranger)).toEqual([]);
     expect(await byRest(people.other)).toEqual([]);
   });
 
-  it('goes on after a position, even if another viewer’s event has it', async () => {
+  it("continues after a position, even if another viewer's event has it", async () => {
     const all = await byRest(people.admin);
     const own = await byRest(people.bidder);
     for (const { position } of all.filter((_, at) => at % 11 === 0)) {
@@ -91,7 +91,7 @@ describe('the list of one’s own events', () => {
     }
   });
 
-  it('is without the jobs on which the bid was withdrawn, and has them again with another bid', async () => {
+  it('excludes jobs on which the bid was withdrawn, and includes them again with another bid', async () => {
     const job = await givenJob(app, 'open', people);
     const jobsOf = async () => (await byRest(people.bidder)).map(({ job_id: id }) => id);
     await allNumbered(app);
@@ -102,7 +102,7 @@ describe('the list of one’s own events', () => {
     expect(await jobsOf()).toContain(job.id);
   });
 
-  it('holds what became of a deleted draft, for its owner and for admins', async () => {
+  it('has what became of a deleted draft, for its owner and for admins', async () => {
     const hilde = await homeowner(app, 'Hilde');
     const draft = await givenJob(app, 'draft', { ...people, owner: hilde });
     await callRest(app, 'delete', { by: hilde, job: draft.id });
@@ -122,7 +122,7 @@ describe('the list of one’s own events', () => {
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'VALIDATION_FAILED', fields: { after: expect.any(String) } });
   });
 
-  it('refuses a position beyond the last, which a database restored from a backup may never have given', async () => {
+  it('refuses a position after the last one, which a restored database may never have assigned', async () => {
     await allNumbered(app);
     const { token } = people.owner;
     const [{ last }] = (await app.sql`select max(position)::text as last from events`) as [{ last: string }];

@@ -26,7 +26,7 @@ const asRest = ({ action, missingFields, ...rest }: Json) => ({
   ...(missingFields && { missing_fields: missingFields.map(snake), token_cost: rest.tokenCost, tokenCost: undefined }),
 });
 
-test('the actions on every job are the same through both APIs, for everyone', async () => {
+test('the actions on every job are the same in both APIs, for everyone', async () => {
   const query = '{ action allowed reason message missingFields tokenCost }';
   for (const { id } of jobs)
     for (const who of PEOPLE) {
@@ -81,7 +81,7 @@ test.each([
     expect((await app.rest('GET', `/v1/bids/${id()}${part}`, { token })).status).toBe(expected);
 });
 
-test('the counts of jobs are those of the list of each state', async () => {
+test("the counts of jobs match each state's list", async () => {
   for (const who of PEOPLE) {
     const { token } = people[who];
     const { body } = await app.rest('GET', '/v1/me/job-counts', { token });

@@ -50,7 +50,7 @@ async function byAdmin(key: OperationKey, job: string, body: object = {}) {
   return answer.body;
 }
 
-test('an admin publishes, edits and cancels for Olive: she pays and is refunded, and the admin is not', async () => {
+test("an admin publishes, edits, and cancels for Olive: she pays and is refunded, and the admin isn't", async () => {
   const before = await balances();
   const { id } = await givenJob(app, 'draft', people);
   const published = await byAdmin('publish', id);
@@ -68,7 +68,7 @@ test('an admin publishes, edits and cancels for Olive: she pays and is refunded,
   ]);
 });
 
-test('an admin cannot publish for Olive what she cannot pay for, however much the admin has', async () => {
+test("an admin can't publish what Olive can't pay for, however many tokens the admin has", async () => {
   const { id } = await givenJob(app, 'draft', people);
   await app.sql`update token_balances set balance = 1000 where user_id = ${people.admin.userId}`;
   await app.sql`update token_balances set balance = 4 where user_id = ${people.owner.userId}`;

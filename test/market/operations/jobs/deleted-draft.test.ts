@@ -15,7 +15,7 @@ const DELETE = `mutation ($id: ID!) { deleteJob(id: $id) { job { id homeowner { 
   dispute { reason }
   bids { totalCount nodes { id } } timeline(first: 1) { totalCount nodes { type } pageInfo { hasNextPage } } } } }`;
 
-it('answers its homeowner, no bids, and what happened until it went', async () => {
+it('returns its homeowner, no bids, and its events until it was deleted', async () => {
   const { id } = await givenJob(app, 'draft', people);
   const { data, errors } = await app.graphql(DELETE, { token: people.owner.token, variables: { id } });
   expect(errors).toBeUndefined();

@@ -125,8 +125,8 @@ async function seenEffects(key: JobTransitionKey, job: GivenJob): Promise<Effect
   return (Object.keys(SIGNS) as Effect[]).filter((effect) => SIGNS[effect]?.(before, after));
 }
 
-describe('what happens besides the change of state', () => {
-  it.each(Object.entries<JobTransition>(JOB_TRANSITIONS))('by %s is what its row names', async (key, row) => {
+describe('the effects in addition to the state change', () => {
+  it.each(Object.entries<JobTransition>(JOB_TRANSITIONS))('of %s are those that its row names', async (key, row) => {
     const jobs = await Promise.all([
       ...row.from.map((state) => scene(state)),
       ...(key === 'award' ? [] : row.from.filter((state) => isIn('bidding', state)).map(withoutBids)),

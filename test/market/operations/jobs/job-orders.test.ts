@@ -114,12 +114,12 @@ async function expectInEveryOrder(
 }
 
 describe.each(READERS)('the %s', (who) => {
-  test.each(FILTERS)('finds %s in every order, page by page, through both APIs', (_, ...filter) =>
+  test.each(FILTERS)('finds %s in every order, page by page, in both APIs', (_, ...filter) =>
     expectInEveryOrder(who, filter),
   );
 });
 
-describe('the jobs that a contractor was awarded', () => {
+describe('the jobs awarded to a contractor', () => {
   test.each(['admin', 'awardee'] as const)('are listed for the %s, with every other filter', async (who) => {
     const { profileId } = people.awardee;
     const [query, filter] = [`contractor_id=${profileId}`, `contractorId: "${profileId}"`];
@@ -132,17 +132,20 @@ describe('the jobs that a contractor was awarded', () => {
     ]);
   });
 
-  test.each(['owner', 'bidder', 'stranger'] as const)('are refused to the %s, whose jobs they may be', async (who) => {
-    const { token } = people[who];
-    const { status, body } = await app.rest('GET', `/v1/jobs?contractor_id=${people.awardee.profileId}`, { token });
-    expect([status, body.details.code]).toEqual([403, 'FORBIDDEN']);
-    const filter = `contractorId: "${people.awardee.profileId}"`;
-    const { errors } = await app.graphql(`{ jobs(filter: { ${filter} }) { totalCount } }`, { token });
-    expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
-  });
+  test.each(['owner', 'bidder', 'stranger'] as const)(
+    'are refused to the %s, even if the jobs are theirs',
+    async (who) => {
+      const { token } = people[who];
+      const { status, body } = await app.rest('GET', `/v1/jobs?contractor_id=${people.awardee.profileId}`, { token });
+      expect([status, body.details.code]).toEqual([403, 'FORBIDDEN']);
+      const filter = `contractorId: "${people.awardee.profileId}"`;
+      const { errors } = await app.graphql(`{ jobs(filter: { ${filter} }) { totalCount } }`, { token });
+      expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    },
+  );
 });
 
-describe('jobs that have not moved for long', () => {
+describe("jobs that haven't moved for long", () => {
   const before = [`status_changed_before=${BEFORE}`, `statusChangedBefore: "${BEFORE}"`] as const;
   test.each([
     ['of all states', '', '', 'true'],
@@ -177,7 +180,7 @@ describe('jobs that have not moved for long', () => {
     ]);
   });
 
-  test.each(['owner', 'awardee', 'stranger'] as const)('are not listed for the %s', async (who) => {
+  test.each(['owner', 'awardee', 'stranger'] as const)("aren't listed for the %s", async (who) => {
     const { token } = people[who];
     for (const query of [before[0], 'order_by=longest_unchanged']) {
       const { status, body } = await app.rest('GET', `/v1/jobs?${query}`, { token });
@@ -189,7 +192,7 @@ describe('jobs that have not moved for long', () => {
     }
   });
 
-  test('move to the end of the list by a publication, and stay where they are by an edit and a bid', async () => {
+  test('move to the end of the list when published, but not when edited or bid on', async () => {
     const { owner, stranger, admin } = people;
     const category = 'waiting';
     const [first = '', second = ''] = [
@@ -211,13 +214,13 @@ describe('jobs that have not moved for long', () => {
   });
 });
 
-test('the contractor’s list in no order is the newest first', async () => {
+test("without an order, the contractor's list is newest first", async () => {
   const { token } = people.awardee;
   expect(await byLinks(token, '', 100)).toEqual(await byLinks(token, 'order_by=newest', 100));
 });
 
 test.each(['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'])(
-  'a moment that the database cannot hold is refused: %s',
+  "a time that the database can't store is refused: %s",
   async (moment) => {
     const { token } = people.owner;
     const byRest = await app.rest('GET', `/v1/jobs?updated_since=${encodeURIComponent(moment)}`, { token });
@@ -274,7 +277,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ],
 ];
 
-test.each(REFUSED)('?%s is refused with all that is wrong with it', async (query, filter, fields) => {
+test.each(REFUSED)('?%s is refused with all of its problems', async (query, filter, fields) => {
   const { token } = people.admin;
   const { status, body } = await app.rest('GET', `/v1/jobs?${query}`, { token });
   expect([status, body.details.code, body.details.fields]).toEqual([400, 'VALIDATION_FAILED', fields]);
@@ -283,7 +286,7 @@ test.each(REFUSED)('?%s is refused with all that is wrong with it', async (query
   expect(errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
 });
 
-test('a radius out of range is one mistake, with the nearest first as well', async () => {
+test('a radius out of range is one mistake, even with the nearest first', async () => {
   const { errors } = await app.graphql(
     '{ jobs(orderBy: NEAREST, filter: { near: { zipCode: "78701", withinMiles: 501 } }) { totalCount } }',
     { token: people.admin.token },
@@ -291,7 +294,7 @@ test('a radius out of range is one mistake, with the nearest first as well', asy
   expect(Object.keys(errors?.[0]?.extensions.fields)).toEqual(['near.withinMiles']);
 });
 
-test('jobs near a place are found by its postal code and by its city, through both APIs', async () => {
+test('jobs near a place are found by ZIP code and by city, in both APIs', async () => {
   const { owner, stranger } = people;
   const titles = ['Near the river', 'Far away'];
   for (const [at, [zip_code, city, state]] of [
@@ -318,7 +321,7 @@ test('jobs near a place are found by its postal code and by its city, through bo
     }
 });
 
-describe('how far jobs are from a place', () => {
+describe('the distance of jobs from a place', () => {
   const category = 'measured';
   const PLACES = ['San Marcos', 'Austin', 'Round Rock', 'San Marcos', 'Chicago'] as const;
   /** From Austin: of those that are equally far the newest comes first. */
@@ -347,7 +350,7 @@ describe('how far jobs are from a place', () => {
   const place = 'near: { city: "Austin", state: "TX", withinMiles: 60 }';
   const query = 'near_city=Austin&near_state=TX&within_miles=60';
 
-  test('is measured between the centres of the towns, whatever the address', () => {
+  test('is measured between the centers of the towns, whatever the address', () => {
     const [austin = 0, roundRock = 0, ...sanMarcos] = nearest.map(({ distance }) => distance);
     expect([austin, new Set(sanMarcos).size]).toEqual([0, 1]);
     expect([roundRock > 10 && roundRock < 25, sanMarcos[0]! > 25 && sanMarcos[0]! < 40]).toEqual([true, true]);
@@ -375,7 +378,7 @@ describe('how far jobs are from a place', () => {
     expect([...(await read(`last: 3, before: "${before}"`)).jobs, ...jobs]).toEqual(nearest);
   });
 
-  test('stands beside each job of a list with a place, in any order, and nowhere else', async () => {
+  test('is part of each job in a list with a place, in any order, and nowhere else', async () => {
     const { token } = people.stranger;
     const list = async (more: string): Promise<typeof nearest> =>
       (await app.rest('GET', `/v1/jobs?category=${category}${more}`, { token })).body.data;
@@ -394,7 +397,7 @@ describe('how far jobs are from a place', () => {
     expect([made.errors, made.data.createJob.jobEdge]).toEqual([undefined, { distance: null }]);
   });
 
-  test('orders nothing without a place, or with one of more than a hundred miles', async () => {
+  test("isn't an order without a place, or with a radius of more than a hundred miles", async () => {
     for (const [filter, fields] of [
       ['', { orderBy: expect.stringContaining('place') }],
       [`filter: { ${place.replace('60', '101')} }, `, { 'near.withinMiles': expect.stringContaining('at most 100') }],
@@ -438,7 +441,7 @@ function milesBetween(one: Point, other: Point): number {
   return 3958.8 * Math.acos(Math.min(1, cosine));
 }
 
-test('a cursor of one order is refused by the others, but newest and oldest are one from either end', async () => {
+test("one order's cursor is refused by the others, but newest and oldest share theirs", async () => {
   const orders = Object.keys(ADMINS_ORDERS);
   const ask = (order: string, after = '') =>
     app.graphql(`{ jobs(orderBy: ${order}, first: 2${after && `, after: "${after}"`}) { pageInfo { endCursor } } }`, {

@@ -28,7 +28,7 @@ const SPACES = [
 
 describe('a draft', () => {
   it.each(SPACES.map((sign) => [sign.codePointAt(0)?.toString(16), sign] as const))(
-    'of which a field holds U+%s alone is published only if that is something',
+    'with a field that has only U+%s is published only if that counts as text',
     async (_code, sign) => {
       const { id } = await givenJob(app, 'draft', people);
       await app.sql`update jobs set city = ${`${sign} ${sign}`} where id = ${id}`;
@@ -39,7 +39,7 @@ describe('a draft', () => {
     },
   );
 
-  it.each(REQUIRED_TO_PUBLISH)('without its %s is not published', async (field) => {
+  it.each(REQUIRED_TO_PUBLISH)("without its %s isn't published", async (field) => {
     const { id } = await givenJob(app, 'draft', people);
     const column = app.sql(field === 'addressLine1' ? 'address_line1' : field);
     if (field === 'title' || field === 'description') await app.sql`update jobs set ${column} = ' ' where id = ${id}`;
@@ -65,8 +65,8 @@ describe('a draft', () => {
   });
 });
 
-describe('what later edits are measured against', () => {
-  it('is the budget at publication, and what was paid', async () => {
+describe('the values that later edits are compared with', () => {
+  it('include the budget at publication, and what was paid', async () => {
     const { id } = await givenJob(app, 'draft', people);
     await app.sql`update jobs set budget_min = 100, budget_max = 250.5, urgency = 'priority' where id = ${id}`;
     expect((await publish(id)).status).toBe(200);
@@ -75,7 +75,7 @@ describe('what later edits are measured against', () => {
     expect(kept).toEqual([{ min: 100, max: 250.5, paid: PUBLISH_COST.priority }]);
   });
 
-  it('is the completion date of the day of the check-in', async () => {
+  it('include the completion date on the day of the check-in', async () => {
     const { id } = await givenJob(app, 'awarded', people);
     await app.sql`update jobs set desired_completion_date = '2031-05-06' where id = ${id}`;
     expect((await app.rest('POST', `/v1/jobs/${id}/checkin`, { token: people.awardee.token })).status).toBe(200);

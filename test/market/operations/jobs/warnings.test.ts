@@ -118,7 +118,7 @@ test('a list with warnings takes no more database reads than one without', async
   expect(warned.nodes.some(({ warnings }) => warnings.length > 0)).toBe(true);
 });
 
-test('everyone who can see a job reads when its status changed, and edits do not affect that', async () => {
+test("everyone who can see a job reads when its status changed, and edits don't affect that", async () => {
   const job = await givenJob(app, 'open', people);
   const since = async (by: keyof People) => {
     const { body } = await app.rest('GET', `/v1/jobs/${job.id}`, { token: people[by].token });

@@ -44,7 +44,7 @@ async function readByGraphql(who: keyof People, list: List) {
   return read && [read.totalCount, ...idsOf(read.nodes)];
 }
 
-it.each(['admin', 'awardee'] as const)('the %s reads both, the newest first', async (who) => {
+it.each(['admin', 'awardee'] as const)('the %s reads both, newest first', async (who) => {
   for (const list of LISTS) {
     const whole = [expected[list].length, ...expected[list]];
     expect(await readByRest(who, list)).toEqual(whole);
@@ -59,12 +59,12 @@ it.each(['owner', 'other', 'bidder', 'stranger'] as const)('the %s reads neither
   }
 });
 
-it('of a contractor who does not exist there is neither', async () => {
+it("for a contractor who doesn't exist, neither exists", async () => {
   for (const who of ['admin', 'stranger'] as const)
     for (const list of LISTS) expect(await readByRest(who, list, newId('contractor'))).toEqual([404, 'NOT_FOUND']);
 });
 
-it('in a list of contractors each reads their own, and an admin those of all, in one statement a list', async () => {
+it('in a list of contractors, each reads their own and an admin reads all, in one statement per list', async () => {
   const QUERY = '{ contractors(first: 100) { nodes { id jobs { nodes { id addressLine1 } } bids { nodes { id } } } } }';
   const read = async (who: keyof People) => {
     app.statements();

@@ -90,7 +90,7 @@ test.each([
   ['NEWEST', ['Eve', 'Dan', 'Cleo', 'Bob', 'Ada']],
   ['BEST_RATED', ['Eve', 'Cleo', 'Bob', 'Dan', 'Ada']],
   ['MOST_COMPLETED', ['Dan', 'Cleo', 'Bob', 'Eve', 'Ada']],
-])('%s first is the same through both APIs, page by page', async (orderBy, names) => {
+])('%s first is the same in both APIs, page by page', async (orderBy, names) => {
   expect(await found('', '', orderBy)).toEqual(names);
 });
 
@@ -117,7 +117,7 @@ test.each([
   expect(await found(query, filter)).toEqual(names);
 });
 
-test('a person who changes their name is found by the new one, and no longer by the former', async () => {
+test('a person who changes their name is found by the new name, and no longer by the former', async () => {
   const rename = async (name: string) => {
     const body = { user: { first_name: name }, contractor: { company_name: 'Dan_s' } };
     expect((await app.rest('PUT', '/v1/me', { token: carls[3]!.token, body })).status).toBe(200);
@@ -129,7 +129,7 @@ test('a person who changes their name is found by the new one, and no longer by 
 });
 
 test.each(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'])(
-  'a term that hardly anybody fits is found by its index, %s first, and like a look at every row',
+  'a rare term is found by its index, %s first, and matches a check of every row',
   async (orderBy) => {
     // More than are tried in the list's order before the index is asked.
     await app.sql.begin(async (tx) => {
@@ -151,7 +151,7 @@ test.each(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'])(
   },
 );
 
-describe('what is private', () => {
+describe('private fields', () => {
   const ASK = '{ contractors(first: 100) { nodes { id licenseNumber insurancePolicyNumber user { email phone } } } }';
 
   async function shown(reader: Person, of: Person): Promise<unknown[]> {
@@ -163,7 +163,7 @@ describe('what is private', () => {
     return [node.licenseNumber, node.insurancePolicyNumber, node.user.email, node.user.phone];
   }
 
-  it('is for themselves and admins, and for a homeowner what the contractor’s bid and its award open', async () => {
+  it("are for the contractor and admins, and for a homeowner what the contractor's bid and its award reveal", async () => {
     const [, bob] = carls as [Person, Person];
     const all = ['L-Bob', 'P-Bob', bob.email, '1'];
     expect(await shown(bob, bob)).toEqual(all);
@@ -181,7 +181,7 @@ describe('what is private', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('an invalid request', () => {
   test.each([
     ['order_by=dearest', 'order_by', undefined],
     ['verified=perhaps', 'verified', undefined],
@@ -190,14 +190,14 @@ describe('what is refused', () => {
     ['after=nonsense', 'after', 'after: "nonsense"'],
     ['per_page=101', 'per_page', undefined],
     ['near=Austin', 'near', undefined],
-  ])('“%s” is no question of the directory', async (query, field, inGraphql) => {
+  ])('with “%s” is refused by the directory', async (query, field, inGraphql) => {
     expect(byRest(await app.rest('GET', `/v1/contractors?${query}`, { token: hanna.token }))).toEqual(invalid(field));
     if (inGraphql === undefined) return;
     const answer = await app.graphql(`{ contractors(${inGraphql}) { totalCount } }`, { token: hanna.token });
     expect(byGraphql(answer)).toEqual(invalid(field));
   });
 
-  it('a cursor of one order is none of another', async () => {
+  it("with one order's cursor is refused by another order", async () => {
     const cursorIn = async (orderBy: string): Promise<string> =>
       (
         await app.graphql(`{ contractors(first: 1, orderBy: ${orderBy}) { pageInfo { endCursor } } }`, {
@@ -216,7 +216,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('nobody reads it without a token', async () => {
+  it('without a token is refused', async () => {
     expect((await app.rest('GET', '/v1/contractors')).status).toBe(401);
     const { data, errors } = await app.graphql('{ contractors { totalCount } }');
     expect([data, errors?.[0]?.extensions.code]).toEqual([{ contractors: null }, 'UNAUTHENTICATED']);

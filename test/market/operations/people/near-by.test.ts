@@ -86,7 +86,7 @@ const names = (list: readonly Found[]) => list.map(([name]) => name);
 const IN_AUSTIN = ['near_zip=78704&within_miles=100', 'near: { zipCode: "78704", withinMiles: 100 }'] as const;
 
 describe('Near Austin', () => {
-  it('contractors are found by a postal code or a town with its state, the nearest first', async () => {
+  it('contractors are found by ZIP code, or by a town with its state, nearest first', async () => {
     const list = await found(...IN_AUSTIN);
     expect(names(list)).toEqual(['Ava', 'Ben', 'Cal']);
     const [[, ava], [, ben], [, cal]] = list as [Found, Found, Found];
@@ -99,7 +99,7 @@ describe('Near Austin', () => {
     for (const [, distance] of list) expect(distance).toBe(Math.round(distance! * 10) / 10);
   });
 
-  it('those further away than was asked for are left out', async () => {
+  it('those farther away than requested are left out', async () => {
     const within = (miles: number) =>
       found(
         `near_city=austin&near_state=TX&within_miles=${miles}`,
@@ -118,7 +118,7 @@ describe('Near Austin', () => {
     },
   );
 
-  it('every other filter holds as well', async () => {
+  it('every other filter also applies', async () => {
     await app.rest('POST', `/v1/contractors/${people.Ben!.profileId}/verify`, { token: ada.token });
     const and = (query: string, filter: string) => found(`${IN_AUSTIN[0]}&${query}`, `${IN_AUSTIN[1]}, ${filter}`);
     expect(names(await and('verified=true', 'verified: true'))).toEqual(['Ben']);
@@ -128,7 +128,7 @@ describe('Near Austin', () => {
   });
 });
 
-it('of those who are equally near the best rated comes first, and then the newest', async () => {
+it('among equally near contractors, the best rated comes first, and then the newest', async () => {
   const inSaintLouis = () =>
     found(
       'near_city=St.+Louis&near_state=MO&within_miles=5',
@@ -142,12 +142,12 @@ it('of those who are equally near the best rated comes first, and then the newes
   expect(names(await inSaintLouis())).toEqual(['Eli', 'Fay']);
 });
 
-it('without a place nobody has a distance', async () => {
+it('without a place, nobody has a distance', async () => {
   for (const list of [await byGraphqlFrom('first', '', 'NEWEST', 100), await byRestPages('', 'NEWEST')])
     expect(new Set(list.map(([, distance]) => distance))).toEqual(new Set([null]));
 });
 
-describe('what is refused', () => {
+describe('an invalid request', () => {
   test.each([
     [
       'near_zip=78704&within_miles=101',
@@ -165,26 +165,26 @@ describe('what is refused', () => {
     ['within_miles=5', 'near_zip', 'near: { withinMiles: 5 }', 'near.zip_code'],
     ['near_zip=00000&within_miles=5', 'near_zip', 'near: { zipCode: "00000", withinMiles: 5 }', 'near.zip_code'],
     ['near_city=Austin&within_miles=5', 'near_state', 'near: { city: "Austin", withinMiles: 5 }', 'near.state'],
-  ])('“%s” is no place', async (query, field, filter, inGraphql) => {
+  ])("with “%s” doesn't name a place", async (query, field, filter, inGraphql) => {
     expect(byRest(await app.rest('GET', `/v1/contractors?${query}`, { token: ada.token }))).toEqual(invalid(field));
     if (filter === undefined) return;
     const answer = await app.graphql(`{ contractors(filter: { ${filter} }) { totalCount } }`, { token: ada.token });
     expect(byGraphql(answer)).toEqual(invalid(inGraphql));
   });
 
-  it('too many miles, and the refusal says how many there may be', async () => {
+  it('with too many miles is told the maximum', async () => {
     const { body } = await app.rest('GET', '/v1/contractors?near_zip=78704&within_miles=500', { token: ada.token });
     expect(body.details.fields.within_miles).toBe('must be at most 100');
   });
 
-  it('the order by distance where no place is given', async () => {
+  it('by distance without a place is refused', async () => {
     const rest = await app.rest('GET', '/v1/contractors?order_by=nearest', { token: ada.token });
     expect(byRest(rest)).toEqual(invalid('order_by'));
     const graphql = await app.graphql('{ contractors(orderBy: NEAREST) { totalCount } }', { token: ada.token });
     expect(byGraphql(graphql)).toEqual(invalid('order_by'));
   });
 
-  it('a cursor of one order in another', async () => {
+  it("with another order's cursor is refused", async () => {
     const near = IN_AUSTIN[1];
     const ORDERS = ['NEWEST', 'BEST_RATED', 'MOST_COMPLETED', 'NEAREST'];
     for (const from of ORDERS) {

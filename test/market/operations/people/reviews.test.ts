@@ -53,7 +53,7 @@ const EXPECTED = SAID.map((said, at) => ({
   home: 'Olive',
 })).toReversed();
 
-test('each reader finds those that say something, the newest first, through both APIs', async () => {
+test('each reader finds those with text, newest first, in both APIs', async () => {
   const path = `/v1/contractors/${people.awardee.profileId}/reviews`;
   for (const reader of [people.awardee, people.stranger, people.other, people.admin, zoe]) {
     const { status, body } = await app.rest('GET', path, { token: reader.token });
@@ -78,7 +78,7 @@ test('each reader finds those that say something, the newest first, through both
   }
 });
 
-test('the job has what was said of it, for everyone who sees the job, through both APIs', async () => {
+test('the job has its review, for everyone who sees the job, in both APIs', async () => {
   const sorted = (rows: Json[]) => rows.map(({ rating, review }) => JSON.stringify([rating, review])).toSorted();
   const said = sorted([...SAID.map((one) => ({ rating: null, review: null, ...one })), ...UNSAID]);
   const query = '{ jobs(first: 50, filter: { status: COMPLETED }) { nodes { id rating review } } }';
@@ -92,7 +92,7 @@ test('the job has what was said of it, for everyone who sees the job, through bo
   }
 });
 
-test('a review is what the event of its approval says, under an identifier of its own', async () => {
+test("a review has the content of its approval's event, and its own identifier", async () => {
   const [newest] = (await app.rest('GET', `/v1/contractors/${people.awardee.profileId}/reviews`, { token: zoe.token }))
     .body.data;
   const [event] = await app.sql`select data, occurred_at from events
@@ -100,7 +100,7 @@ test('a review is what the event of its approval says, under an identifier of it
   expect(event?.data).toMatchObject({ rating: newest.rating, review: newest.review });
 });
 
-test('from any position, of many contractors at once, each reads on in their own list', async () => {
+test('from any position, for many contractors together, each list continues correctly', async () => {
   const one = (await app.graphql(REVIEWS, { token: zoe.token, variables: { id: people.awardee.profileId, first: 2 } }))
     .data.contractor.reviews;
   expect([one.nodes.length, one.pageInfo.hasNextPage]).toEqual([2, true]);
@@ -144,8 +144,8 @@ test('a dry run of an approval leaves no review', async () => {
   expect([status, await counted()]).toEqual([200, before]);
 });
 
-describe('what is refused', () => {
-  it('is a contractor who is none, a broken cursor, and a reader without a token', async () => {
+describe('a refusal', () => {
+  it('for an unknown contractor, a broken cursor, and a reader without a token', async () => {
     const path = (id: string, query = '') => `/v1/contractors/${id}/reviews${query}`;
     const { profileId } = people.awardee;
     for (const id of [newId('contractor'), people.owner.profileId, 'x']) {
@@ -159,7 +159,7 @@ describe('what is refused', () => {
     expect((await app.rest('GET', path(profileId))).status).toBe(401);
   });
 
-  it('is to rewrite one, even for the service itself', async () => {
+  it('for rewriting a review, even by the service itself', async () => {
     await expect(app.sql`update reviews set rating = 5`).rejects.toMatchObject({ code: '23001' });
     await expect(app.sql`delete from reviews`).rejects.toMatchObject({ code: '23001' });
   });

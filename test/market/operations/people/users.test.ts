@@ -71,7 +71,7 @@ test.each([
   ['verified=false&user_type=homeowner', 'verified: false, userType: HOMEOWNER', []],
   ['verified=false&search=carl', 'verified: false, search: "carl"', ['Carl']],
   ['user_type=homeowner&search=example', 'userType: HOMEOWNER, search: "example"', ['Otto', 'Hanna']],
-])('an admin who asks for “%s” finds them, newest first', async (query, filter, names) => {
+])('an admin who searches for “%s” finds them, newest first', async (query, filter, names) => {
   expect(await found(query, filter)).toEqual(names);
 });
 
@@ -83,7 +83,7 @@ describe('A phone number', () => {
     await app.rest('PUT', '/v1/me', { token: people.Otto!.token, body });
   });
 
-  test.each(WAYS)('that Hanna wrote as %s is found by every way of writing it', async (phone) => {
+  test.each(WAYS)('that Hanna wrote as %s is found in every notation', async (phone) => {
     await app.rest('PUT', '/v1/me', { token: people.Hanna!.token, body: { user: { phone } } });
     for (const search of [...WAYS.slice(0, -1), '+1 (512) 555/0100', '555-0100', ' 5550100'])
       expect(await found(`search=${encodeURIComponent(search)}`, `search: "${search}"`)).toEqual(['Hanna']);
@@ -91,13 +91,13 @@ describe('A phone number', () => {
     expect(await found('search=512+555+0101', 'search: "512 555 0101"')).toEqual([]);
   });
 
-  test('of another country is found with its own code, and by a part as it was written', async () => {
+  test('from another country is found with its country code, and by a part as it was written', async () => {
     for (const search of ['+442079460958', '020 7946 0958'.slice(1), '7946 09'])
       expect(await found(`search=${encodeURIComponent(search)}`, `search: "${search}"`)).toEqual(['Otto']);
   });
 });
 
-test('an account and its profile keep the same age, whichever of them is written, and so the same order', async () => {
+test('an account and its profile keep the same age, whichever is written, and so the same order', async () => {
   const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
   const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);
   await app.sql`update contractors set created_at = created_at - interval '1 year' where id = ${carla.profileId}`;
@@ -139,7 +139,7 @@ test('an admin finds a contractor who never bid, and verifies them', async () =>
   await app.sql`update contractors set verified = false where id = ${profileId}`;
 });
 
-test('an admin comes from a person to their profile through REST, too', async () => {
+test('an admin gets from a person to their profile, through REST too', async () => {
   const { body } = await app.rest('GET', '/v1/users', { token: ada.token });
   const profiles = new Map(body.data.map((user: Json) => [nameOf(user), [user.homeowner_id, user.contractor_id]]));
   expect(profiles.get('Hanna')).toEqual([people.Hanna!.profileId, null]);
@@ -148,7 +148,7 @@ test('an admin comes from a person to their profile through REST, too', async ()
   expect((await app.rest('GET', `/v1/contractors/${people.Carl!.profileId}`, { token: ada.token })).status).toBe(200);
 });
 
-test('everyone comes from a person to their profile, in one statement, and to nothing private', async () => {
+test('everyone gets from a person to their profile in one statement, and to nothing private', async () => {
   const { Hanna: hanna, Carl: carl } = people as Record<'Hanna' | 'Carl', Person>;
   const profile = { homeowner: { address_line1: '1 Hidden Lane', city: 'Austin' } };
   await app.rest('PUT', '/v1/me', { token: hanna.token, body: profile });
@@ -180,21 +180,21 @@ async function countUsers(): Promise<number> {
   return (await app.sql`select count(*)::int as users from users`)[0]?.users;
 }
 
-describe('what is refused', () => {
+describe('an invalid request', () => {
   test.each([
     ['user_type=robot', 'user_type', undefined],
     ['verified=1', 'verified', undefined],
     [`search=${'x'.repeat(201)}`, 'search', `filter: { search: "${'x'.repeat(201)}" }`],
     ['email=a', 'email', undefined],
     ['after=x', 'after', 'after: "x"'],
-  ])('“%s” is no question of this list', async (query, field, inGraphql) => {
+  ])('with “%s” is refused by this list', async (query, field, inGraphql) => {
     expect(byRest(await app.rest('GET', `/v1/users?${query}`, { token: ada.token }))).toEqual(invalid(field));
     if (inGraphql === undefined) return;
     const answer = await app.graphql(`{ users(${inGraphql}) { totalCount } }`, { token: ada.token });
     expect(byGraphql(answer)).toEqual(invalid(field));
   });
 
-  it('is anyone who is no admin', async () => {
+  it('by anyone but an admin is refused', async () => {
     for (const { token } of Object.values(people)) {
       const refused = byRest(await app.rest('GET', '/v1/users?search=a', { token }));
       expect(refused).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });

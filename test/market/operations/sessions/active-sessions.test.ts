@@ -45,7 +45,7 @@ const isAlive = async (token: string) => (await twin.rest('GET', '/v1/me', { tok
 /** The other instance hears of it by a notification, a moment after the commit. */
 const ended = (token: string) => until(async () => !(await isAlive(token)));
 
-it('are listed, newest first, with the program of each and which one asks, and without keys of programs', async () => {
+it("are listed, newest first, with each one's program and the current one marked, and without API keys", async () => {
   const hanna = await homeowner(app, 'Hanna');
   await programOf(app, hanna);
   const laptop = await logIn(hanna, FIREFOX);
@@ -73,7 +73,7 @@ it('are listed, newest first, with the program of each and which one asks, and w
   expect(body).toMatchObject({ id: after?.id, is_current: true });
 });
 
-it('end one by one, at once on every instance, and a refresh brings none back', async () => {
+it('end one by one, immediately on every instance, and a refresh brings none back', async () => {
   const hanna = await homeowner(app, 'Henry');
   const [stolen, own] = [await logIn(hanna, 'thief'), await logIn(hanna, 'own')];
   expect(await isAlive(stolen.token)).toBe(true);
@@ -93,7 +93,7 @@ it('end one by one, at once on every instance, and a refresh brings none back', 
   expect(await isAlive(hanna.token)).toBe(true);
 });
 
-it('all others end together, while keys of programs go on', async () => {
+it('all others end together, while API keys continue', async () => {
   const carlos = await contractor(app, 'Carlos');
   const key = await programOf(app, carlos);
   const others = [await logIn(carlos), await logIn(carlos)];
@@ -109,7 +109,7 @@ it('all others end together, while keys of programs go on', async () => {
   expect([rest.status, rest.body.message]).toEqual([200, 'All other log-ins have ended.']);
 });
 
-it('are nobody else’s, and not for keys of programs', async () => {
+it('belong only to their user, and not to API keys', async () => {
   const [rita, olga] = [await homeowner(app, 'Rita'), await homeowner(app, 'Olga')];
   const [foreign] = await list(olga.token);
   const key = await programOf(app, rita);

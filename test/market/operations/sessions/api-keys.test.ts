@@ -64,7 +64,7 @@ async function expectEnded(secret: string, reason: string): Promise<void> {
 }
 
 describe('an API key', () => {
-  it('is made through both APIs, with a secret that is shown this once and kept as a SHA-256 alone', async () => {
+  it('is created through both APIs, with a secret that is shown once and stored only as a SHA-256', async () => {
     const owner = await homeowner(app, 'Olga');
     const { status, body, headers } = await create(owner.token, { name: ' Nightly export ' });
     const made = { id: expect.stringMatching(/^key_[0-9A-Za-z]{27}$/), name: 'Nightly export', created_at: MOMENT };
@@ -103,7 +103,7 @@ describe('an API key', () => {
     }
   });
 
-  it('acts as its owner, through both APIs and on every instance', async () => {
+  it('acts as its owner, in both APIs and on every instance', async () => {
     for (const person of [hanna, await contractor(app, 'Carl'), await admin(app)]) {
       const { token } = await programOf(app, person);
       for (const at of [app, twin]) {
@@ -117,7 +117,7 @@ describe('an API key', () => {
     expect([job.status, job.body.homeowner_id]).toEqual([201, hanna.profileId]);
   });
 
-  it('is read by its owner alone, at the address that its making gave, for as long as it works', async () => {
+  it('is readable only by its owner, at the address from its creation, as long as it works', async () => {
     const owner = await homeowner(app, 'Lotte');
     const { body, headers } = await create(owner.token, { name: 'Import' });
     const address = headers.get('location') ?? '';
@@ -132,7 +132,7 @@ describe('an API key', () => {
       expect(byRest(answer)).toEqual({ status: 404, code: 'NOT_FOUND', fields: [] });
   });
 
-  it('may do nothing to email, password, sessions and keys', async () => {
+  it("can't change email, password, sessions, or keys", async () => {
     const { token } = await programOf(app, hanna);
     const [{ id }] = (await list(hanna.token)) as [Json];
     const password = { current_password: hanna.password, new_password: 'a better password' };
@@ -183,7 +183,7 @@ describe('an API key', () => {
     expect((await twice()).webhook.id).not.toBe((await twice()).webhook.id);
   });
 
-  it('may do all else: these operations and no others need a log-in', () => {
+  it('can do everything else: these operations and no others need a session', () => {
     const needing = Object.values<{ name: string; needsSession?: boolean }>(OPERATIONS).filter(
       (one) => one.needsSession,
     );
@@ -234,7 +234,7 @@ describe('an API key', () => {
     expect(invalid('access')).toEqual(byRest(await create(hanna.token, { name: 'Reports', access: 'write' })));
   });
 
-  it('draws on its owner’s budgets', async () => {
+  it("consumes its owner's budgets", async () => {
     const strict = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '3', RATE_LIMIT_READ: '4' });
     try {
       const person = await homeowner(strict, 'Petra');
@@ -254,7 +254,7 @@ describe('an API key', () => {
     }
   });
 
-  it('says when it was last used, to the minute, and a use is no write of its own', async () => {
+  it("says when it was last used, to the minute, and a use isn't a write of its own", async () => {
     const owner = await homeowner(app, 'Uma');
     const { token } = await programOf(app, owner);
     await me(token);
@@ -275,7 +275,7 @@ describe('an API key', () => {
 });
 
 describe('an API key is refused', () => {
-  it('at once and everywhere when it was revoked, through either API, and others go on', async () => {
+  it('immediately and everywhere after it was revoked in either API, and others continue', async () => {
     for (const by of [revoke, graphqlRevoke]) {
       const owner = await homeowner(app, 'Rita');
       const [one, other] = [await programOf(app, owner), await programOf(app, owner)];
@@ -297,7 +297,7 @@ describe('an API key is refused', () => {
     }
   });
 
-  it('when its time is over', async () => {
+  it('after it has expired', async () => {
     const owner = await homeowner(app, 'Xenia');
     const { body } = await create(owner.token, { name: 'Short', expires_at: '2999-01-01T00:00:00+02:00' });
     expect(body.api_key.expires_at).toBe('2998-12-31T22:00:00.000Z');
@@ -308,7 +308,7 @@ describe('an API key is refused', () => {
     expect(await list(owner.token)).toEqual([]);
   });
 
-  it('when the password was changed', async () => {
+  it('after a password change', async () => {
     const owner = await homeowner(app, 'Paula');
     const { token } = await programOf(app, owner);
     expect((await me(token, twin)).status).toBe(200);
@@ -318,7 +318,7 @@ describe('an API key is refused', () => {
     expect(await list(owner.token)).toEqual([]);
   });
 
-  it('when nobody knows it, as any invalid token, and that counts against the address', async () => {
+  it('if nobody knows it, like any invalid token, and that counts against the address', async () => {
     await expectEnded(`jmk_${'0'.repeat(40)}`, 'invalid');
     for (const bearer of ['jmk_', `jmk_${'0'.repeat(39)}`, `jmk_${'0'.repeat(41)}`, `JMK_${'0'.repeat(40)}`])
       await expectEnded(bearer, 'malformed');
@@ -334,7 +334,7 @@ describe('an API key is refused', () => {
   });
 });
 
-describe('to make or to revoke an API key is refused', () => {
+describe('creating or revoking an API key is refused', () => {
   it('in the order of all refusals', async () => {
     const strict = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '5' });
     try {
@@ -356,7 +356,7 @@ describe('to make or to revoke an API key is refused', () => {
     }
   });
 
-  it('for a bad name or moment, through both APIs alike', async () => {
+  it('for a bad name or time, in both APIs alike', async () => {
     const cases: readonly (readonly [string, object])[] = [
       ['name', { name: '' }],
       ['name', { name: '  ' }],
@@ -377,7 +377,7 @@ describe('to make or to revoke an API key is refused', () => {
     }
   });
 
-  it('where the key is nobody’s or somebody else’s', async () => {
+  it("if the key is unknown or somebody else's", async () => {
     const stranger = await homeowner(app, 'Sven');
     await programOf(app, hanna);
     const [{ id }] = (await list(hanna.token)) as [Json];
@@ -391,7 +391,7 @@ describe('to make or to revoke an API key is refused', () => {
     expect((await list(hanna.token)).map((key) => key.id)).toContain(id);
   });
 
-  it(`beyond ${API_KEYS_PER_PERSON_MAX} that work, also for two at once`, async () => {
+  it(`with more than ${API_KEYS_PER_PERSON_MAX} active ones, even for two calls at the same time`, async () => {
     for (let round = 0; round < 3; round += 1) {
       const owner = await homeowner(app, 'Zoe');
       for (let made = 1; made < API_KEYS_PER_PERSON_MAX; made += 1) await programOf(app, owner);
@@ -414,8 +414,8 @@ describe('to make or to revoke an API key is refused', () => {
   });
 });
 
-describe('a key is made for real', () => {
-  it('whatever Idempotency-Key says, and no secret is stored', async () => {
+describe('creating a key', () => {
+  it('happens whatever Idempotency-Key says, and stores no secret', async () => {
     const owner = await homeowner(app, 'Ida');
     const headers = { 'idempotency-key': 'k' };
     const answers = [
@@ -430,7 +430,7 @@ describe('a key is made for real', () => {
     expect(await app.sql`select 1 from idempotency_records where user_id = ${owner.userId}`).toEqual([]);
   });
 
-  it('and a revocation, which has no secret, can be tried and repeated', async () => {
+  it('and revoking it, which has no secret, can be tried and repeated', async () => {
     const owner = await homeowner(app, 'Ilse');
     const { token } = await programOf(app, owner);
     const [{ id }] = (await list(owner.token)) as [Json];
@@ -440,7 +440,7 @@ describe('a key is made for real', () => {
     expect((await me(token)).status).toBe(200);
   });
 
-  it('or not at all by a session that a change of password ends meanwhile', async () => {
+  it("doesn't happen for a session that a password change ends in the meantime", async () => {
     for (let round = 0; round < 8; round += 1) {
       const owner = await homeowner(app, 'Mona');
       const { email, password } = owner;

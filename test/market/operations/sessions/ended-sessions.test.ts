@@ -84,7 +84,7 @@ describe.each(Object.entries(ENDINGS))('with a session that %s', (_, end) => {
     ['what no caller may list', () => '/v1/jobs?homeowner_id=nobody'],
   ];
 
-  it.each(READS)('%s is refused by REST before anything else there is to say', async (_, ask) => {
+  it.each(READS)('%s is refused by REST before anything else', async (_, ask) => {
     const job = await givenJob(app, 'open', people);
     await end();
     const { status, body, headers } = await app.rest('GET', ask(job), { token: people.stranger.token });
@@ -93,7 +93,7 @@ describe.each(Object.entries(ENDINGS))('with a session that %s', (_, end) => {
     expect(headers.get('ratelimit-policy') ?? '').not.toContain('read');
   });
 
-  it('every field of a query is refused, and says nothing of what there is', async () => {
+  it('every field of a query is refused, and reveals nothing', async () => {
     const job = await givenJob(app, 'open', people);
     const query =
       `{ job(id: "${job.id}") { title bids { nodes { amount } } } none: ` +
@@ -109,7 +109,7 @@ describe.each(Object.entries(ENDINGS))('with a session that %s', (_, end) => {
   });
 });
 
-it('a token of one person with the session of another is refused, however well both are known', async () => {
+it("one person's token with another's session is refused, however well both are known", async () => {
   const { token: mixed } = app.services.accessTokens.sign({
     userId: people.owner.userId as 'usr_',
     sessionId: await sessionOf(people.other.userId),

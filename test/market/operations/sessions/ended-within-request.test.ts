@@ -68,7 +68,7 @@ async function sendBetweenTwoJobs(person: Person, ending: Ending, headers = {}) 
 
 const REFUSED_AFTERWARDS = [['c', 'UNAUTHENTICATED', 'session_ended']];
 
-describe('a document with a field that ends its caller’s session', () => {
+describe("a document with a field that ends its caller's session", () => {
   const ENDINGS: readonly [name: string, end: (hanna: Person) => Ending | Promise<Ending>][] = [
     ['logOut', () => ({ mutation: 'logOut { sessionId }' })],
     ['endSession', async (hanna) => ({ mutation: `endSession(id: "${await sessionOf(hanna)}") { session { id } }` })],
@@ -152,7 +152,7 @@ describe('a document with a field that ends other sessions', () => {
   });
 });
 
-it('a WebSocket does not run such a document, and closes when a link ends its session', async () => {
+it("a WebSocket doesn't run such a document, and closes when a link ends its session", async () => {
   const hanna = await homeowner(app, 'Hanna');
   const { id } = (await app.rest('POST', '/v1/jobs', { token: hanna.token, body: { title: 'A', description: 'B' } }))
     .body;

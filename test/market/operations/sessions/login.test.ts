@@ -17,7 +17,7 @@ const LOG_IN =
   `id email userType } homeowner { id } contractor { id } } }`;
 
 describe('logging in', () => {
-  it('answers with a token, a refresh token and the person, and opens a session', async () => {
+  it('returns a token, a refresh token, and the person, and opens a session', async () => {
     const { status, body } = await logIn({ email: hanna.email, password: hanna.password });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['token', 'refresh_token', 'expires_at', 'refresh_expires_at', 'user']);
@@ -31,7 +31,7 @@ describe('logging in', () => {
     expect((await app.rest('GET', '/v1/me', { token: body.token })).body.user).toEqual(body.user);
   });
 
-  it('answers the same through GraphQL, for people of every kind', async () => {
+  it('returns the same through GraphQL, for people with any role', async () => {
     const carl = await contractor(app, 'Carl');
     for (const [{ email, password }, userType] of [
       [hanna, 'HOMEOWNER'],
@@ -50,7 +50,7 @@ describe('logging in', () => {
     }
   });
 
-  it('forgives the spelling of the email, and not that of the password', async () => {
+  it("ignores the email's case, but not the password's", async () => {
     expect((await logIn({ email: `  ${hanna.email.toUpperCase()} `, password: hanna.password })).status).toBe(200);
     for (const password of [
       hanna.password.toUpperCase(),
@@ -63,7 +63,7 @@ describe('logging in', () => {
     }
   });
 
-  it('takes no password that only begins with the right one', async () => {
+  it('accepts no password that only starts with the right one', async () => {
     const long = 'p'.repeat(72);
     const body = { email: 'long.one@example.test', password: long, first_name: 'Lea', last_name: 'Long' };
     const { token } = (await app.rest('POST', '/v1/auth/signup/homeowner', { body })).body;
@@ -81,7 +81,7 @@ describe('logging in', () => {
     expect((await logIn({ email: body.email, password: long })).status).toBe(200);
   });
 
-  it('refuses a wrong password and an unknown email in the same words', async () => {
+  it('refuses a wrong password and an unknown email with the same message', async () => {
     const wrong = await logIn({ email: hanna.email, password: 'not her password' });
     const unknown = await logIn({ email: 'nobody@example.test', password: 'not her password' });
     expect(byRest(wrong)).toEqual({ status: 401, code: 'INVALID_CREDENTIALS', fields: [] });
@@ -101,7 +101,7 @@ describe('logging in', () => {
     expect(second?.errors?.[0]?.message).toBe(first?.errors?.[0]?.message);
   });
 
-  it('refuses what is no email or no password by name', async () => {
+  it('refuses an invalid email or password by name', async () => {
     expect(byRest(await logIn({}))).toEqual(invalid('email', 'password'));
     expect(byRest(await logIn({ email: 'e'.repeat(255), password: 'p'.repeat(1_001) }))).toEqual(
       invalid('email', 'password'),

@@ -56,14 +56,14 @@ async function lookUps(work: () => Promise<unknown>): Promise<number> {
   return app.statements().filter((text) => text.includes('from "sessions"')).length;
 }
 
-it('a log-out on another instance is heard', async () => {
+it('a logout on another instance is noticed', async () => {
   const hanna = await known('Hanna');
   await logOut(hanna, twin);
   await until(() => !isInMemory(hanna));
   expect(await me(hanna)).toBe(401);
 });
 
-it('a log-out that is heard during a look-up beats the result of that', async () => {
+it("a logout notified during a lookup overrides the lookup's result", async () => {
   const hanna = await known('Hanna');
   app.services.live.activeSessions.forgetAll();
   const ended = vi.spyOn(app.services.live.activeSessions, 'endSession');
@@ -78,7 +78,7 @@ it('a log-out that is heard during a look-up beats the result of that', async ()
   expect(await me(hanna)).toBe(401);
 });
 
-it('an instance that no longer hears its heartbeat asks the database on every call, until it hears again', async () => {
+it('an instance that no longer gets its heartbeat queries the database on every call, until it gets it again', async () => {
   const [hanna, hugo] = [await known('Hanna'), await known('Hugo')];
   wire.hold('listen "');
   await logOut(hanna, twin);
@@ -94,7 +94,7 @@ it('an instance that no longer hears its heartbeat asks the database on every ca
   expect([await me(hugo), await me(hanna)]).toEqual([200, 401]);
 });
 
-it('an instance that listens anew knows of no session', async () => {
+it('an instance that starts to listen again knows no sessions', async () => {
   const hanna = await known('Hanna');
   const { activeSessions } = app.services.live;
   const killed = await app.sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -104,7 +104,7 @@ it('an instance that listens anew knows of no session', async () => {
   await until(async () => (await me(hanna)) === 200 && isInMemory(hanna));
 });
 
-it('a new password ends the other sessions at once where it was set, and a dry run of it none', async () => {
+it('a new password immediately ends the other sessions where it was set, and a dry run ends none', async () => {
   const hanna = await known('Hanna');
   const other = await logIn(hanna);
   await until(async () => (await me(other)) === 200 && isInMemory(other));

@@ -89,7 +89,7 @@ async function expectDead({ token, refreshToken }: Pair, endedAt = app): Promise
 }
 
 describe('a refresh', () => {
-  it('answers with a new pair and nothing else, and both work', async () => {
+  it('returns a new pair and nothing else, and both work', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { status, body, headers } = await refresh(hanna.refreshToken);
     expect(status).toBe(200);
@@ -110,7 +110,7 @@ describe('a refresh', () => {
       expect((await me(token)).status).toBe(200);
   });
 
-  it('is kept in the database as a SHA-256 alone', async () => {
+  it('is stored in the database only as a SHA-256', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const rows = await app.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions
         where user_id = ${hanna.userId})`;
