@@ -52,7 +52,6 @@ it('an unknown query parameter is named, with those that the operation accepts',
   });
 });
 
-<<<<<<< HEAD
 it('a parameter that is given twice is named, unless it is a list', async () => {
   const refused = await read('/v1/jobs?page=1&page=2&category=a&category=b&per_page=0');
   expect(refused.body.details.fields).toEqual({
@@ -65,9 +64,6 @@ it('a parameter that is given twice is named, unless it is a list', async () => 
 });
 
 it('a job may be sent back whole, with the id of its address and no other', async () => {
-=======
-it('a job may be sent back whole, with the ID in its address and no other', async () => {
->>>>>>> 2248f7d3 (Name the tests of REST, GraphQL, and operations in plain English)
   const { body: job } = await create(DRAFT);
   const put = (body: unknown) => app.rest('PUT', `/v1/jobs/${job.id}`, { token: hanna.token, body });
   expect((await put(job)).body).toEqual(job);

@@ -163,14 +163,14 @@ describe('an undo after the account was used', () => {
     expect(await asAdmin(person)).toMatchObject({ email_undo: 'pending', email_undo_address: person.email });
   });
 
-  it.each(OLDER)('hands nothing over if its holder has %s', async (_use, kind, before, act) => {
+  it.each(OLDER)("doesn't return the account if its holder has %s", async (_use, kind, before, act) => {
     const { person, current, made, link } = await moved(kind, 'Vico', before);
     expect(await act(person, String(made))).toBeLessThan(300);
     expect((await undo(link.token)).body.pending).toBe(true);
     expect((await logIn(current, person.password)).status).toBe(200);
   });
 
-  it('hides from whoever has the account that it waits, and the address that asks for it', async () => {
+  it("hides from the account's holder that it is waiting, and which address asks", async () => {
     const { person, current, link } = await moved('homeowner', 'Valeria');
     await post('/jobs', DRAFT, person.token);
     expect((await undo(link.token)).body.pending).toBe(true);
@@ -279,7 +279,7 @@ describe('an undo after the account was used', () => {
     expect(data.users.totalCount).toBe(data.users.nodes.length);
   });
 
-  it('cannot be bypassed by undoing a later change, of which support decides next', async () => {
+  it("can't be bypassed by undoing a later change, about which support decides next", async () => {
     const { person, second, third, links } = await movedTwice('Yves');
     expect((await undo(links.first.token)).body.pending).toBe(true);
     expect((await undo(links.second.token)).body).toMatchObject({ email: second, pending: true });
@@ -295,7 +295,7 @@ describe('an undo after the account was used', () => {
     expect((await signUp(second)).status).toBe(201);
   });
 
-  it('of a later change does not keep the first address from claiming the account', async () => {
+  it("of a later change doesn't keep the first address from claiming the account", async () => {
     const { person, second, third, links } = await movedTwice('Yolanda');
     await post('/jobs', DRAFT, person.token);
     expect((await undo(links.second.token)).body.pending).toBe(true);
@@ -316,7 +316,7 @@ describe('an undo after the account was used', () => {
     await mailTo(app, third, DENIED);
   });
 
-  it('is for support again after it has decided about the account, even if nobody has used it since', async () => {
+  it('goes to support again after it has decided about the account, even if nobody has used it since', async () => {
     const { person, second, third, links } = await movedTwice('Ylva');
     expect((await undo(links.first.token)).body.pending).toBe(true);
     expect((await settle(person.userId, 'current')).body.email_undo).toBe('settled');
@@ -443,7 +443,7 @@ describe('support', () => {
     expect((await app.rest('GET', '/v1/me', { token: person.token })).status).toBe(200);
   });
 
-  it('cannot decide about its own account', async () => {
+  it("can't decide about its own account", async () => {
     await app.sql`update users set email_undo = 'pending', email_undo_address = 'ada.former@example.test'
       where id = ${ada.userId}`;
     const own = await settle(ada.userId, 'current');

@@ -39,7 +39,7 @@ let storm: Storm | undefined;
 afterEach(() => storm?.end());
 
 it(
-  `a storm (STORM_SEED=${seed}) loses nothing, doubles nothing, halves nothing, and ends`,
+  `a storm (STORM_SEED=${seed}) loses nothing, duplicates nothing, leaves nothing half done, and ends`,
   { timeout: measure.withinMs + 600_000 },
   async () => {
     storm = await rage({

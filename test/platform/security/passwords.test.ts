@@ -38,7 +38,7 @@ describe('passwords', () => {
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
   });
 
-  it('are refused with 503 if they wait too long, well before HAProxy gives up on the call', async () => {
+  it('are refused with a 503 if they wait too long, well before HAProxy gives up on the call', async () => {
     const [, seconds] = /timeout server "\$\{ANSWER_WITHIN-(\d+)s\}"/.exec(readFileSync(HAPROXY, 'utf8')) ?? [];
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const busy = createPasswords({ cost: 10, concurrent: 1 });
@@ -52,7 +52,7 @@ describe('passwords', () => {
     await first;
   });
 
-  it('are hashed for one address as for others: its 129th that waits is refused', async () => {
+  it('are hashed for one address like for others: its 129th waiting call is refused', async () => {
     const busy = createPasswords({ cost: 4, concurrent: 1 });
     const order: string[] = [];
     const greedy = Array.from({ length: 129 }, (_, at) =>
