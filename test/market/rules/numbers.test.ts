@@ -74,7 +74,7 @@ describe('limits', () => {
     expect(PASSWORD_BYTES).toEqual({ min: 8, max: 72 });
   });
 
-  test('of pages', () => {
+  test('for pages', () => {
     expect(PAGE).toEqual({ perPageDefault: 20, perPageMax: 100, exactTotalMax: 10_000, exactSearchTotalMax: 1_000 });
     expect(BIDS_PER_PAGE_DEFAULT).toBe(100);
   });
