@@ -1,6 +1,6 @@
 /**
- * The times and sizes of the server's own services, which callers don't see as limits (see `caller-limits.ts`). Constants
- * of a query plan are next to their SQL. Names include their units.
+ * The times and sizes of the server's own services, which callers don't see as limits (see `caller-limits.ts`).
+ * Constants of a query plan are next to their SQL. Names include their units.
  */
 
 /**

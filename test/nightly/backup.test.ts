@@ -20,7 +20,7 @@ function run(program: 'backup' | 'restore', words: string[], environment: Record
   return start(project, [process.execPath, `dist/commands/${program}.js`, ...words], environment).ended;
 }
 
-it('under writes: a backup has everything that was acknowledged before, nothing partial, and sessions continue', async () => {
+it('under writes: a backup has everything acknowledged before, nothing partial, and sessions continue', async () => {
   const folder = project.usedDataFolder();
   const server = startServer(project, { DATA_DIR: folder, RATE_LIMIT_SIGN_UP_PER_ADDRESS: '10000' });
   const url = await server.url;

@@ -49,7 +49,7 @@ it('a server that waits for another instance says so once, and stops immediately
   expect(await database.sql`select to_regclass('users') as users`).toEqual([{ users: null }]);
 });
 
-it('with MIGRATE_ON_START=off, a server is alive but not ready until the command has run, and then serves', async () => {
+it('with MIGRATE_ON_START=off, a server is alive but not ready until the command has run', async () => {
   const address = await freeAddress();
   const [url, PORT] = [`http://${address}`, address.split(':')[1]];
   const server = startServer(project, { ...environment, ...ADMIN, MIGRATE_ON_START: 'off', PORT });

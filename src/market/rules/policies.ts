@@ -98,7 +98,10 @@ function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput):
   return undefined;
 }
 
-/** The facts that a call's policies use, by the caller's role; if `isPlain`, without conditions that concern some calls. */
+/**
+ * The facts that a call's policies use, by the caller's role. If `isPlain`, without conditions that only some calls
+ * have.
+ */
 export function factsForPolicies(key: JobActionKey, role: Role, { isPlain = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
   const asked = conditions.filter(({ concerns }) => !(concerns && isPlain));

@@ -332,7 +332,7 @@ describe('opening or ending a session', () => {
     expect(app.statements()).toEqual([]);
   });
 
-  it("may be combined with __typename, which isn't a mutation, and with other mutations outside a dry run", async () => {
+  it('may be combined with __typename, which is not a mutation, and with others outside a dry run', async () => {
     const variables = { logIn: logInOf(people.owner) };
     const alone = await app.graphql(`mutation ($logIn: LogInInput!) { __typename ${LOG_IN} }`, {
       headers: DRY,
@@ -429,7 +429,7 @@ describe('slow work is done while no transaction is open:', () => {
     ).toBe(200);
   });
 
-  it('with a key, once: a repeated call gets the same result, and another input is refused, without hashing', async () => {
+  it('eight concurrent calls with one key change it once: the others wait or get its result', async () => {
     const penny = await homeowner(app, 'Penny');
     const call = { token: penny.token, headers: { 'idempotency-key': 'a new password' } };
     seen = [];

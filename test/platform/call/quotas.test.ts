@@ -92,7 +92,7 @@ describe('requests in progress', () => {
 });
 
 describe('the database', () => {
-  it('is waited for by a limited number of calls per address, and stays available to others and the operator', async () => {
+  it('has a limited number of waiting calls per address, and stays available to others and operators', async () => {
     await Promise.all([read(hanna, 0), read(henry, 1)]);
     const waits = await app.metric('queue_wait_seconds_count{queue="databaseQueue"}');
     const waiting: Promise<{ status: number }>[] = [];

@@ -48,7 +48,7 @@ test('no statement waits behind a slow one', async () => {
   await slow;
 });
 
-test("a caller that waits too long is told about the database if it doesn't respond, otherwise about the server", async () => {
+test("a caller that waits too long hears about the database if it doesn't respond, else the server", async () => {
   const settings = { poolSize: 2, queueTimeoutMs: 2_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
   const small = connect(database.connection, settings);
   const one = small.of({ address: 'one' });

@@ -102,7 +102,7 @@ $$`,
   ]);
 });
 
-it("a migration doesn't wait long for a table that somebody reads: callers continue, and the file is retried", async () => {
+it("a migration doesn't wait long for a table in use: callers continue, and the file is retried", async () => {
   release(CREATE, FILL);
   await run();
   release(CREATE, FILL, 'alter table boats add column sail text');

@@ -95,7 +95,7 @@ it.each(WRONG)('names the field of the variable %j', (i, field, problem) => {
   expect(fieldsOf({ i })).toEqual([{ [field]: problem }]);
 });
 
-it("names a variable that isn't an object; each wrong field has an error, and the first error names all of them", () => {
+it("names a variable that isn't an object; each wrong field has an error, the first names all", () => {
   const [i, n, days] = ['must be an object', 'must be a whole number', 'must be a whole number'];
   expect(fieldsOf({ i: 1, n: 'A' })).toEqual([{ i, n }, { n }]);
   expect(fieldsOf({ i: { days: 'A' } })).toEqual([{ amount: 'is required', days }, { days }]);

@@ -362,7 +362,7 @@ describe('the cost of an operation', () => {
     expect(await refusal(query, { variables: { n: 100 } })).toMatchObject({ limit: 'cost', found: 10_100 });
   });
 
-  it("leaves a quarter of the limit for an app's additions to the guide's five screens with 50 entries each", async () => {
+  it("leaves a quarter of the limit for additions to the guide's five screens with 50 entries each", async () => {
     const screens = [...(GUIDE.get('clients.md') ?? '').matchAll(/^```graphql\n(# [\d,]+ points[^]*?)^```$/gm)].map(
       ([, document = '']) => document,
     );

@@ -130,7 +130,7 @@ describe('a task', () => {
     expect(runs[2]).toMatchObject({ key: 'paused', attempts: 0 });
   });
 
-  it('that fails is retried after each delay of its kind, up to a tenth sooner or later, and then given up', async () => {
+  it('that fails is retried after each delay of its kind, up to a tenth off, and then given up', async () => {
     endOf = () => ({ outcome: 'failed' });
     await given('key', 1);
     open();

@@ -187,7 +187,7 @@ describe('a full queue', () => {
     expect(refusals).toEqual(['server']);
   });
 
-  it('drops the newest call of the address that waits with the most, in favor of one that waits with fewer', async () => {
+  it('drops the newest call of the address that waits with the most, for one with fewer', async () => {
     const calls = ['a1', 'a2', 'a3', 'b1'].map((name) => [name, { address: name.charAt(0) }] as const);
     expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual([
       'a1',

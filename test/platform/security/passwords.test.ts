@@ -27,7 +27,7 @@ describe('passwords', () => {
     for (const plain of ['', 'password', 'undefined']) expect(await passwords.matches(plain, undefined)).toBe(false);
   });
 
-  it('are hashed a few at a time: 256 wait, the next is refused immediately, and all that waited are served', async () => {
+  it('are hashed a few at a time: 256 wait, the next is refused, and all that waited are served', async () => {
     const busy = createPasswords({ cost: 4, concurrent: 2 });
     // From so many addresses that none of them waits with more than another.
     const inTime = Array.from({ length: 258 }, (_, at) => busy.hash('x', { address: `10.0.0.${at}` }));

@@ -95,7 +95,7 @@ describe('a proposal can be accepted only as it stands', () => {
     },
   );
 
-  test('if one party accepts while the other counters, one comes first, and the old text is never accepted', async () => {
+  test("if one party accepts while the other counters, one comes first, and the old text isn't accepted", async () => {
     const [job] = await copiesOf(app, await givenJob(app, 'disputed', people), 1);
     const { id } = await propose(app, people, job!);
     const [accepted, countered] = await Promise.all([
@@ -141,7 +141,7 @@ describe('who can accept, and when, is checked in a fixed order', () => {
     ).toBe('completed');
   });
 
-  test('availableActions agrees: the proposer waits, the other can accept, and nobody can without a proposal', async () => {
+  test('availableActions agrees: the proposer waits, the other can accept, nobody can without a proposal', async () => {
     const job = await givenJob(app, 'disputed', people);
     const foretold = async (by: Who) => {
       const { body } = await app.rest('GET', `/v1/jobs/${job.id}/actions`, { token: people[by].token });

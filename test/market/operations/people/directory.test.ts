@@ -163,7 +163,7 @@ describe('private fields', () => {
     return [node.licenseNumber, node.insurancePolicyNumber, node.user.email, node.user.phone];
   }
 
-  it("are for the contractor and admins, and for a homeowner what the contractor's bid and its award reveal", async () => {
+  it('are for the contractor and admins, and for a homeowner what the bid and its award reveal', async () => {
     const [, bob] = carls as [Person, Person];
     const all = ['L-Bob', 'P-Bob', bob.email, '1'];
     expect(await shown(bob, bob)).toEqual(all);

@@ -78,7 +78,7 @@ it("a logout notified during a lookup overrides the lookup's result", async () =
   expect(await me(hanna)).toBe(401);
 });
 
-it('an instance that no longer gets its heartbeat queries the database on every call, until it gets it again', async () => {
+it('an instance without its own heartbeat queries the database on every call, until it gets it again', async () => {
   const [hanna, hugo] = [await known('Hanna'), await known('Hugo')];
   wire.hold('listen "');
   await logOut(hanna, twin);

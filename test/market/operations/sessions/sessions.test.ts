@@ -197,7 +197,7 @@ describe('a refresh', () => {
     await expectDead({ token: third.token, refreshToken: third.refresh_token }, twin);
   });
 
-  it(`with one token twenty times at the same time, over ${ROUNDS} rounds, gives all calls one refresh token`, async () => {
+  it(`with one token, twenty times in parallel, ${ROUNDS} times, gives all calls one refresh token`, async () => {
     const hanna = await homeowner(app, 'Hanna');
     let current = hanna.refreshToken;
     for (let round = 0; round < ROUNDS; round += 1) {

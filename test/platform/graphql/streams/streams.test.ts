@@ -170,7 +170,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     await untilOpen({ quotas }, 0);
   });
 
-  it("a bidder receives events of their own bid, of the job's states, and the public fields that an edit changed", async () => {
+  it("a bidder receives events of their own bid, the job's states, and an edit's public fields", async () => {
     const job = await givenJob(app, 'open', people);
     await positionNow(people.owner, job.id);
     const mine = hear(app.url, people.bidder, MY_EVENTS);
