@@ -247,11 +247,11 @@ function report(all: readonly Measured[]): void {
         ? []
         : (['buffers', 'ms'] as const)
             .filter((figure) => growth[figure] > growthMax)
-            .map((figure) => `grows ${growth[figure].toFixed(2)} times in ${figure}`)),
+            .map((figure) => `${figure === 'ms' ? 'time' : figure} × ${growth[figure].toFixed(2)}`)),
       ...(mayScan || scanned.length === 0 ? [] : [`scans ${scanned.join(', ')}`]),
     ];
     if (missed.length > 0)
-      problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', which is not taken'}): ${missed.join('; ')}`);
+      problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', not chosen'}): ${missed.join(', ')}`);
     rows.push([
       name,
       plan,

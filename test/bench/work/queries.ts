@@ -158,8 +158,8 @@ const USER_FILTERS: readonly (readonly [
   filter: string,
   more?: Partial<Pick<Query, 'kind' | 'mayScan'>>,
 ])[] = [
-  ['whose email all have', 'search: "@example.test"', { kind: 'broad' }],
-  ['whose email one has', 'search: "person1234@"'],
+  ['by an email domain that all users have', 'search: "@example.test"', { kind: 'broad' }],
+  ['by an email address that one user has', 'search: "person1234@"'],
   ['whose phone a few have', 'search: "(512) 555-1234"'],
   ['of a name that nobody has', 'search: "xylophone"'],
   ['who are contractors', 'userType: CONTRACTOR', { mayScan: true }],
@@ -207,6 +207,13 @@ const KIND_OF_WORD: Readonly<Record<keyof typeof WORDS, Kind>> = {
   sparse: 'steady',
   rare: 'steady',
 };
+const NAME_OF_WORD: Readonly<Record<keyof typeof WORDS, string>> = {
+  everywhere: 'a word that all jobs have',
+  common: 'a common word',
+  middling: 'a fairly common word',
+  sparse: 'a rare word',
+  rare: 'a very rare word',
+};
 const WORD_KINDS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
 const NEAR_SMALL_CITY = `near_city=${SMALL_TOWN.city}&near_state=TX&within_miles=25`;
@@ -214,7 +221,7 @@ const NEAR_LARGE_TOWN = 'near: { zipCode: "78704", withinMiles: 25 }';
 
 export const QUERIES: readonly Query[] = [
   list('open jobs', 'new contractor', 'status: OPEN'),
-  list('open jobs, counted', 'new contractor', 'status: OPEN', { fields: counted }),
+  list('open jobs, with total', 'new contractor', 'status: OPEN', { fields: counted }),
   list('open jobs, everything nested', 'new contractor', 'status: OPEN', { fields: NESTED, first: 10 }),
   list('open jobs, from the middle', 'new contractor', 'status: OPEN', { after: 'open' }),
   rest('open jobs, tenth page by number', 'new contractor', '/v1/jobs?status=open&page=10'),
@@ -223,19 +230,19 @@ export const QUERIES: readonly Query[] = [
   list('open jobs of an urgency', 'new contractor', 'status: OPEN, urgency: URGENT'),
 
   list('new contractor’s jobs', 'new contractor', ''),
-  list('new contractor’s jobs, counted', 'new contractor', '', { fields: counted }),
+  list('new contractor’s jobs, with total', 'new contractor', '', { fields: counted }),
   list('new contractor’s jobs, from the middle', 'new contractor', '', { after: 'open' }),
   rest('new contractor’s jobs, tenth page by number', 'new contractor', '/v1/jobs?page=10'),
   list('new contractor’s completed jobs', 'new contractor', 'status: COMPLETED'),
   list('busy contractor’s jobs', 'busy contractor', ''),
-  list('busy contractor’s jobs, counted', 'busy contractor', '', { fields: counted }),
+  list('busy contractor’s jobs, with total', 'busy contractor', '', { fields: counted }),
   list('busy contractor’s jobs, everything nested', 'busy contractor', '', { fields: NESTED, first: 10 }),
   list('busy contractor’s jobs, from the middle', 'busy contractor', '', { after: 'ofBusyContractor' }),
   rest('busy contractor’s jobs, tenth page by number', 'busy contractor', '/v1/jobs?page=10'),
   list('busy contractor’s open jobs', 'busy contractor', 'status: OPEN'),
   ...(['IN_PROGRESS', 'COMPLETED'] as const).flatMap((state) => [
     list(`busy contractor’s ${state.toLowerCase()} jobs`, 'busy contractor', `status: ${state}`),
-    list(`busy contractor’s ${state.toLowerCase()} jobs, counted`, 'busy contractor', `status: ${state}`, {
+    list(`busy contractor’s ${state.toLowerCase()} jobs, with total`, 'busy contractor', `status: ${state}`, {
       fields: counted,
     }),
   ]),
@@ -244,28 +251,28 @@ export const QUERIES: readonly Query[] = [
   }),
   list('busy contractor’s jobs of a trade and an urgency', 'busy contractor', 'category: "roofing", urgency: URGENT'),
   list(
-    'busy contractor’s jobs of a trade and an urgency, counted',
+    'busy contractor’s jobs of a trade and an urgency, with total',
     'busy contractor',
     'category: "roofing", urgency: URGENT',
     { fields: counted },
   ),
 
   list('homeowner’s jobs', 'homeowner', ''),
-  list('homeowner’s jobs, counted', 'homeowner', '', { fields: counted }),
+  list('homeowner’s jobs, with total', 'homeowner', '', { fields: counted }),
   list('homeowner’s open jobs', 'homeowner', 'status: OPEN'),
   list('busy homeowner’s jobs', 'busy homeowner', ''),
   list('busy homeowner’s jobs, everything nested', 'busy homeowner', '', { fields: NESTED, first: 10 }),
   list('busy homeowner’s jobs, from the middle', 'busy homeowner', '', { after: 'ofBusyHomeowner' }),
-  list('busy homeowner’s jobs, counted', 'busy homeowner', '', { fields: counted }),
+  list('busy homeowner’s jobs, with total', 'busy homeowner', '', { fields: counted }),
   list('busy homeowner’s jobs in review', 'busy homeowner', 'status: IN_REVIEW'),
 
   list('all jobs', 'admin', ''),
-  list('all jobs, counted', 'admin', '', { fields: counted }),
+  list('all jobs, with total', 'admin', '', { fields: counted }),
   list('all jobs, from the middle', 'admin', '', { after: 'all' }),
   list('all jobs, everything nested', 'admin', '', { fields: NESTED, first: 10 }),
   rest('all jobs, two-hundredth page by number', 'admin', '/v1/jobs?page=200'),
   list('all jobs in a state', 'admin', 'status: IN_REVIEW'),
-  list('all jobs in a state, counted', 'admin', 'status: IN_REVIEW', { fields: counted }),
+  list('all jobs in a state, with total', 'admin', 'status: IN_REVIEW', { fields: counted }),
   list('all jobs in a state and of a trade', 'admin', 'status: IN_PROGRESS, category: "roofing"'),
   list('all jobs in a state that none is in', 'admin', 'status: APPEALED'),
   list('all jobs in several states', 'admin', 'statuses: [APPEALED, ESCALATED, IN_REVIEW]'),
@@ -291,7 +298,7 @@ export const QUERIES: readonly Query[] = [
     return [
       list(`all jobs by their last change of state {${filter}}`, 'admin', filter, { orderBy: 'LONGEST_UNCHANGED' }),
       list(`all jobs unchanged for long {${filter}}`, 'admin', long, { orderBy: 'LONGEST_UNCHANGED' }),
-      list(`all jobs unchanged for long {${filter}}, counted`, 'admin', long, {
+      list(`all jobs unchanged for long {${filter}}, with total`, 'admin', long, {
         orderBy: 'LONGEST_UNCHANGED',
         fields: counted,
       }),
@@ -339,8 +346,8 @@ export const QUERIES: readonly Query[] = [
 
   ...SEARCHERS.flatMap((who) =>
     WORD_KINDS.flatMap((word) => [
-      list(`${who} searches for a word that is ${word}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
-      list(`${who} searches for a word that is ${word}, counted`, who, search(WORDS[word]), {
+      list(`${who} searches for ${NAME_OF_WORD[word]}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
+      list(`${who} searches for ${NAME_OF_WORD[word]}, with total`, who, search(WORDS[word]), {
         kind: KIND_OF_WORD[word],
         fields: counted,
       }),
@@ -348,39 +355,42 @@ export const QUERIES: readonly Query[] = [
   ),
   ...WORD_KINDS.flatMap((word) => [
     list(
-      `new contractor searches for ${word} among the open`,
+      `new contractor searches open jobs for ${NAME_OF_WORD[word]}`,
       'new contractor',
       search(WORDS[word], ', status: OPEN'),
       { kind: KIND_OF_WORD[word] },
     ),
     list(
-      `busy contractor searches for ${word} among the completed`,
+      `busy contractor searches completed jobs for ${NAME_OF_WORD[word]}`,
       'busy contractor',
       search(WORDS[word], ', status: COMPLETED'),
       { kind: KIND_OF_WORD[word] },
     ),
-    list(`admin searches for ${word} among the completed`, 'admin', search(WORDS[word], ', status: COMPLETED'), {
-      kind: KIND_OF_WORD[word],
-    }),
+    list(
+      `admin searches completed jobs for ${NAME_OF_WORD[word]}`,
+      'admin',
+      search(WORDS[word], ', status: COMPLETED'),
+      { kind: KIND_OF_WORD[word] },
+    ),
   ]),
-  list('new contractor searches for a word that is common, from the middle', 'new contractor', search(WORDS.common), {
+  list('new contractor searches for a common word, from the middle', 'new contractor', search(WORDS.common), {
     kind: 'broad',
     after: 'open',
   }),
-  list('new contractor searches for a word that is rare, from the middle', 'new contractor', search(WORDS.rare), {
+  list('new contractor searches for a very rare word, from the middle', 'new contractor', search(WORDS.rare), {
     after: 'open',
   }),
   list('new contractor searches for a word that no job has', 'new contractor', search('xylophone')),
   list('homeowner searches for a common word', 'homeowner', search(WORDS.common), { kind: 'broad' }),
   list('busy homeowner searches for a common word', 'busy homeowner', search(WORDS.common), { kind: 'broad' }),
-  list('busy homeowner searches for a rare word', 'busy homeowner', search(WORDS.rare)),
+  list('busy homeowner searches for a very rare word', 'busy homeowner', search(WORDS.rare)),
   {
     ...list('new contractor searches for two letters', 'new contractor', search('zq'), { kind: 'broad' }),
     mayScan: true,
   },
 
   list('near a small town', 'new contractor', NEAR_SMALL_TOWN),
-  list('near a small town, counted', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
+  list('near a small town, with total', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
   list('near a small town, open', 'busy contractor', `${NEAR_SMALL_TOWN}, status: OPEN`),
   list('near a small town, all', 'admin', NEAR_SMALL_TOWN),
   rest('near a small city', 'new contractor', `/v1/jobs?${NEAR_SMALL_CITY}`),
@@ -412,7 +422,10 @@ export const QUERIES: readonly Query[] = [
   ),
   ...USER_FILTERS.flatMap(([what, filter, more]) => [
     { ...graphql(`users ${what}`, 'admin', () => `{ users(filter: { ${filter} }) { nodes { id email } } }`), ...more },
-    { ...graphql(`users ${what}, counted`, 'admin', () => `{ users(filter: { ${filter} }) { totalCount } }`), ...more },
+    {
+      ...graphql(`users ${what}, with total`, 'admin', () => `{ users(filter: { ${filter} }) { totalCount } }`),
+      ...more,
+    },
     {
       ...graphql(
         `users ${what}, from the middle`,
@@ -434,7 +447,7 @@ export const QUERIES: readonly Query[] = [
     () => '{ tokenTransfers(filter: { externalReference: "none" }) { totalCount nodes { id } } }',
   ),
   graphql('users with their profiles', 'admin', () => '{ users { nodes { homeowner { city } contractor { bio } } } }'),
-  graphql('users, counted', 'admin', () => `{ users { totalCount } }`),
+  graphql('users, with total', 'admin', () => `{ users { totalCount } }`),
   graphql(
     'a contractor, read by the busy homeowner',
     'busy homeowner',
@@ -456,10 +469,10 @@ export const QUERIES: readonly Query[] = [
     directory(`contractors of a place that all serve, ${order}`, order, 'serviceArea: "austin, tx"'),
     directory(`contractors of a place that nobody serves, ${order}`, order, 'serviceArea: "nome"'),
     directory(`contractors who are not verified, by a name, ${order}`, order, 'verified: false, search: "moss 1234"'),
-    directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
+    directory(`contractors by a word in all descriptions, ${order}`, order, 'search: "leaks"'),
     directory(`contractors by a name that many have, ${order}`, order, 'search: "ravi "'),
     directory(`contractors by a name that one has, ${order}`, order, 'search: "moss 1234"'),
-    directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
+    directory(`contractors by a word in one description, ${order}`, order, 'search: "company number 1234."'),
   ]),
   ...(['NEWEST', 'NEAREST'] as const).flatMap((order) => [
     directory(`contractors near a town that all serve, ${order}`, order, NEAR_AUSTIN),
@@ -475,20 +488,20 @@ export const QUERIES: readonly Query[] = [
       'near: { zipCode: "99762", withinMiles: 9 }',
     ),
   ]),
-  graphql('contractors near a town that all serve, counted', 'new contractor', () => {
+  graphql('contractors near a town that all serve, with total', 'new contractor', () => {
     return `{ contractors(filter: { ${NEAR_AUSTIN} }) { totalCount } }`;
   }),
-  graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),
+  graphql('contractors, with total', 'new contractor', () => '{ contractors { totalCount } }'),
   {
     ...graphql(
-      'contractors of the specialty that all have, counted',
+      'contractors of the specialty that all have, with total',
       'new contractor',
       () => '{ contractors(filter: { specialty: "roofing" }) { totalCount } }',
     ),
     kind: 'broad',
   },
   graphql(
-    'contractors of a specialty that nobody has, counted',
+    'contractors of a specialty that nobody has, with total',
     'new contractor',
     () => '{ contractors(filter: { specialty: "thatching" }) { totalCount } }',
   ),
@@ -544,7 +557,7 @@ export const QUERIES: readonly Query[] = [
   ...(['admin', 'busy homeowner', 'busy contractor', 'new contractor'] as const).flatMap((who) => [
     rest(`own events of the ${who}`, who, '/v1/events'),
     rest(`own events of the ${who}, from the middle`, who, ({ market }) => `/v1/events?after=${middleOfLog(market)}`),
-    graphql(`own events of the ${who}, counted`, who, () => '{ myEvents(first: 1) { totalCount } }'),
+    graphql(`own events of the ${who}, with total`, who, () => '{ myEvents(first: 1) { totalCount } }'),
   ]),
   rest('own bids', 'busy contractor', '/v1/bids'),
   rest('own bids, from the middle', 'busy contractor', ({ middle }) => `/v1/bids?after=${middle.bidsOfBusyContractor}`),
@@ -577,7 +590,7 @@ export const QUERIES: readonly Query[] = [
   { ...rest('the audit of all tokens', 'admin', '/v1/tokens/audit'), mayScan: true },
   rest('oneself', 'busy contractor', '/v1/me'),
   ...(['admin', 'busy homeowner', 'homeowner', 'busy contractor', 'new contractor'] as const).map((who) =>
-    rest(`jobs by state, counted for the ${who}`, who, '/v1/me/job-counts', 'broad'),
+    rest(`jobs by state, with totals, for the ${who}`, who, '/v1/me/job-counts', 'broad'),
   ),
 
   graphql('a job, read by its owner', 'owner', ({ market }) => readMidst(market)),
