@@ -51,8 +51,7 @@ export function withLifecyclePicture(page: string): string {
     }
   }
   const arrows = [...steps].map(([arrow, names]) => `${arrow} : ${names.join(', ')}`);
-  const ends = TERMINAL_JOB_STATES.map((state) => `${state} --> [*]`);
-  return between('lifecycle', page, `${fenced(['stateDiagram-v2', ...[...arrows, ...ends].map(indented)])}\n`);
+  return between('lifecycle', page, `${fenced(['stateDiagram-v2', ...arrows.map(indented)])}\n`);
 }
 
 /** An operation that leaves every state is a note. Its arrows would cover the diagram. */
