@@ -81,8 +81,8 @@ function queryParametersOf({ query = [] }: Route): string {
 
 /**
  * A list is written with commas, or by repeating its name. Another field can be repeated only if `several` names the
- * list for its values; if it can't, this returns false. Values are appended without copying the array, since a query may
- * name a field two thousand times.
+ * list for its values. Otherwise, this returns false. Values are appended without copying the array, because a query
+ * may name a field two thousand times.
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): boolean {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
