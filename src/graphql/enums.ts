@@ -26,6 +26,13 @@ import {
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
+/** By the name that a choice has as its `enumName`. */
+const enums = new Map<string, object>();
+
+export function enumNamed(name: string): object | undefined {
+  return enums.get(name);
+}
+
 /** Registers a list under a name, and returns the object that identifies the enum in type-graphql. */
 function choice<V extends string>(
   name: string,
@@ -36,6 +43,7 @@ function choice<V extends string>(
   const enumObject = Object.fromEntries(values.map((value) => [spelling(value), value]));
   const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: ofValues[value] }]));
   registerEnumType(enumObject, { name, description, valuesConfig });
+  enums.set(name, enumObject);
   return enumObject;
 }
 
@@ -43,31 +51,31 @@ function spelling(value: string): string {
   return value.replaceAll('.', '_').toUpperCase();
 }
 
-export const UserType = choice('UserType', 'The three kinds of account.', ROLES, {
+choice('UserType', 'The three kinds of account.', ROLES, {
   homeowner: 'Posts jobs and awards them.',
   contractor: 'Bids on jobs and does the work.',
   admin: 'Decides disputes and verifies contractors.',
 });
 
-export const EmailUndo = choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
+choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
   pending: 'The account was used after the change, so support has to decide with `settleEmailUndo`.',
   undone: 'The account has its former address again.',
   settled: 'Support has decided.',
 });
 
-export const EmailUndoDecision = choice('EmailUndoDecision', 'Which address keeps the account.', EMAIL_UNDO_DECISIONS, {
+choice('EmailUndoDecision', 'Which address keeps the account.', EMAIL_UNDO_DECISIONS, {
   current: 'The account’s current address.',
   former: 'The former address, whose owner requested the undo.',
 });
 
-export const TokenTransferReason = choice(
+choice(
   'TokenTransferReason',
   'Why tokens moved.',
   TRANSFER_REASON_KEYS,
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 
-export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
+choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
   ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST answers ${status}.${reasonsInWords(code)}`),
   PERSISTED_QUERY_NOT_FOUND:
     'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
@@ -78,7 +86,7 @@ function reasonsInWords(code: ErrorCode): string {
   return reasons.length > 0 ? ` \`errors[].extensions.reason\` names the reason: ${reasons.join('; ')}.` : '';
 }
 
-export const JobStatus = choice(
+choice(
   'JobStatus',
   'The state of a job.',
   JOB_STATES,
@@ -103,23 +111,18 @@ export const BidStatus = choice('BidStatus', 'The state of a bid.', BID_STATES, 
   withdrawn: 'Taken back by the contractor.',
 });
 
-export const HoldStatus = choice('HoldStatus', 'Whether tokens are still staked.', HOLD_STATES, {
+choice('HoldStatus', 'Whether tokens are still staked.', HOLD_STATES, {
   active: 'The tokens are held.',
   released: 'The tokens are free again.',
 });
 
-export const UrgencyEnum = choice(
-  'Urgency',
-  'How soon a job should be done; it sets the price of publishing.',
-  URGENCIES,
-  {
-    standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
-    priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
-    urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
-  },
-);
+choice('Urgency', 'How soon a job should be done; it sets the price of publishing.', URGENCIES, {
+  standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
+  priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
+  urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
+});
 
-export const JobActionEnum = choice(
+choice(
   'JobAction',
   'Every operation on a job.',
   JOB_ACTION_LIST.map(({ action }) => action),
@@ -128,14 +131,14 @@ export const JobActionEnum = choice(
   ),
 );
 
-export const JobWarningCode = choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
+choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
   UNKNOWN_CATEGORY: 'The category is not in the catalog.',
   UNKNOWN_PLACE: 'We don’t know the ZIP code, or we don’t know a city of that name in the state.',
   PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
   DATE_IN_PAST: 'A date is in the past in every time zone.',
 });
 
-export const BidActionEnum = choice(
+choice(
   'BidAction',
   'Every operation on a bid.',
   BID_TRANSITION_LIST.map(({ action }) => action),
@@ -147,12 +150,7 @@ export const BidActionEnum = choice(
   ),
 );
 
-export const JobEventType = choice(
-  'JobEventType',
-  'What can happen to a job or to a bid on it.',
-  EVENT_TYPES,
-  EVENT_DESCRIPTIONS,
-);
+choice('JobEventType', 'What can happen to a job or to a bid on it.', EVENT_TYPES, EVENT_DESCRIPTIONS);
 export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors come first.', CONTRACTOR_ORDERS, {
   newest: 'Those who joined last.',
   best_rated:
@@ -161,31 +159,26 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors 
   nearest: 'Those nearest to the place of the filter, and of equally near ones the best rated.',
 });
 
-export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
+choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties sent the same resolution, or one accepted the other’s proposal.',
   decision_accepted: 'The contractor accepted an admin’s decision.',
   final_decision: 'An admin gave the final ruling on an appeal.',
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
 
-export const ApiKeyAccess = choice('ApiKeyAccess', 'What an API key may do.', API_KEY_ACCESSES, {
+choice('ApiKeyAccess', 'What an API key may do.', API_KEY_ACCESSES, {
   read: 'Queries and subscriptions; every mutation is FORBIDDEN.',
   full: 'Whatever its owner may do, but for email, password, sessions, keys and webhooks.',
 });
 
-export const WebhookStatus = choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {
+choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {
   active: 'Events are sent.',
   paused: 'Events wait.',
 });
 
-export const WebhookPauseReasonEnum = choice(
-  'WebhookPauseReason',
-  'Why a webhook endpoint is paused.',
-  WEBHOOK_PAUSE_REASONS,
-  WEBHOOK_PAUSES,
-);
+choice('WebhookPauseReason', 'Why a webhook endpoint is paused.', WEBHOOK_PAUSE_REASONS, WEBHOOK_PAUSES);
 
-export const WebhookEventType = choice('WebhookEventType', 'What is sent to webhook endpoints.', DELIVERED_TYPES, {
+choice('WebhookEventType', 'What is sent to webhook endpoints.', DELIVERED_TYPES, {
   ...EVENT_DESCRIPTIONS,
   [TEST_EVENT_TYPE]: 'A test, by `sendTestEvent`.',
 });
@@ -196,31 +189,6 @@ export const WebhookDeliveryStatus = choice(
   DELIVERY_STATUSES,
   DELIVERY_STATES,
 );
-
-/** The enum named in a value's `enumName`. */
-export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
-  UserType,
-  EmailUndo,
-  EmailUndoDecision,
-  ApiKeyAccess,
-  TokenTransferReason,
-  JobStatus,
-  BidStatus,
-  Urgency: UrgencyEnum,
-  HoldStatus,
-  JobOrder: JobOrderEnum,
-  JobEventType,
-  DisputeEnding,
-  JobAction: JobActionEnum,
-  JobWarningCode,
-  BidAction: BidActionEnum,
-  ContractorOrder: ContractorOrderEnum,
-  ErrorCode: ErrorCodeEnum,
-  WebhookStatus,
-  WebhookPauseReason: WebhookPauseReasonEnum,
-  WebhookEventType,
-  WebhookDeliveryStatus,
-};
 
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V, key: K) => R): Record<K, R> {
   return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value, key as K)])) as Record<

@@ -17,7 +17,6 @@ import {
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { measureOperation } from '../../src/platform/graphql/limits/measure.js';
-import { TEXT_CHARACTERS } from '../../src/graphql/texts.js';
 import { graphOf } from '../../src/graphql/graph.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/market/operations/index.js';
@@ -25,6 +24,7 @@ import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
 import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/platform/caller-limits.js';
 
 const schema = createSchema();
+const { texts: TEXT_CHARACTERS } = graphOf(schema);
 const objects = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))
   .filter(({ name }) => !name.startsWith('__'));
@@ -55,7 +55,6 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   SignUpContractorPayload: SESSION,
   SignUpHomeownerPayload: SESSION,
   TokenTransfer: ['fromAccount', 'toAccount'],
-  UndoEmailChangePayload: ['email'],
   VerifyEmailPayload: ['email'],
   Viewer: ['referralCode'],
 };

@@ -1,27 +1,16 @@
 /** People, their profiles and their sessions, as clients see them. */
-import { InterfaceType, ObjectType } from 'type-graphql';
+import { InterfaceType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
 import { REVIEW } from '../../market/rules/entities/review.js';
 import { SESSION } from '../../market/rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
-import { Node } from './node.js';
+import { nodeType } from './node.js';
 
-@ObjectType({ implements: Node, description: USER.description })
-@FieldsOf(USER)
-export class User {}
-
-@ObjectType({ implements: Node, description: HOMEOWNER.description })
-@FieldsOf(HOMEOWNER)
-export class Homeowner {}
-
-@ObjectType({ implements: Node, description: CONTRACTOR.description })
-@FieldsOf(CONTRACTOR)
-export class Contractor {}
-
-@ObjectType({ implements: Node, description: REVIEW.description })
-@FieldsOf(REVIEW)
-export class Review {}
+export const User = nodeType(USER);
+export const Homeowner = nodeType(HOMEOWNER);
+export const Contractor = nodeType(CONTRACTOR);
+export const Review = nodeType(REVIEW);
 
 @InterfaceType({ description: SESSION.description })
 @FieldsOf(SESSION)

@@ -1,16 +1,8 @@
 /** Bids as clients see them. */
-import { ObjectType } from 'type-graphql';
 import { BID, HOLD } from '../../market/rules/entities/bid.js';
 import { connectionType } from './connection.js';
-import { FieldsOf } from './field.js';
-import { Node } from './node.js';
+import { nodeType } from './node.js';
 
-@ObjectType({ implements: Node, description: BID.description })
-@FieldsOf(BID)
-export class Bid {}
-
-@ObjectType({ implements: Node, description: HOLD.description })
-@FieldsOf(HOLD)
-export class Hold {}
-
+export const Bid = nodeType(BID);
+export const Hold = nodeType(HOLD);
 export const BidConnection = connectionType('Bid', () => Bid, 'bids');

@@ -1,28 +1,27 @@
 /** Relay connections. A part of a connection is computed only if it is selected. */
+import { fieldOptions } from './field.js';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../platform/call/paging.js';
 import type { Page, Total } from '../../platform/db/pages/page.js';
 
 @ObjectType({ description: 'Which part of its list a page is.' })
 export class PageInfo {
-  @Field(() => Boolean, { simple: true, description: 'Whether more entries follow.' })
+  @Field(() => Boolean, fieldOptions('Whether more entries follow.'))
   hasNextPage: boolean;
 
-  @Field(() => Boolean, { simple: true, description: 'Whether entries come before this page.' })
+  @Field(() => Boolean, fieldOptions('Whether entries come before this page.'))
   hasPreviousPage: boolean;
 
-  @Field(() => String, {
-    simple: true,
-    nullable: true,
-    description: 'The cursor of the first entry: pass it as `before` to read backwards. Null on an empty page.',
-  })
+  @Field(
+    () => String,
+    fieldOptions(
+      'The cursor of the first entry: pass it as `before` to read backwards. Null on an empty page.',
+      'nullable',
+    ),
+  )
   startCursor: string | null;
 
-  @Field(() => String, {
-    simple: true,
-    nullable: true,
-    description: 'The cursor of the last entry: pass it as `after` to read on.',
-  })
+  @Field(() => String, fieldOptions('The cursor of the last entry: pass it as `after` to read on.', 'nullable'))
   endCursor: string | null;
 }
 
@@ -119,13 +118,10 @@ class PageInfoOf<Node> implements PageInfo {
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
   class NodeEdge {
-    @Field(() => String, {
-      simple: true,
-      description: 'The place in the list: pass it as `after` to read on from here.',
-    })
+    @Field(() => String, fieldOptions('The place in the list: pass it as `after` to read on from here.'))
     cursor: string;
 
-    @Field(node, { simple: true, description: 'The entry itself.' })
+    @Field(node, fieldOptions('The entry itself.'))
     node: Node;
   }
 
@@ -133,13 +129,13 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   class NodeConnection {
     static readonly Edge = NodeEdge;
 
-    @Field(() => [NodeEdge], { simple: true, description: 'The entries with their cursors.' })
+    @Field(() => [NodeEdge], fieldOptions('The entries with their cursors.'))
     edges: NodeEdge[];
 
-    @Field(() => [node()], { simple: true, description: 'The entries alone.' })
+    @Field(() => [node()], fieldOptions('The entries alone.'))
     nodes: Node[];
 
-    @Field(() => PageInfo, { simple: true, description: 'Which part of the list this page is.' })
+    @Field(() => PageInfo, fieldOptions('Which part of the list this page is.'))
     pageInfo: PageInfo;
 
     @Field(() => Int, {
@@ -150,7 +146,7 @@ export function connectionType<Node extends object>(name: string, node: () => ne
     })
     totalCount: number;
 
-    @Field(() => Boolean, { simple: true, description: 'Whether there are more entries than `totalCount` says.' })
+    @Field(() => Boolean, fieldOptions('Whether there are more entries than `totalCount` says.'))
     totalCountCapped: boolean;
   }
 

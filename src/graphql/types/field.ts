@@ -1,9 +1,9 @@
 /** Creates a GraphQL type's fields from an entity's fields. */
-import { Field, Float, ID, Int } from 'type-graphql';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import type { ZodObject } from 'zod';
 import { isNullable, kindOf, type ShapeKind } from '../../platform/fields/shapes.js';
 import { descriptionOf, entityOf, type Entity } from '../../platform/fields/entity.js';
-import { ENUMS } from '../enums.js';
+import { enumNamed } from '../enums.js';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
 
 /** The options of a plain field. Its value comes from the row, which has null if the viewer may not read it. */
@@ -13,8 +13,13 @@ export function fieldOptions(description: string, nullable?: 'nullable') {
 
 type ObjectClass = abstract new () => object;
 
-/** Each entity's class, for fields of other entities that contain it. */
-const classes = new Map<unknown, ObjectClass>();
+/** Each entity's class by the entity's schema, for fields of other entities that contain it. */
+const classes = new Map<ZodObject, ObjectClass>();
+
+/** The entities that the schema has types of. */
+export function entitiesShown(): Entity[] {
+  return [...classes.keys()].map(entityOf);
+}
 
 /**
  * Gives a class every field of an entity, except those that a resolver gives a different type. Fields that only GraphQL
@@ -32,6 +37,21 @@ export function FieldsOf({ fields, schema }: Entity, except: readonly string[] =
       );
     }
   };
+}
+
+/** The object type of an entity. */
+export function objectType(entity: Entity, { except = [], ...options }: TypeOptions = {}) {
+  @ObjectType(entity.name, { description: entity.description, ...options })
+  @FieldsOf(entity, except)
+  class EntityType {}
+
+  return EntityType;
+}
+
+interface TypeOptions {
+  /** Fields that a resolver adds with another type. */
+  readonly except?: readonly string[];
+  readonly implements?: ObjectClass;
 }
 
 function classOf(schema: ZodObject): ObjectClass {
@@ -56,7 +76,7 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
     case 'json':
       return JsonScalar;
     case 'enum':
-      return kind.name === undefined ? String : assertExists(ENUMS[kind.name], kind.name);
+      return kind.name === undefined ? String : assertExists(enumNamed(kind.name), kind.name);
     case 'list':
       return [typeOf(kind.of, classOfObject)];
     case 'object':

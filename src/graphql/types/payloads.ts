@@ -21,7 +21,7 @@ import { Viewer } from './viewer.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 @ObjectType()
-abstract class Payload {
+abstract class WithViewer {
   /** type-graphql calls this unless the mutation itself has returned a `viewer`. */
   @Field(() => Viewer, { nullable: true, description: 'Oneself as one is now, tokens included.' })
   viewer(@Ctx() { caller }: Context): object {
@@ -29,296 +29,183 @@ abstract class Payload {
   }
 }
 
-@ObjectType()
-abstract class JobPayload extends Payload {
-  @Field(() => Job, fieldOptions('The job as it is now.', 'nullable'))
-  job: Job | null;
+type FieldOptions = ReturnType<typeof fieldOptions> & { readonly deprecationReason?: string };
+type PayloadFields = Readonly<Record<string, readonly [type: object, options: FieldOptions]>>;
+
+function payload(mutation: string, fields: PayloadFields = {}) {
+  @ObjectType(nameOf(mutation), describe(mutation))
+  class MutationPayload extends WithViewer {}
+
+  return addFields(MutationPayload, fields);
 }
 
-@ObjectType()
-abstract class BidPayload extends Payload {
-  @Field(() => Bid, fieldOptions('The bid as it is now.', 'nullable'))
-  bid: Bid | null;
+/** For mutations that anyone may call. */
+function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
+  @ObjectType(nameOf(mutation), describe(mutation))
+  class MutationPayload {}
+
+  return addFields(MutationPayload, fields);
 }
 
-@ObjectType()
-abstract class WebhookSecretPayload extends Payload {
-  @Field(() => WebhookEndpoint, fieldOptions(NEW_WEBHOOK.fields.webhook.description, 'nullable'))
-  webhookEndpoint: WebhookEndpoint | null;
+/** Without `viewer`: the session is new, and this request has no role yet. The next request reads it with the token. */
+function sessionPayload(mutation: string) {
+  @ObjectType(nameOf(mutation), { ...describe(mutation), implements: Session })
+  class SessionPayload {}
 
-  @Field(() => String, fieldOptions(NEW_WEBHOOK.fields.secret.description))
-  secret: string;
+  return SessionPayload;
 }
 
-@ObjectType()
-abstract class DeliveryPayload extends Payload {
-  @Field(() => WebhookDelivery, fieldOptions('The delivery as it is now.', 'nullable'))
-  delivery: WebhookDelivery | null;
+function addFields<Payload extends new () => object>(payloadType: Payload, fields: PayloadFields): Payload {
+  for (const [name, [type, options]] of Object.entries(fields))
+    Field(() => type, options)(payloadType.prototype as object, name);
+  return payloadType;
 }
 
-// Without `viewer`: the session is new, and this request has no role yet. The next request reads it with the token.
-
-@ObjectType({ implements: Session, description: 'What `signUpHomeowner` answers.' })
-export class SignUpHomeownerPayload {}
-
-@ObjectType({ implements: Session, description: 'What `signUpContractor` answers.' })
-export class SignUpContractorPayload {}
-
-@ObjectType({ implements: Session, description: 'What `logIn` answers.' })
-export class LogInPayload {}
-
-@ObjectType({ implements: Session, description: 'What `refreshSession` answers.' })
-export class RefreshSessionPayload {}
-
-@ObjectType({ description: 'What `requestPasswordReset` answers.' })
-export class RequestPasswordResetPayload {
-  @Field(() => Boolean, fieldOptions('Always true, whether or not an account has the address.'))
-  requested: boolean;
+function nameOf(mutation: string): string {
+  return `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Payload`;
 }
 
-@ObjectType({ description: 'What `requestEmailVerification` answers.' })
-export class RequestEmailVerificationPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('Whether a mail is on its way: not if the address is confirmed already.'))
-  requested: boolean;
+function describe(mutation: string) {
+  return { description: `The payload of \`${mutation}\`.` };
 }
 
-@ObjectType({ description: 'What `sendPasswordReset` answers.' })
-export class SendPasswordResetPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('Always true: a mail is on its way.'))
-  requested: boolean;
+function value(type: object, description: string) {
+  return [type, fieldOptions(description)] as const;
 }
 
-@ObjectType({ description: 'What `changeEmail` answers.' })
-export class ChangeEmailPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('Always true: a mail is on its way.'))
-  requested: boolean;
+/** An object that was changed. */
+function changed(type: object, description: string) {
+  return [type, fieldOptions(description, 'nullable')] as const;
 }
 
-@ObjectType({ description: 'What `resetPassword` answers.' })
-export class ResetPasswordPayload {
-  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
-  changed: boolean;
-}
+const job = changed(Job, 'The job as it is now.');
+const bid = changed(Bid, 'The bid as it is now.');
+const delivery = changed(WebhookDelivery, 'The delivery as it is now.');
+const { webhook, secret } = NEW_WEBHOOK.fields;
+const webhookWithSecret = {
+  webhookEndpoint: changed(WebhookEndpoint, webhook.description),
+  secret: value(String, secret.description),
+};
+const { changed: passwordChanged, noticeSent } = CHANGED_PASSWORD.fields;
+const { tokensCharged, remainingBalance } = PUBLICATION.fields;
 
-@ObjectType({ description: 'The payload of `verifyEmail`.' })
-export class VerifyEmailPayload {
-  @Field(() => String, fieldOptions('The address that the account has now.'))
-  email: string;
-}
+export const SignUpHomeownerPayload = sessionPayload('signUpHomeowner');
+export const SignUpContractorPayload = sessionPayload('signUpContractor');
+export const LogInPayload = sessionPayload('logIn');
+export const RefreshSessionPayload = sessionPayload('refreshSession');
+export const RequestPasswordResetPayload = payloadWithoutViewer('requestPasswordReset', {
+  requested: value(Boolean, 'Always true, whether or not an account has the address.'),
+});
+export const RequestEmailVerificationPayload = payload('requestEmailVerification', {
+  requested: value(Boolean, 'Whether a mail is on its way: not if the address is confirmed already.'),
+});
+export const SendPasswordResetPayload = payload('sendPasswordReset', {
+  requested: value(Boolean, 'Always true: a mail is on its way.'),
+});
+export const ChangeEmailPayload = payload('changeEmail', {
+  requested: value(Boolean, 'Always true: a mail is on its way.'),
+});
+export const ResetPasswordPayload = payloadWithoutViewer('resetPassword', {
+  changed: value(Boolean, passwordChanged.description),
+});
+export const VerifyEmailPayload = payloadWithoutViewer('verifyEmail', {
+  email: value(String, 'The address that the account has now.'),
+});
 
 @ObjectType({ description: UNDONE_EMAIL_CHANGE.description })
 @FieldsOf(UNDONE_EMAIL_CHANGE)
 export class UndoEmailChangePayload {}
 
-@ObjectType({ description: 'The payload of `settleEmailUndo`.' })
-export class SettleEmailUndoPayload extends Payload {
-  @Field(() => User, fieldOptions('The user whose email undo was settled.', 'nullable'))
-  user: User | null;
-}
+export const SettleEmailUndoPayload = payload('settleEmailUndo', {
+  user: changed(User, 'The user whose email undo was settled.'),
+});
+export const ChangePasswordPayload = payload('changePassword', {
+  changed: value(Boolean, passwordChanged.description),
+  noticeSent: value(Boolean, noticeSent.description),
+});
+export const UpdateProfilePayload = payload('updateProfile');
+export const VerifyContractorPayload = payload('verifyContractor', {
+  contractor: changed(Contractor, 'The contractor, who is verified now.'),
+});
+export const UnverifyContractorPayload = payload('unverifyContractor', {
+  contractor: changed(Contractor, 'The contractor, who is not verified now.'),
+});
+export const SuspendUserPayload = payload('suspendUser', { user: changed(User, 'The person, who is suspended now.') });
+export const RestoreUserPayload = payload('restoreUser', {
+  user: changed(User, 'The person, who is not suspended now.'),
+});
+export const CreateApiKeyPayload = payload('createApiKey', {
+  apiKey: changed(ApiKey, NEW_API_KEY.fields.apiKey.description),
+  secret: value(String, NEW_API_KEY.fields.secret.description),
+});
+export const RevokeApiKeyPayload = payload('revokeApiKey', { apiKey: changed(ApiKey, 'The key as it was.') });
+export const LogOutPayload = payloadWithoutViewer('logOut', {
+  session: changed(ActiveSession, 'The session that was ended.'),
+  sessionId: [
+    ID,
+    { ...fieldOptions('The session’s ID.'), deprecationReason: 'Use `session { id }`, as in `endSession`.' },
+  ],
+});
+export const EndUserSessionsPayload = payload('endUserSessions', {
+  endedCount: value(Int, 'The number of sessions that ended.'),
+});
+export const ResendEmailVerificationPayload = payload('resendEmailVerification', {
+  requested: value(Boolean, 'True if an email is on its way. False if the address is already confirmed.'),
+});
+export const EndSessionPayload = payload('endSession', { session: changed(ActiveSession, 'The log-in as it was.') });
+export const EndOtherSessionsPayload = payload('endOtherSessions', {
+  endedCount: value(Int, 'How many log-ins were ended.'),
+});
+export const AdjustTokensPayload = payload('adjustTokens', {
+  transfer: changed(TokenTransfer, 'The transfer that was made.'),
+});
 
-@ObjectType({ description: 'What `changePassword` answers.' })
-export class ChangePasswordPayload extends Payload {
-  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
-  changed: boolean;
+export const CreateJobPayload = payload('createJob', {
+  job,
+  jobEdge: changed(JobConnection.Edge, 'The same, to put into a list of jobs, newest first.'),
+});
+export const UpdateJobPayload = payload('updateJob', { job });
+export const DeleteJobPayload = payload('deleteJob', {
+  job: changed(Job, 'The draft as it last was.'),
+  deletedJobId: value(ID, 'The identifier of the draft, which is gone.'),
+});
+export const PublishJobPayload = payload('publishJob', {
+  job,
+  tokensCharged: value(Int, tokensCharged.description),
+  remainingBalance: value(Int, remainingBalance.description),
+});
+export const AwardJobPayload = payload('awardJob', { job });
+export const CheckInJobPayload = payload('checkInJob', { job });
+export const SubmitJobForReviewPayload = payload('submitJobForReview', { job });
+export const ApproveJobPayload = payload('approveJob', { job });
+export const DisputeJobPayload = payload('disputeJob', { job });
+export const EscalateJobPayload = payload('escalateJob', { job });
+export const ResolveDisputePayload = payload('resolveDispute', { job });
+export const AcceptResolutionPayload = payload('acceptResolution', { job });
+export const ReachDecisionPayload = payload('reachDecision', { job });
+export const AcceptDecisionPayload = payload('acceptDecision', { job });
+export const FileAppealPayload = payload('fileAppeal', { job });
+export const FinalizeAppealPayload = payload('finalizeAppeal', { job });
+export const ReviewJobPayload = payload('reviewJob', { job });
+export const CompleteJobPayload = payload('completeJob', { job });
+export const CancelJobPayload = payload('cancelJob', { job });
 
-  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.noticeSent.description))
-  noticeSent: boolean;
-}
+export const SubmitBidPayload = payload('submitBid', {
+  bid,
+  bidEdge: changed(BidConnection.Edge, 'The same, to put into the list of bids on its job.'),
+});
+export const ViewBidPayload = payload('viewBid', { bid });
+export const ShortlistBidPayload = payload('shortlistBid', { bid });
+export const RejectBidPayload = payload('rejectBid', { bid });
+export const WithdrawBidPayload = payload('withdrawBid', { bid });
 
-@ObjectType({ description: 'What `updateProfile` answers.' })
-export class UpdateProfilePayload extends Payload {}
-
-@ObjectType({ description: 'What `verifyContractor` answers.' })
-export class VerifyContractorPayload extends Payload {
-  @Field(() => Contractor, fieldOptions('The contractor, who is verified now.', 'nullable'))
-  contractor: Contractor | null;
-}
-
-@ObjectType({ description: 'What `unverifyContractor` answers.' })
-export class UnverifyContractorPayload extends Payload {
-  @Field(() => Contractor, fieldOptions('The contractor, who is not verified now.', 'nullable'))
-  contractor: Contractor | null;
-}
-
-@ObjectType({ description: 'What `suspendUser` answers.' })
-export class SuspendUserPayload extends Payload {
-  @Field(() => User, fieldOptions('The person, who is suspended now.', 'nullable'))
-  user: User | null;
-}
-
-@ObjectType({ description: 'What `restoreUser` answers.' })
-export class RestoreUserPayload extends Payload {
-  @Field(() => User, fieldOptions('The person, who is not suspended now.', 'nullable'))
-  user: User | null;
-}
-
-@ObjectType({ description: 'What `createApiKey` answers.' })
-export class CreateApiKeyPayload extends Payload {
-  @Field(() => ApiKey, fieldOptions(NEW_API_KEY.fields.apiKey.description, 'nullable'))
-  apiKey: ApiKey | null;
-
-  @Field(() => String, fieldOptions(NEW_API_KEY.fields.secret.description))
-  secret: string;
-}
-
-@ObjectType({ description: 'What `revokeApiKey` answers.' })
-export class RevokeApiKeyPayload extends Payload {
-  @Field(() => ApiKey, fieldOptions('The key as it was.', 'nullable'))
-  apiKey: ApiKey | null;
-}
-
-@ObjectType({ description: 'The payload of `logOut`.' })
-export class LogOutPayload {
-  @Field(() => ActiveSession, fieldOptions('The session that was ended.', 'nullable'))
-  session: ActiveSession | null;
-
-  @Field(() => ID, {
-    ...fieldOptions('The session’s ID.'),
-    deprecationReason: 'Use `session { id }`, as in `endSession`.',
-  })
-  sessionId: string;
-}
-
-@ObjectType({ description: 'The payload of `endUserSessions`.' })
-export class EndUserSessionsPayload extends Payload {
-  @Field(() => Int, fieldOptions('The number of sessions that ended.'))
-  endedCount: number;
-}
-
-@ObjectType({ description: 'The payload of `resendEmailVerification`.' })
-export class ResendEmailVerificationPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('True if an email is on its way. False if the address is already confirmed.'))
-  requested: boolean;
-}
-
-@ObjectType({ description: 'What `endSession` answers.' })
-export class EndSessionPayload extends Payload {
-  @Field(() => ActiveSession, fieldOptions('The log-in as it was.', 'nullable'))
-  session: ActiveSession | null;
-}
-
-@ObjectType({ description: 'What `endOtherSessions` answers.' })
-export class EndOtherSessionsPayload extends Payload {
-  @Field(() => Int, fieldOptions('How many log-ins were ended.'))
-  endedCount: number;
-}
-
-@ObjectType({ description: 'What `adjustTokens` answers.' })
-export class AdjustTokensPayload extends Payload {
-  @Field(() => TokenTransfer, fieldOptions('The transfer that was made.', 'nullable'))
-  transfer: TokenTransfer | null;
-}
-
-@ObjectType({ description: 'What `createJob` answers.' })
-export class CreateJobPayload extends JobPayload {
-  @Field(() => JobConnection.Edge, fieldOptions('The same, to put into a list of jobs, newest first.', 'nullable'))
-  jobEdge: object | null;
-}
-
-@ObjectType({ description: 'What `updateJob` answers.' })
-export class UpdateJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `deleteJob` answers.' })
-export class DeleteJobPayload extends Payload {
-  @Field(() => Job, fieldOptions('The draft as it last was.', 'nullable'))
-  job: Job | null;
-
-  @Field(() => ID, fieldOptions('The identifier of the draft, which is gone.'))
-  deletedJobId: string;
-}
-
-@ObjectType({ description: 'What `publishJob` answers.' })
-export class PublishJobPayload extends JobPayload {
-  @Field(() => Int, fieldOptions(PUBLICATION.fields.tokensCharged.description))
-  tokensCharged: number;
-
-  @Field(() => Int, fieldOptions(PUBLICATION.fields.remainingBalance.description))
-  remainingBalance: number;
-}
-
-@ObjectType({ description: 'What `awardJob` answers.' })
-export class AwardJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `checkInJob` answers.' })
-export class CheckInJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `submitJobForReview` answers.' })
-export class SubmitJobForReviewPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `approveJob` answers.' })
-export class ApproveJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `disputeJob` answers.' })
-export class DisputeJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `escalateJob` answers.' })
-export class EscalateJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `resolveDispute` answers.' })
-export class ResolveDisputePayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `acceptResolution`.' })
-export class AcceptResolutionPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `reachDecision` answers.' })
-export class ReachDecisionPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `acceptDecision`.' })
-export class AcceptDecisionPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `fileAppeal` answers.' })
-export class FileAppealPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `finalizeAppeal` answers.' })
-export class FinalizeAppealPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `reviewJob`.' })
-export class ReviewJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `completeJob` answers.' })
-export class CompleteJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `cancelJob` answers.' })
-export class CancelJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'What `submitBid` answers.' })
-export class SubmitBidPayload extends BidPayload {
-  @Field(() => BidConnection.Edge, fieldOptions('The same, to put into the list of bids on its job.', 'nullable'))
-  bidEdge: object | null;
-}
-
-@ObjectType({ description: 'What `viewBid` answers.' })
-export class ViewBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'What `shortlistBid` answers.' })
-export class ShortlistBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'What `rejectBid` answers.' })
-export class RejectBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'What `withdrawBid` answers.' })
-export class WithdrawBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'What `createWebhookEndpoint` answers.' })
-export class CreateWebhookEndpointPayload extends WebhookSecretPayload {}
-
-@ObjectType({ description: 'What `updateWebhookEndpoint` answers.' })
-export class UpdateWebhookEndpointPayload extends Payload {
-  @Field(() => WebhookEndpoint, fieldOptions('The endpoint as it is now.', 'nullable'))
-  webhookEndpoint: WebhookEndpoint | null;
-}
-
-@ObjectType({ description: 'What `deleteWebhookEndpoint` answers.' })
-export class DeleteWebhookEndpointPayload extends Payload {
-  @Field(() => ID, fieldOptions('The identifier of the endpoint, which is gone.'))
-  deletedWebhookEndpointId: string;
-}
-
-@ObjectType({ description: 'What `rotateWebhookSecret` answers.' })
-export class RotateWebhookSecretPayload extends WebhookSecretPayload {}
-
-@ObjectType({ description: 'What `sendTestEvent` answers.' })
-export class SendTestEventPayload extends DeliveryPayload {}
-
-@ObjectType({ description: 'What `redeliver` answers.' })
-export class RedeliverPayload extends DeliveryPayload {}
+export const CreateWebhookEndpointPayload = payload('createWebhookEndpoint', webhookWithSecret);
+export const UpdateWebhookEndpointPayload = payload('updateWebhookEndpoint', {
+  webhookEndpoint: changed(WebhookEndpoint, 'The endpoint as it is now.'),
+});
+export const DeleteWebhookEndpointPayload = payload('deleteWebhookEndpoint', {
+  deletedWebhookEndpointId: value(ID, 'The identifier of the endpoint, which is gone.'),
+});
+export const RotateWebhookSecretPayload = payload('rotateWebhookSecret', webhookWithSecret);
+export const SendTestEventPayload = payload('sendTestEvent', { delivery });
+export const RedeliverPayload = payload('redeliver', { delivery });
