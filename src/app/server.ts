@@ -11,7 +11,7 @@ import { openPlayground } from '../pages/playground/playground.js';
 import { operationsOfSteps } from '../pages/playground/steps.js';
 import { graphOf } from '../graphql/graph.js';
 import { createSchema } from '../graphql/schema.js';
-import { sendRefusal } from '../platform/graphql/send-refusal.js';
+import { sendRefusal } from '../platform/graphql/content-type.js';
 import { answersUnderWay, boundConnections } from '../platform/http/connections.js';
 import { createDraining, serverStops } from '../platform/http/draining.js';
 import { bearerOf, Exchange } from '../platform/http/exchange.js';

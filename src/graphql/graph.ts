@@ -4,7 +4,7 @@ import { OPERATIONS } from '../market/operations/index.js';
 import type { Graph } from '../platform/graphql/api.js';
 import type { Caller } from '../market/operations/operation.js';
 import { Loaders } from './loaders.js';
-import { textCharactersOf } from '../platform/graphql/limits/texts.js';
+import { textCharactersOf } from '../platform/graphql/limits/cost.js';
 import { entitiesShown } from './types/field.js';
 
 const ENTRIES = new Set(

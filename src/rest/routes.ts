@@ -2,7 +2,7 @@
 import { OPERATIONS } from '../market/operations/index.js';
 import type { Caller } from '../market/operations/operation.js';
 import type { ReadableJob } from '../market/operations/jobs/visible-job.js';
-import { readWarnings } from '../market/operations/jobs/warnings.js';
+import { readWarnings } from '../market/operations/jobs/read.js';
 import type { BidOperationName } from '../market/rules/bids.js';
 import { ADMIN_ACTION } from '../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../market/rules/entities/api-key.js';
@@ -38,18 +38,15 @@ import {
   SESSION,
   UNDONE_EMAIL_CHANGE,
   SHOWN_JOB,
+  type MeOnWire,
 } from './bodies.js';
 import { eventOnWire } from '../market/webhooks/event-body.js';
-import {
-  actionsOnWire,
-  bidActionsOnWire,
-  catalogOnWire,
-  confirmationBody,
-  lifecycleOnWire,
-  onlyOwnProfile,
-} from './on-wire.js';
 import { route, type Route } from '../platform/openapi/route.js';
 import { wireName } from '../platform/openapi/wire.js';
+import type { Me } from '../market/operations/accounts/me.js';
+import type { readCatalog, readLifecycle } from '../market/operations/reference.js';
+import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
+import type { ShownRow } from '../platform/fields/entity.js';
 
 /** Names from the API's first examples, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
@@ -318,4 +315,47 @@ function ownAccount(): string {
 async function withWarnings(job: ReadableJob, caller: Caller) {
   const warnings = await readWarnings(await caller.viewer(), job);
   return { ...job, warnings: warnings && warnings.map((one) => ({ ...one, field: wireName(one.field) })) };
+}
+
+export function confirmationBody(message: string): ShownRow<typeof CONFIRMATION> {
+  return { status: 200, message, data: {} };
+}
+
+export function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire {
+  return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
+}
+
+/** Names as REST spells them: `check_in`, `address_line1`. */
+export function actionsOnWire({ data }: { data: AvailableAction[] }) {
+  return {
+    data: data.map(({ action, missingFields, ...rest }) => ({
+      ...rest,
+      action: action.toLowerCase(),
+      missingFields: missingFields.map(wireName),
+    })),
+  };
+}
+
+export function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
+  return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
+}
+
+type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;
+type LifecycleRead = Awaited<ReturnType<typeof readLifecycle.run>>;
+
+export function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
+  return {
+    categories: [...categories],
+    businessTypes: [...businessTypes],
+    propertyTypes: [...propertyTypes],
+    urgencies,
+  };
+}
+
+export function lifecycleOnWire({ actions, requiredToPublish, ...rest }: LifecycleRead) {
+  return {
+    ...rest,
+    requiredToPublish: requiredToPublish.map(wireName),
+    actions: actions.map(({ action, ...row }) => ({ ...row, action: action.toLowerCase() })),
+  };
 }

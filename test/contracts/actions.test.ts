@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { refusalsOf } from '../../src/rest/openapi/refusals.js';
+import { refusalsOf } from '../../src/rest/openapi/responses.js';
 import { BID_TRANSITION_LIST } from '../../src/market/rules/bids.js';
 import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/market/rules/lifecycle.js';
 import { codesOfMutation } from '../story/documented.js';

@@ -4,7 +4,7 @@
  */
 import { Kind, parse, type FieldNode, type GraphQLFieldMap, type SelectionNode } from 'graphql';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { isRealDate } from '../../src/platform/fields/dates.js';
+import { isRealDate } from '../../src/platform/fields/values.js';
 import { openapi } from '../../src/rest/openapi/openapi.js';
 import { TEST_EVENT_TYPE } from '../../src/market/rules/webhooks.js';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -58,7 +58,7 @@ function problemsWith(method: string, path: string, { status, headers, body }: A
   if (!response)
     return [
       operation
-        ? `${status} is not among its responses (see src/rest/openapi/refusals.ts)`
+        ? `${status} is not among its responses (see src/rest/openapi/responses.ts)`
         : 'no route is documented here, and this is no refusal',
     ];
   const problems = [

@@ -3,8 +3,7 @@ import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import type { JobEvent as JobEventRow } from '../../market/store/events/events.js';
 import type { Context } from '../context.js';
 import { User } from '../types/account.js';
-import { Bid } from '../types/bids.js';
-import { Job, JobEvent } from '../types/jobs.js';
+import { Bid, Job, JobEvent } from '../types/jobs.js';
 
 @Resolver(() => JobEvent)
 export class JobEventResolver {

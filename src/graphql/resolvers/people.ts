@@ -9,8 +9,7 @@ import { TRANSFERS_NEWEST_FIRST } from '../../market/operations/tokens/tokens.js
 import type { Context } from '../context.js';
 import { Contractor, ContractorConnection, Homeowner, ReviewConnection, User } from '../types/account.js';
 import { Connection, PageArgs, type Edge } from '../types/connection.js';
-import { BidConnection } from '../types/bids.js';
-import { JobConnection } from '../types/jobs.js';
+import { BidConnection, JobConnection } from '../types/jobs.js';
 import { TokenBalance, TokenTransferConnection } from '../types/tokens.js';
 
 const ACCOUNT =

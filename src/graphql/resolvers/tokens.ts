@@ -6,8 +6,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
-import { Bid } from '../types/bids.js';
-import { Job } from '../types/jobs.js';
+import { Bid, Job } from '../types/jobs.js';
 import { TokenAudit, TokenTransfer, TokenTransferConnection } from '../types/tokens.js';
 import { mutationOptions, queryOptions } from './field-options.js';
 

@@ -1,4 +1,4 @@
-/** Jobs as clients see them, and the actions available on them. */
+/** Jobs with their bids, disputes, and events, and the actions that they allow. */
 import { Field, Int } from 'type-graphql';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { JOB, JOB_WARNING } from '../../market/rules/entities/job.js';
@@ -6,6 +6,8 @@ import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../market/
 import { connectionType } from './connection.js';
 import { fieldOptions, objectType } from './field.js';
 import { nodeType } from './node.js';
+import { BID, HOLD } from '../../market/rules/entities/bid.js';
+import { DISPUTE, DISPUTE_PARTS } from '../../market/rules/entities/dispute.js';
 
 export const Job = nodeType(JOB);
 const bidCount = fieldOptions('How many bids there are: all that are live, accepted or rejected.');
@@ -18,3 +20,15 @@ export const JobCount = objectType(JOB_COUNT);
 export const JobEvent = nodeType(JOB_EVENT, { except: ['actor'] });
 export const JobConnection = connectionType('Job', () => Job, 'jobs');
 export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'events of a job');
+
+export const Bid = nodeType(BID);
+export const Hold = nodeType(HOLD);
+export const BidConnection = connectionType('Bid', () => Bid, 'bids');
+
+export const DisputeProposal = nodeType(DISPUTE_PARTS.PROPOSAL);
+export const DisputeEscalation = objectType(DISPUTE_PARTS.ESCALATION);
+export const DisputeDecision = objectType(DISPUTE_PARTS.DECISION);
+export const DisputeAppeal = objectType(DISPUTE_PARTS.APPEAL);
+export const DisputeFinalDecision = objectType(DISPUTE_PARTS.FINAL_DECISION);
+export const DisputeEnd = objectType(DISPUTE_PARTS.ENDING);
+export const Dispute = objectType(DISPUTE, { except: ['openedBy'] });

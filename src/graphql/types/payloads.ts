@@ -10,14 +10,10 @@ import { NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../market/rules/entities/session.js';
 import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
 import type { Context } from '../context.js';
-import { Contractor, Session, User } from './account.js';
-import { ApiKey } from './api-keys.js';
-import { Bid, BidConnection } from './bids.js';
+import { Contractor, Session, User, Viewer, ActiveSession, ApiKey } from './account.js';
+import { Bid, BidConnection, Job, JobConnection } from './jobs.js';
 import { fieldOptions, FieldsOf } from './field.js';
-import { Job, JobConnection } from './jobs.js';
-import { ActiveSession } from './sessions.js';
 import { TokenTransfer } from './tokens.js';
-import { Viewer } from './viewer.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 @ObjectType()

@@ -4,8 +4,7 @@ import { Refusal, refuse } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
 import type { Db } from '../db/database.js';
 import type { Caller } from './caller.js';
-import { fingerprintOf } from './fingerprint.js';
-import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './idempotency.js';
+import { fingerprintOf, checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './idempotency.js';
 import type { FrameServices, FrameViewer } from './services.js';
 import { invalidField, parse } from './validation.js';
 

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
-import { isRealDate } from './dates.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 
 /** Zod's metadata apart from the description. JSON Schema omits it. */
@@ -177,4 +176,26 @@ export function enumOf<const V extends string>(values: readonly V[], enumName?: 
 /** An object whose fields depend on its context. */
 export function json(charactersMax: number) {
   return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
+}
+
+const MILLISECONDS_PER_DAY = 86_400_000;
+
+/** True if the calendar has this day. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
+export function isRealDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const midnight = new Date(`${text}T00:00:00Z`);
+  // JavaScript parses some impossible days as days of the next month.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
+
+/**
+ * Whole days from one date to another, negative if the second is earlier. Both must be real. A day in UTC has no
+ * daylight saving.
+ */
+export function daysBetween(from: string, to: string): number {
+  return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;
+}
+
+function midnightUtc(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
 }

@@ -9,7 +9,7 @@ import { isTransition, JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 import { BID_TRANSITION_LIST } from '../../market/rules/bids.js';
 import { VERSION } from '../../platform/version.js';
 import { requestExample } from './examples.js';
-import { withNamedEnums } from '../../platform/openapi/named-enums.js';
+import { withNamedEnums, refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 import {
   bodySchema,
   documentedPath,
@@ -24,7 +24,6 @@ import { ROUTES } from '../routes.js';
 import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
-import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 
 /**
  * The document at both its addresses, and the index that leads to it. The server's own URL is known once it listens.

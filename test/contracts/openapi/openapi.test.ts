@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { OPERATIONS } from '../../../src/market/operations/index.js';
-import { withNamedEnums } from '../../../src/platform/openapi/named-enums.js';
+import { withNamedEnums } from '../../../src/platform/openapi/json-schema.js';
 import { openapi } from '../../../src/rest/openapi/openapi.js';
 import { documentedPath } from '../../../src/platform/openapi/requests.js';
 import { ROUTES } from '../../../src/rest/routes.js';

@@ -1,8 +1,7 @@
 import { buildSchema, parse, type OperationDefinitionNode } from 'graphql';
 import { expect, it } from 'vitest';
-import { formatError } from '../../../src/platform/graphql/errors.js';
+import { formatError, withoutValues } from '../../../src/platform/graphql/errors.js';
 import { wrongVariables } from '../../../src/platform/graphql/limits/variables.js';
-import { withoutValues } from '../../../src/platform/graphql/error-messages.js';
 import { createLog } from '../../../src/platform/telemetry/log.js';
 
 const REPLACED: [message: string, reason: string | undefined, replaced: string][] = [

@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Me } from '../../../market/operations/accounts/me.js';
+import { type Me, readMe, updateProfile } from '../../../market/operations/accounts/me.js';
 import { changePassword } from '../../../market/operations/accounts/change-password.js';
 import {
   contractorFilter,
@@ -9,7 +9,6 @@ import {
   verifyContractor,
 } from '../../../market/operations/people/contractors.js';
 import { logIn, logOut, refreshSession } from '../../../market/operations/sessions/log-in.js';
-import { readMe, updateProfile } from '../../../market/operations/accounts/me.js';
 import { signUpContractor, signUpHomeowner } from '../../../market/operations/accounts/sign-up.js';
 import { listUsers, userFilter } from '../../../market/operations/people/users.js';
 import { listTransfers } from '../../../market/operations/tokens/tokens.js';
@@ -18,7 +17,7 @@ import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
 import { ContractorOrderEnum } from '../../enums.js';
 import { Input, inputOf } from '../../inputs.js';
-import { Contractor, ContractorConnection, UserConnection } from '../../types/account.js';
+import { Contractor, ContractorConnection, UserConnection, Viewer } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import type { ContractorOrder } from '../../../market/rules/entities/people.js';
 import {
@@ -33,7 +32,6 @@ import {
   VerifyContractorPayload,
 } from '../../types/payloads.js';
 import { TokenTransferConnection } from '../../types/tokens.js';
-import { Viewer } from '../../types/viewer.js';
 import { mutationOptions, queryOptions } from '../field-options.js';
 
 const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');

@@ -3,10 +3,9 @@ import { createApiKey, listApiKeys, revokeApiKey } from '../../../market/operati
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
 import { Input, inputOf } from '../../inputs.js';
-import { ApiKeyConnection } from '../../types/api-keys.js';
+import { ApiKeyConnection, Viewer } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../../types/payloads.js';
-import { Viewer } from '../../types/viewer.js';
 import { mutationOptions } from '../field-options.js';
 
 const CreateApiKeyInput = inputOf(

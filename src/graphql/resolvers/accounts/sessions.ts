@@ -4,8 +4,7 @@ import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import { EndOtherSessionsPayload, EndSessionPayload } from '../../types/payloads.js';
-import { ActiveSessionConnection } from '../../types/sessions.js';
-import { Viewer } from '../../types/viewer.js';
+import { ActiveSessionConnection, Viewer } from '../../types/account.js';
 import { mutationOptions } from '../field-options.js';
 
 @Resolver(() => Viewer)

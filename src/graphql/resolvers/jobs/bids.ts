@@ -11,10 +11,9 @@ import { cursorOf } from '../../../platform/call/paging.js';
 import type { Context } from '../../context.js';
 import { BidStatus } from '../../enums.js';
 import { Input, inputOf } from '../../inputs.js';
-import { Contractor } from '../../types/account.js';
-import { Bid, BidConnection, Hold } from '../../types/bids.js';
+import { Contractor, Viewer } from '../../types/account.js';
+import { Bid, BidConnection, Hold, AvailableBidAction, Job } from '../../types/jobs.js';
 import { Connection, PageArgs } from '../../types/connection.js';
-import { AvailableBidAction, Job } from '../../types/jobs.js';
 import {
   RejectBidPayload,
   ShortlistBidPayload,
@@ -22,7 +21,6 @@ import {
   ViewBidPayload,
   WithdrawBidPayload,
 } from '../../types/payloads.js';
-import { Viewer } from '../../types/viewer.js';
 import { mutationOptions } from '../field-options.js';
 
 const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');

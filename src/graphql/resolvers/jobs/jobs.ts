@@ -8,11 +8,11 @@ import {
   readJob,
   WHO_READS_EVENTS,
   type JobListItem,
+  readWarnings,
 } from '../../../market/operations/jobs/read.js';
 import { readNode } from '../../../market/operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../../market/operations/events/events.js';
 import type { ReadableJob } from '../../../market/operations/jobs/visible-job.js';
-import { readWarnings } from '../../../market/operations/jobs/warnings.js';
 import { GUARANTEED_THEN_NEWEST } from '../../../market/operations/bids/read.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import { nestedPage } from '../../../platform/call/paging.js';
@@ -27,13 +27,20 @@ import type { Context } from '../../context.js';
 import { BidStatus, JobOrderEnum } from '../../enums.js';
 import { inputOf } from '../../inputs.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../../look-ahead.js';
-import { Homeowner, User } from '../../types/account.js';
-import { Bid, BidConnection } from '../../types/bids.js';
+import { Homeowner, User, Viewer } from '../../types/account.js';
+import {
+  Bid,
+  BidConnection,
+  AvailableAction,
+  Job,
+  JobConnection,
+  JobCount,
+  JobEventConnection,
+  JobWarning,
+  Dispute,
+} from '../../types/jobs.js';
 import { Connection, PageArgs, type Edge } from '../../types/connection.js';
-import { Dispute } from '../../types/disputes.js';
-import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection, JobWarning } from '../../types/jobs.js';
 import { Node } from '../../types/node.js';
-import { Viewer } from '../../types/viewer.js';
 import { queryOptions } from '../field-options.js';
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');

@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { entityInput } from '../../../platform/fields/entity-inputs.js';
-import { settledFields } from '../../../platform/fields/entity.js';
+import { entityInput, settledFields } from '../../../platform/fields/entity.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';

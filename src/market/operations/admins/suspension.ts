@@ -10,13 +10,15 @@ import type { Db } from '../../../platform/db/database.js';
 import { lockAccount } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
-import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/accounts/suspensions.js';
+import { lockPersonAndAdmins, restorePerson, suspendPerson, restoreAtEnd } from '../../store/accounts/suspensions.js';
 import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';
 import { endSessionsAndKeys, endOtherLogIns } from '../sessions/ended-sessions.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
+import { TASKS } from '../../rules/market-limits.js';
+import type { TaskKind } from '../../../platform/queue/queue.js';
 
 const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
 
@@ -106,3 +108,15 @@ async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   if (!person) throw noSuchUser();
   return { person, locked };
 }
+
+/** The task that ends a suspension at its set time. */
+export const restoreUserTasks: TaskKind = {
+  limits: TASKS.restore,
+  // It never fails without throwing.
+  retryAfterSeconds: [],
+  // Not in the transaction that ends the task, because a suspension locks the person first and the task afterward.
+  async run(db, { id }) {
+    await restoreAtEnd(db, { id: id as UserId });
+    return { outcome: 'done' };
+  },
+};

@@ -17,9 +17,10 @@ import { mapPage, type Page } from '../../../platform/db/pages/page.js';
 import { operation } from '../operation.js';
 import { connectionPage, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { assertPositionExists } from './event-positions.js';
 import { openEvents } from './live-events.js';
 import { findJob } from '../jobs/visible-job.js';
+import { selectLastPosition } from '../../store/events/positions.js';
+import { invalidField } from '../../../platform/call/validation.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
@@ -115,3 +116,13 @@ export const streamJobEvents = operation({
     return { open: (on) => openEvents(services.live, viewer, { jobId, after: since }, on) };
   },
 });
+
+/**
+ * Refuses a position after the last one. A client may have such a position from before the database was restored from
+ * a backup, and would then miss events. Every instance commits positions before a client can read them, so this
+ * statement sees them.
+ */
+export async function assertPositionExists(db: Db, after: string): Promise<void> {
+  const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
+  if (BigInt(after) > BigInt(last)) throw invalidField('after', `is beyond the last position, which is ${last}`);
+}

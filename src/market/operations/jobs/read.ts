@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Dispute } from '../../rules/jobs/disputes.js';
 import type { RedactedRow } from '../../rules/reading/redaction.js';
-import { JOB } from '../../rules/entities/job.js';
+import { JOB, JOB_WARNINGS } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/timeline.js';
@@ -27,6 +27,9 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
 import { withRule, timestampInBody, optionalText } from '../../../platform/fields/shapes.js';
 import { findJob, readJobWith, type VisibleJob, readableJob, type ReadableJob } from './visible-job.js';
+import { relationsToJob } from '../../rules/parties.js';
+import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/warnings.js';
+import { placesOf } from '../places/places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
@@ -195,3 +198,15 @@ export const readDispute = operation({
     return dispute;
   },
 });
+
+/** The fields that a job's warnings are computed from. */
+export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
+
+/** A job's warnings, for the users who may read them. */
+export async function readWarnings(viewer: Viewer, job: ReadableJob): Promise<JobWarning[] | null> {
+  const isReader = relationsToJob(viewer, job).some((relation) => READERS.includes(relation));
+  if (!isReader) return null;
+  return canHaveWarnings(job.status) ? warningsOf(job, await placesOf(job), new Date()) : [];
+}
+
+const READERS: readonly string[] = JOB_WARNINGS.readBy.relations;

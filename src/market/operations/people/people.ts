@@ -10,7 +10,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, User } from '../../store/accounts/accounts.js';
 import type { ReadableContractor } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
-import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
+import { writtenInputs } from '../../../platform/fields/entity.js';
 
 /** A password entered at login. */
 export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);

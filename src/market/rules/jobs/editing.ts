@@ -3,10 +3,16 @@
  * come, a budget doesn't fall far below its highest value. With bids, the urgency doesn't fall. Once work has started,
  * the completion date doesn't move far (`EDITS`). A PUT changes everything or nothing.
  */
-import { daysBetween } from '../../../platform/fields/dates.js';
+import { daysBetween } from '../../../platform/fields/values.js';
 import { JOB } from '../entities/job.js';
-import { requiredFields, settledFields, writtenFields } from '../../../platform/fields/entity.js';
-import type { RequiredField, StoredRow, WrittenField } from '../../../platform/fields/entity.js';
+import {
+  requiredFields,
+  settledFields,
+  writtenFields,
+  type RequiredField,
+  type StoredRow,
+  type WrittenField,
+} from '../../../platform/fields/entity.js';
 import { refuse, type RefusalCode } from '../errors.js';
 import type { OTHER_JOB_ACTIONS } from '../lifecycle.js';
 import { EDITS } from '../market-limits.js';

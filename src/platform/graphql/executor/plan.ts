@@ -26,8 +26,7 @@ import {
 } from 'graphql';
 import type { Context } from '../context.js';
 import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf } from './complete.js';
-import { FieldCollector, type SelectedFields, type Occurrences } from './fields.js';
-import { NotPlanned } from './not-planned.js';
+import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { runOperation } from './run.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 

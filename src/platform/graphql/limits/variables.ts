@@ -21,7 +21,7 @@ import {
 import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../call/validation.js';
 import { cut } from '../../errors.js';
 import { ERRORS } from '../../caller-limits.js';
-import { aboutVariable } from '../error-messages.js';
+import { aboutVariable } from '../errors.js';
 
 /** One error fewer than a response may have, leaving room for one about the others. */
 const REPORTED_MAX = ERRORS.perAnswerMax - 1;

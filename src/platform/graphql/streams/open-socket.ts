@@ -17,13 +17,17 @@ import type { FrameServices } from '../../call/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
-import { STREAM_ENDS, type StreamEnd } from './stream-ends.js';
+import { STREAM_ENDS, type StreamEnd, endWithSession } from './stream-ends.js';
 import type { Release, Client } from '../../quotas/quota.js';
 import { RequestUnderWay, waitForSlot } from '../../quotas/quotas.js';
 import type { AnswerStream } from './answers.js';
-import { endWithSession } from './end-with-session.js';
-import { SentError } from './sent-error.js';
-import { formatRefusal, type Connection, type OpeningResult, type OpenSubscription } from './subscriptions.js';
+import {
+  SentError,
+  formatRefusal,
+  type Connection,
+  type OpeningResult,
+  type OpenSubscription,
+} from './subscriptions.js';
 
 interface UpgradedConnection {
   readonly request: IncomingMessage;

@@ -1,5 +1,9 @@
 /** What all pages of this server share: the colours, the font, the icon, and the frame of a page. */
 import type { PageFile } from './pages.js';
+import { STATUS_CODES } from 'node:http';
+import type { Refusal } from '../../errors.js';
+import type { Exchange } from '../exchange.js';
+import { allowStyles } from '../policy.js';
 
 export const HTML = 'text/html; charset=utf-8';
 
@@ -65,4 +69,19 @@ export const TEXT_STYLES = `
 
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+/** A refusal as a page, for who opens an address of this server in a browser. Programs get JSON. */
+export function sendErrorPage(exchange: Exchange, { status, code, message }: Refusal): void {
+  const title = `${status} ${STATUS_CODES[status] ?? ''}`;
+  const body = `
+    <main>
+      <h1>${ICON} ${title}</h1>
+      <p>${escapeHtml(message).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>
+      <p>Programs get this as JSON, with the code <code>${code}</code>. <a href="/">What there is on this server</a></p>
+      <p class="faint">Request ${escapeHtml(exchange.requestId)}</p>
+    </main>`;
+  allowStyles(exchange);
+  exchange.response.appendHeader('Vary', 'Accept');
+  exchange.send(status, HTML, htmlPage({ title, styles: TEXT_STYLES, body }));
 }
