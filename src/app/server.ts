@@ -12,7 +12,13 @@ import { operationsOfSteps } from '../pages/playground/steps.js';
 import { graphOf } from '../graphql/graph.js';
 import { createSchema } from '../graphql/schema.js';
 import { sendRefusal } from '../platform/graphql/content-type.js';
-import { answersUnderWay, boundConnections } from '../platform/http/connections.js';
+import {
+  answersUnderWay,
+  boundConnections,
+  assertOriginMayOpen,
+  answerInPlaceOfUpgrade,
+  UpgradableRequest,
+} from '../platform/http/connections.js';
 import { createDraining, serverStops } from '../platform/http/draining.js';
 import { bearerOf, Exchange } from '../platform/http/exchange.js';
 import type { Pages } from '../platform/http/pages/pages.js';
@@ -24,7 +30,6 @@ import { boundUnreadAnswers } from '../platform/http/unread.js';
 import { openLinkPages } from '../pages/link-pages.js';
 import { openLifecyclePage } from '../pages/lifecycle/page.js';
 import { openMailbox } from '../pages/mailbox.js';
-import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from '../platform/http/upgrade.js';
 import { Caller } from '../platform/call/caller.js';
 import type { Viewer } from '../market/rules/viewer.js';
 import type { Services } from '../market/operations/services.js';

@@ -7,8 +7,7 @@ import type { Exchange } from '../platform/http/exchange.js';
 import { kindOf, type ShapeKind } from '../platform/fields/shapes.js';
 import { invalidInput } from '../platform/call/validation.js';
 import { refuse } from '../market/rules/errors.js';
-import type { RouteMatch } from './addresses.js';
-import { isParameter, shapeOf, type Route, type Shape } from '../platform/openapi/route.js';
+import { type RouteMatch, isParameter, shapeOf, type Route, type Shape } from '../platform/openapi/route.js';
 import { fieldName, fromWire, unknownName, wireName } from '../platform/openapi/wire.js';
 
 export type Input = Record<string, unknown>;

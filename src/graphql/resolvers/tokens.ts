@@ -3,7 +3,7 @@ import { adjustTokens, auditTokens, findTransfers, transferFilter } from '../../
 import { perform } from '../../platform/call/operation.js';
 import type { TokenTransfer as Transfer } from '../../market/store/ledger/ledger.js';
 import type { Context } from '../context.js';
-import { Input, inputOf } from '../inputs.js';
+import { Input, inputOf } from '../types/field.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
 import { Bid, Job } from '../types/jobs.js';

@@ -7,15 +7,15 @@ import {
   readWebhookEndpoint,
   rotateWebhookSecret,
   updateWebhookEndpoint,
+  type NewWebhook,
 } from '../../market/operations/webhooks/endpoints.js';
 import { perform } from '../../platform/call/operation.js';
 import { nestedPage } from '../../platform/call/paging.js';
-import type { NewWebhook } from '../../market/operations/webhooks/endpoints.js';
 import type { DeliveryStatus } from '../../market/rules/webhooks.js';
 import type { WebhookEndpoint as Endpoint } from '../../market/store/webhooks/webhooks.js';
 import type { Context } from '../context.js';
 import { WebhookDeliveryStatus } from '../enums.js';
-import { Input, inputOf } from '../inputs.js';
+import { Input, inputOf } from '../types/field.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import {
   CreateWebhookEndpointPayload,

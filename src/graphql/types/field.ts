@@ -1,7 +1,7 @@
 /** Creates a GraphQL type's fields from an entity's fields. */
-import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
-import type { ZodObject } from 'zod';
-import { isNullable, kindOf, type ShapeKind } from '../../platform/fields/shapes.js';
+import { Field, Float, ID, Int, ObjectType, Arg, InputType } from 'type-graphql';
+import type { ZodObject, z } from 'zod';
+import { isNullable, kindOf, type ShapeKind, isRequired, metaOf } from '../../platform/fields/shapes.js';
 import { descriptionOf, entityOf, type Entity } from '../../platform/fields/entity.js';
 import { enumNamed } from '../enums.js';
 import { GraphQLScalarType } from 'graphql';
@@ -115,3 +115,40 @@ export const JsonScalar = new GraphQLScalarType({
   description: 'An object whose fields depend on what it belongs to.',
   serialize: (value) => value,
 });
+
+/**
+ * Creates the input types from the operations' schemas, so REST and GraphQL accept the same input. The operation checks
+ * the values. GraphQL only checks names, types, and required fields.
+ */
+interface InputClass {
+  new (): object;
+  readonly description: string;
+}
+
+/** An operation's input type, without the parameters that are separate arguments: an identifier, a version. */
+export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
+  const kind = kindOf(schema);
+  if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
+  @InputType(name, { description })
+  class OperationInput {
+    static readonly description = description;
+  }
+  for (const [field, shape] of Object.entries(kind.schema.shape)) {
+    const { parameter, readOnly } = metaOf(shape);
+    if (!parameter && !readOnly) addField(OperationInput, name, field, shape);
+  }
+  return OperationInput;
+}
+
+/** A mutation's `input` argument, with its type's description. */
+export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
+  return Arg('input', () => type, { nullable: nullable === 'nullable', description: type.description });
+}
+
+function addField(type: InputClass, owner: string, field: string, shape: z.core.$ZodType): void {
+  const { description, kind } = metaOf(shape);
+  if (typeof description !== 'string') throw new Error(`${owner}.${field} has no description.`);
+  const nestedName = `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+  const graphqlType = kind ? ID : typeOf(kindOf(shape), (schema) => inputOf(nestedName, schema, description));
+  Field(() => graphqlType, { nullable: !isRequired(shape), description })(type.prototype as object, field);
+}

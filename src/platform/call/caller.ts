@@ -2,7 +2,7 @@
 import type { RequestRecord } from '../telemetry/record.js';
 import { refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
-import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
+import { hashOfApiKey, isApiKeySecret } from '../security/access-token.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
 import type { Client } from '../quotas/quota.js';
 import type { RequestUnderWay } from '../quotas/quotas.js';

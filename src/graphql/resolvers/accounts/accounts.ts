@@ -16,7 +16,7 @@ import { siblingOf } from '../../../market/rules/ids.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
 import { ContractorOrderEnum } from '../../enums.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import { Contractor, ContractorConnection, UserConnection, Viewer } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import type { ContractorOrder } from '../../../market/rules/entities/people.js';

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-grap
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../market/operations/sessions/api-keys.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import { ApiKeyConnection, Viewer } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../../types/payloads.js';

@@ -13,7 +13,7 @@ import {
 } from '../../../market/operations/accounts/password-reset.js';
 import { perform } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import {
   ChangeEmailPayload,
   RequestEmailVerificationPayload,

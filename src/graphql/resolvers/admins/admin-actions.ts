@@ -3,7 +3,7 @@ import { adminActionFilter, listAdminActions } from '../../../market/operations/
 import { perform } from '../../../platform/call/operation.js';
 import type { AdminAction as Action } from '../../../market/store/accounts/admin-actions.js';
 import type { Context } from '../../context.js';
-import { inputOf } from '../../inputs.js';
+import { inputOf } from '../../types/field.js';
 import { User, AdminAction, AdminActionConnection } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import { Job } from '../../types/jobs.js';

@@ -2,7 +2,7 @@ import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import { endUserSessions, restoreUser, suspendUser } from '../../../market/operations/admins/suspension.js';
 import { perform } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import { EndUserSessionsPayload, RestoreUserPayload, SuspendUserPayload } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 

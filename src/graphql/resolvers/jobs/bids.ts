@@ -10,7 +10,7 @@ import { perform, performWithin } from '../../../platform/call/operation.js';
 import { cursorOf } from '../../../platform/call/paging.js';
 import type { Context } from '../../context.js';
 import { BidStatus } from '../../enums.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import { Contractor, Viewer } from '../../types/account.js';
 import { Bid, BidConnection, Hold, AvailableBidAction, Job } from '../../types/jobs.js';
 import { Connection, PageArgs } from '../../types/connection.js';

@@ -25,7 +25,7 @@ import type { JOB_CREATION, JobOperationName } from '../../../market/rules/lifec
 import { perform } from '../../../platform/call/operation.js';
 import { cursorOf } from '../../../platform/call/paging.js';
 import type { Context } from '../../context.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import * as payloads from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 

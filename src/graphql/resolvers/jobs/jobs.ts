@@ -25,7 +25,7 @@ import type { BidState } from '../../../market/rules/states.js';
 import type { Page } from '../../../platform/db/pages/page.js';
 import type { Context } from '../../context.js';
 import { BidStatus, JobOrderEnum } from '../../enums.js';
-import { inputOf } from '../../inputs.js';
+import { inputOf } from '../../types/field.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../../look-ahead.js';
 import { Homeowner, User, Viewer } from '../../types/account.js';
 import {

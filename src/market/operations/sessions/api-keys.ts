@@ -9,7 +9,7 @@ import type { ApiKeyId } from '../../rules/ids.js';
 import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/market-limits.js';
 import { enumOf, requiredText } from '../../../platform/fields/values.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { hashOfApiKey, newApiKeySecret } from '../../../platform/security/api-key.js';
+import { hashOfApiKey, newApiKeySecret } from '../../../platform/security/access-token.js';
 import {
   countApiKeys,
   insertApiKey,
