@@ -38,8 +38,8 @@ import {
   type Connection,
   type DatabaseHooks,
   type DatabaseTimeouts,
-  assertDriverIsPatched,
 } from '../platform/db/database.js';
+import { assertDriverIsPatched } from '../platform/db/driver-check.js';
 import { watchDatabase } from '../platform/db/database-watch.js';
 import { watchServices } from './watch.js';
 

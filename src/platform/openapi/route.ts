@@ -6,7 +6,7 @@ import type { Page } from '../db/pages/page.js';
 import type { Caller } from '../call/caller.js';
 import { kindOf, metaOf } from '../fields/shapes.js';
 import { wireWriter } from './wire.js';
-import { refuse } from '../../market/rules/errors.js';
+import { refuse } from '../errors.js';
 
 /** One of several entities. */
 export interface Variants {

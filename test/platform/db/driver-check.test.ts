@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import postgres from 'postgres';
-import { assertDriverIsPatched } from '../../../src/platform/db/database.js';
+import { assertDriverIsPatched } from '../../../src/platform/db/driver-check.js';
 import { freshDatabase } from '../../setup/postgres.js';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-driver-')));
