@@ -26,7 +26,7 @@ import {
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
-/** By the name that a choice has as its `enumName`. */
+/** The enums by the `enumName` of their fields. */
 const enums = new Map<string, object>();
 
 export function enumNamed(name: string): object | undefined {

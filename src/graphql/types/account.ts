@@ -1,4 +1,4 @@
-/** People with their profiles, sessions, and API keys, and what admins did to them. */
+/** People with their profiles, sessions, and API keys, and admins' actions on them. */
 import { InterfaceType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
 import { REVIEW } from '../../market/rules/entities/review.js';

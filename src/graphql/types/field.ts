@@ -13,10 +13,10 @@ export function fieldOptions(description: string, nullable?: 'nullable') {
 
 type ObjectClass = abstract new () => object;
 
-/** Each entity's class by the entity's schema, for fields of other entities that contain it. */
+/** Each entity's class, by the entity's schema, for fields of other entities that contain it. */
 const classes = new Map<ZodObject, ObjectClass>();
 
-/** The entities that the schema has types of. */
+/** The entities that have a type in the schema. */
 export function entitiesShown(): Entity[] {
   return [...classes.keys()].map(entityOf);
 }

@@ -5,7 +5,7 @@ import type { Entity } from '../../platform/fields/entity.js';
 import { metaOf } from '../../platform/fields/shapes.js';
 import { fieldOptions, objectType } from './field.js';
 
-/** The types of the schema by the kinds of their identifiers. */
+/** The schema's types, by the kind of their identifiers. */
 const typeNames = new Map<string, string>();
 
 export function typeOfNode({ id }: { id: string }): string | undefined {
@@ -22,12 +22,12 @@ export abstract class Node {
 }
 
 interface NodeOptions {
-  /** The kind of the identifier, where it is no field of the entity. */
+  /** The kind of the identifier, if it isn't one of the entity's fields. */
   readonly kind?: IdKind;
   readonly except?: readonly string[];
 }
 
-/** The type of an entity that has an identifier of its own. */
+/** The type of an entity that has its own identifier. */
 export function nodeType(entity: Entity, { kind, except = [] }: NodeOptions = {}) {
   const { id } = entity.fields;
   typeNames.set(kind ?? (id && metaOf(id.type).kind) ?? '', entity.name);

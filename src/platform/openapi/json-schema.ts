@@ -1,4 +1,4 @@
-/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own printing leaves out. */
+/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own output omits. */
 import { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import { idPattern } from '../ids.js';
@@ -22,7 +22,7 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
 }
 
 /**
- * Rules that JSON Schema cannot express, as a sentence in the field's description, unless a keyword has the same
+ * Adds rules that JSON Schema can't express to the field's description as a sentence, unless a keyword has the same
  * meaning.
  */
 const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
@@ -129,9 +129,9 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Writes each enum once in the document, under its name in GraphQL, which code generators then use. */
+/** Writes each enum once in the document, under its GraphQL name, which code generators then use. */
 export interface WithNamedEnums<Part> {
-  /** The schema, with a reference in place of every named enum. */
+  /** The schema, with a reference instead of every named enum. */
   readonly part: Part;
   /** The enums by name. */
   readonly enums: Readonly<Record<string, JsonSchema>>;

@@ -1,4 +1,4 @@
-/** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
+/** Documents the requests from the operations' inputs: bodies, queries, paths, and headers. */
 import { isRepeatable } from '../call/operation.js';
 import { IDEMPOTENCY_KEY } from '../caller-limits.js';
 import { exampleId, idPattern } from '../ids.js';
@@ -7,7 +7,7 @@ import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.
 import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
-/** The documented path: the resource itself is `{id}`, and the parameter of one below it is named by its kind. */
+/** The documented path. The resource itself is `{id}`, and a nested resource's parameter is named by its kind. */
 export function documentedPath(route: Route): string {
   const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
