@@ -1,6 +1,6 @@
 /**
- * One pass through every address of REST. The test app holds each answer against the document; here each is given
- * once.
+ * One pass through every REST address. The test app checks each response against the document. Here, every documented
+ * response is seen at least once.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
