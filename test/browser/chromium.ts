@@ -1,4 +1,4 @@
-/** A real browser: each visitor has a profile, and every request and every complaint on the console is noted. */
+/** A real browser. Each visitor has a separate profile, and every request and console error is recorded. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -17,16 +17,16 @@ export const ARGS = [
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** The origins of everything that was requested. */
+  /** The origins of all requests. */
   readonly origins: Set<string>;
-  /** What the console called an error, and what nobody caught. */
+  /** Console errors and uncaught errors. */
   readonly complaints: string[];
-  /** Takes a picture for people to look at, and answers where it is. */
+  /** Takes a screenshot for people to look at, and returns its path. */
   picture(name: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** One for all visits of a file: to start takes longer than most visits. */
+/** One browser for all of a file's visits, because starting takes longer than most visits. */
 let browser: Promise<Browser> | undefined;
 
 export async function closeBrowser(): Promise<void> {
@@ -66,5 +66,5 @@ export async function takePicture(page: Page, name: string): Promise<string> {
   return path;
 }
 
-/** Pictures outlive the run: they are made to be looked at. */
+/** Screenshots outlive the run, so people can look at them. */
 const PICTURES = join(tmpdir(), 'marketplace-pictures');

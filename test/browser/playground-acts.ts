@@ -1,8 +1,8 @@
-/** What a visitor does with the playground, and sees of it. */
+/** What a visitor does in the playground, and what they see. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Each tab, and what shows that it did its work. */
+/** Each tab, with text in its response that shows success. */
 export const STORY: Readonly<Record<string, string>> = {
   SignUp: '"tokensAwarded": 10',
   WhoAmI: '"userType": "HOMEOWNER"',
@@ -44,10 +44,10 @@ export const STORY: Readonly<Record<string, string>> = {
   WhatAdminsDid: '"action": "suspendUser"',
 };
 
-/** One click must do. */
+/** One click must be enough. */
 export async function openTab(page: Page, name: string): Promise<void> {
   const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
-  // Tabs of other chapters are not shown.
+  // Tabs of other chapters aren't shown.
   if (await tab.isVisible()) await tab.click();
   else await page.getByLabel('Step', { exact: true }).selectOption(String(Object.keys(STORY).indexOf(name)));
   await expectOpen(page, name);
@@ -82,7 +82,7 @@ export async function answerOn(page: Page): Promise<string> {
   return textOf(await page.locator('.graphiql-response .view-line').allTextContents());
 }
 
-/** The editor writes spaces that do not break, and breaks long lines. */
+/** The editor uses non-breaking spaces, and wraps long lines. */
 function textOf(lines: string[]): string {
   return lines.join(' ').replaceAll(/\s+/g, ' ');
 }

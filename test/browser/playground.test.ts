@@ -1,4 +1,6 @@
-/** A story in a real Chromium: the tabs of the playground's first chapter in the gate, and all of them nightly. */
+/**
+ * A story in a real Chromium. The gate runs the tabs of the playground's first chapter, and the nightly run all tabs.
+ */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
@@ -9,7 +11,7 @@ import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } f
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
-/** A story told again signs up other people: the nightly run hears it twice. */
+/** Each round signs up different people. The nightly run plays two rounds. */
 const ROUNDS = Number(process.env.STORY_ROUNDS ?? 1);
 const TABS = process.env.STORY === 'whole' ? Object.entries(STORY) : Object.entries(STORY).slice(0, 11);
 

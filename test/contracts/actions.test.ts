@@ -8,7 +8,7 @@ import { codesOfMutation } from '../story/documented.js';
 
 const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {});
 
-/** Each operation with the method and the path of its row. */
+/** Each operation, with its row's method and path. */
 const actions: readonly (readonly [operation: string, address: string])[] = [
   [JOB_CREATION.operation, 'POST /jobs'],
   ...JOB_ACTION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}')] as const),

@@ -1,4 +1,4 @@
-/** What an entity says of a field is what everybody says of it: both APIs' documents, and the inputs that write it. */
+/** An entity's description of a field is used everywhere: in both APIs' documents, and in the inputs that write it. */
 import { isObjectType } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';

@@ -2,7 +2,7 @@
  * Records an earlier release's database for `upgrades.test.ts`. That release's built server serves the demo town, and
  * every row is saved.
  *
- * npx tsx test/upgrades/record.ts <folder of the built release> <its name>
+ *   npx tsx test/upgrades/record.ts <folder of the built release> <its name>
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

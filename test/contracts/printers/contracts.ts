@@ -19,7 +19,7 @@ export const CONTRACTS: Readonly<Record<string, (before: string) => string | Pro
   'schema/api.graphql': () => `${printSchema(createSchema())}\n`,
   'schema/openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'schema/lifecycle.md': lifecycleDiagram,
-  // Both APIs where it is printed, and in the nightly run.
+  // Through both APIs when printing, and in the nightly run.
   'schema/permissions.txt': () => permissionsFile(printed === 'print' || MATRIX === 'whole'),
   '.env.example': environmentFile,
   'README.md': withLifecyclePicture,
