@@ -13,7 +13,7 @@ import {
 import { cut, Overload, OVERLOAD_CAUSES, Refusal } from '../../../src/platform/errors.js';
 import type { ErrorCode } from '../../../src/market/rules/errors.js';
 
-/** The closed list, with its statuses: copied by hand from the specification and decisions 4 and 9. */
+/** The complete list of codes with their statuses, copied by hand from the specification and decisions 4 and 9. */
 const STATUSES: [status: number, codes: ErrorCode[]][] = [
   [200, ['PERSISTED_QUERY_NOT_FOUND']],
   [

@@ -44,7 +44,7 @@ test('a job is in dispute if the specification says so', () => {
   expect(states.STATES_IN_DISPUTE).toEqual(specified.STATES_IN_DISPUTE);
 });
 
-/** The same of bids, from decision 7. */
+/** The same for bids, from decision 7. */
 const SPECIFIED_OF_BIDS: [operation: string, path: string, actor: string, from: BidState[], to: BidState][] = [
   ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
   ['shortlistBid', 'shortlist', 'owner', ['pending', 'viewed'], 'shortlisted'],

@@ -1,4 +1,4 @@
-/** What a caller is told whom a policy refuses: the code, the sentence, the fields and the facts, word for word. */
+/** What a caller is told when a policy refuses a call: the code, message, fields, and facts, word for word. */
 import { describe, expect, test } from 'vitest';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
 import { Refusal, type RefusalOptions } from '../../../src/platform/errors.js';
@@ -19,7 +19,7 @@ import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
 type Answer = RefusalOptions & { code: string };
 
-/** What the caller is told; undefined where nothing stands against the call. */
+/** The refusal that the caller gets. Undefined if the call is allowed. */
 function answerTo(denial: Denial | undefined): Answer | undefined {
   try {
     assertAllowed(denial);

@@ -1,4 +1,4 @@
-/** One request to a hostile receiver. It ends in time, reads a limited response, and follows no redirect. */
+/** One request to a hostile receiver: it ends in time, reads no more than the limit, and follows no redirect. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer as createSecureServer } from 'node:https';
@@ -39,7 +39,7 @@ async function receiver(answer: Answer) {
   return opened;
 }
 
-/** A server that sends any bytes, even invalid HTTP. */
+/** A server that sends raw bytes, for responses that no HTTP server would send. */
 async function server(
   serve: (socket: Socket) => void,
 ): Promise<{ url: string; closed: Promise<unknown>; server: Server }> {
@@ -62,7 +62,7 @@ const refused = (error: RegExp): Outcome => ({
 });
 
 describe('a request over TLS', () => {
-  /** Has a self-signed certificate for this name. */
+  /** Uses a self-signed certificate for this name. */
   async function secureReceiver(name: string) {
     const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
@@ -261,7 +261,7 @@ async function addressOf({ lookup }: AddressRules, name: string): Promise<unknow
   return lookup && promisify(lookup)(name, {});
 }
 
-/** A DNS server over UDP, with as little of RFC 1035 as possible. */
+/** Answers DNS queries over UDP, with the minimum of RFC 1035. */
 async function nameServer(answersTo: () => Readonly<Record<number, string[]>>): Promise<string> {
   const socket: UdpSocket = createSocket('udp4');
   socket.on('message', (query, from) => {

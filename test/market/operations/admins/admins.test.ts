@@ -1,4 +1,4 @@
-/** What an operator may not do with accounts; the command itself is tested in test/commands/admin.test.ts. */
+/** What an operator can't do with accounts. test/commands/admin.test.ts tests the command itself. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAdmin, ensureAdmin, setAdminPassword } from '../../../../src/market/operations/admins/admins.js';
 import { ADMIN, openTestApp, type TestApp } from '../../../setup/app.js';

@@ -1,5 +1,6 @@
 /**
- * Lists of jobs in every order and with every filter: through both APIs what a look at every row finds, page by page.
+ * Lists of jobs in every order and with every filter. Both APIs return the same jobs as a scan of every row, page by
+ * page.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callRest } from '../../../story/calls.js';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   people = await gather(app);
   for (const state of ['draft', 'open', 'awarded', 'in_review', 'completed'] as const)
     await copiesOf(app, await givenJob(app, state, people), 4);
-  // Neither order says anything about the other.
+  // The timestamps and budgets are independent of each other.
   await app.sql`with placed as (select id, row_number() over (order by md5(id)) as n from jobs),
       moved as (update jobs set created_at = timestamptz '2026-01-01' + n % 7 * interval '1 day',
         updated_at = timestamptz '2026-03-01' + (n * 7919) % 50 * interval '1 day',
@@ -324,7 +325,7 @@ test('jobs near a place are found by ZIP code and by city, in both APIs', async 
 describe('the distance of jobs from a place', () => {
   const category = 'measured';
   const PLACES = ['San Marcos', 'Austin', 'Round Rock', 'San Marcos', 'Chicago'] as const;
-  /** From Austin: of those that are equally far the newest comes first. */
+  /** From Austin. Of jobs at equal distances, the newest comes first. */
   const NEAREST_FIRST = [1, 2, 3, 0];
   let ids: string[];
   let nearest: { id: string; distance: number }[];
@@ -410,7 +411,7 @@ describe('the distance of jobs from a place', () => {
   });
 });
 
-/** Gives jobs identifiers in their own order: those of one second are in none. */
+/** Gives jobs identifiers in the order of their creation. Identifiers from the same second have no order. */
 async function putInOrder(made: readonly string[]): Promise<string[]> {
   const ordered = made.map((id, at) => `${made[0]!.slice(0, 8)}${at}${id.slice(9)}`);
   await app.sql.begin(async (tx) => {
@@ -432,7 +433,7 @@ interface Point {
   readonly y: number;
 }
 
-/** By the angle between two directions from the centre of the Earth. */
+/** Uses the angle between two directions from the Earth's center. */
 function milesBetween(one: Point, other: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const [here, there] = [radians(one.y), radians(other.y)];

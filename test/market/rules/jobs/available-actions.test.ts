@@ -29,7 +29,7 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
     availableTokens: 100,
     isOwnerSuspended: false,
     isEmailDisputed: false,
-    // By someone else, whoever the viewer is.
+    // Made by someone other than the viewer.
     standingProposal: { eventId: newId('event'), by: ada.userId },
     reviewWindow: 'open',
     ...overrides,
@@ -46,7 +46,7 @@ function entry(viewer: Viewer, action: JobActionName, given: ActionFacts) {
   return availableActions(viewer, given).find((candidate) => candidate.action === action);
 }
 
-/** What a party may do in a state, as specified. */
+/** The actions that a party may take in a state, as specified. */
 function specified(status: JobState, party: 'owner' | 'awardee' | 'onlooker' | 'admin'): JobActionName[] {
   const words = {
     owner: ['owner', 'parties'],
