@@ -103,7 +103,7 @@ async function actThen(tx: TransactionSql, reason: string | null) {
   return tx`update admin_actions set reason = ${reason}`;
 }
 
-/** Named after whatever rejects the attempt. A name in capitals is Postgres' own word for the kind of error. */
+/** Each attempt, with the name of the constraint that rejects it. A name in capitals is a kind of Postgres error. */
 const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   [
     'a second accepted bid on a job',

@@ -221,7 +221,7 @@ const ORDERS: Readonly<Record<JobOrder, string>> = {
   recently_updated: 'j.updated_at desc, j.id desc',
   highest_budget: 'j.budget_max desc nulls last, j.id desc',
   longest_unchanged: 'j.status_changed_at, j.id',
-  // A search that covers both towns in Texas starts near Marfa.
+  // The center of a search that covers both towns in Texas is nearer to Marfa.
   nearest: `j.city = 'Marfa' desc, j.id desc`,
 };
 

@@ -162,8 +162,7 @@ test.each(ROLES)('SQL and the rules agree on what a viewer sees who is: %s', asy
     for (const name of names) answers.get(name)!.add(fromSql[name]!);
   });
   await fc.assert(property, { numRuns: 600 });
-  // Each condition has been both true and false, except for an admin and an owner, who can read everything of some
-  // kinds.
+  // Each condition has been both true and false, except the conditions that always hold for an admin or an owner.
   const always = role === 'admin' ? names : role === 'homeowner' ? ['seesEvent'] : [];
   for (const [name, seen] of answers)
     expect([name, [...seen].sort()]).toEqual([name, always.includes(name) ? [true] : [false, true]]);
