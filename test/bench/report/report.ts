@@ -8,7 +8,7 @@ export interface Block {
   readonly round: number;
   readonly answered: number;
   readonly perSecond: number;
-  /** CPU a request, in milliseconds. */
+  /** CPU per request, in milliseconds. */
   readonly serverMs: number;
   readonly postgresMs: number;
   readonly p50: number;
@@ -19,11 +19,11 @@ export interface Results {
   readonly blocks: readonly Block[];
   readonly works: readonly Work[];
   readonly rivals: readonly RivalName[];
-  /** Requests a second that the database alone answers. */
+  /** The requests per second that the database alone can serve. */
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** The product's server CPU a request against each rival's: at most this. */
+/** The maximum ratio of the product's server CPU per request to each rival's. */
 const READ_GOALS: Partial<Record<RivalName, number>> = { postgraphile: 0.8, yoga: 0.8, mercurius: 1.3 };
 const TRANSITION_GOALS: Partial<Record<RivalName, number>> = { floor: 1.6, yoga: 1 };
 const GOALS: Readonly<Record<string, Partial<Record<RivalName, number>>>> = {
@@ -34,9 +34,9 @@ const GOALS: Readonly<Record<string, Partial<Record<RivalName, number>>>> = {
   award: TRANSITION_GOALS,
   'check-in': TRANSITION_GOALS,
 };
-/** At 16 connections, at least this share of the floor's requests a second. */
+/** At 16 connections, the minimum share of the floor's requests per second. */
 const THROUGHPUT_GOAL = 0.8;
-/** At 256 connections, at most so many times the floor's p99. */
+/** At 256 connections, the maximum multiple of the floor's p99. */
 const P99_GOAL = 2;
 
 export interface Ratio {
@@ -74,7 +74,7 @@ export function ratiosOf({ blocks, works, rivals }: Results): Ratio[] {
   );
 }
 
-/** What the product and the rival did in the same round. */
+/** The product's and the rival's figures from the same round. */
 function pairsOf(blocks: readonly Block[], work: string, rival: RivalName): [Block, Block][] {
   const of = (server: ServerName) => blocks.filter((block) => block.work === work && block.server === server);
   const theirs = new Map(of(rival).map((block) => [block.round, block]));

@@ -29,7 +29,7 @@ const SECTIONS: Readonly<Record<string, () => string | undefined>> = {
   'Up to three times the capacity': () => from<Knee>('knee.json', knee),
 };
 
-/** Stores the raw figures of one script, then writes the summary and its plots again. */
+/** Stores one script's raw figures, and rewrites the summary and its plots. */
 export function keepFigures(name: string, figures: object): void {
   mkdirSync(RAW, { recursive: true });
   writeFileSync(`${RAW}${name}`, `${JSON.stringify(figures, null, 1)}\n`);
@@ -103,7 +103,7 @@ interface Growth {
   }[];
 }
 
-/** The plans that the database chooses and that are slowest at the largest size. */
+/** The slowest of the plans that the database chooses, at the largest size. */
 function growth({ sizes, problems, measured }: Growth): string {
   const largest = Math.max(...sizes);
   const taken = measured.flatMap(({ name, figures }) => {
@@ -151,14 +151,14 @@ export interface Latency {
   readonly p50: number;
   readonly p99: number;
   readonly longest: number;
-  /** The server's CPU time for an event, with its edit and its delivery. */
+  /** The server's CPU for an event, including its edit and its delivery. */
   readonly cpuMs: number;
 }
 
 export interface Resting {
   readonly streams: number;
   readonly megabytes: number;
-  /** Percent of one core. */
+  /** As a percentage of one core. */
   readonly cpuPercent: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * What grows with the market, as calls: every list, search, filter, count and permission check, by those who have
- * little and those who have much. They go through the real APIs as real people; the statements that come of them are
- * what is explained. The product's own tests ask the same list.
+ * Calls whose cost may grow with the market: every list, search, filter, count, and permission check, by people with
+ * little and people with much. They go through the real APIs as real people, and the resulting statements are
+ * explained. The product's own tests use the same list.
  */
-// The bench has a TypeScript project of its own, which does not see what the product declares about this package.
+// The bench has its own TypeScript project, which doesn't see the product's type declaration for this package.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="../../../src/market/operations/places/zipcodes.d.ts" />
 import { Writable } from 'node:stream';
@@ -32,8 +32,8 @@ export type Connection = { host: string; port: number; username: string; databas
 export type Who = 'homeowner' | 'owner' | 'busy homeowner' | 'new contractor' | 'busy contractor' | 'admin' | 'bidder';
 
 /**
- * How its cost may grow from the smallest market to the largest. A broad search is one for a word that stands in every
- * fifth job or more.
+ * How much the cost may grow from the smallest market to the largest. A broad search has a word that occurs in at least
+ * every fifth job.
  */
 type Kind = 'steady' | 'broad';
 export const GROWTH_MAX: Readonly<Record<Kind, number>> = { steady: 1.5, broad: 4 };
@@ -43,9 +43,9 @@ export interface Query {
   readonly as: Who;
   readonly kind: Kind;
   /**
-   * A search term of fewer than three letters has no trigram to be found by; where every second row counts, a scan that
-   * ends at the most that is counted costs as much as an index does; an audit adds up all there is; and a list that
-   * is sorted reads all jobs of the busy homeowner, who owns every fifth of the smallest market.
+   * Some queries may scan a table. Search terms with fewer than three letters have no trigrams. If every second row
+   * counts, a scan up to the count's limit costs no more than an index. An audit sums up everything. A sorted list
+   * reads all jobs of the busy homeowner, who owns a fifth of the smallest market.
    */
   readonly mayScan?: true;
   readonly api: 'rest' | 'graphql';
@@ -57,10 +57,10 @@ interface Asked {
   readonly graphql?: string;
 }
 
-/** What a query may need to know of the market before it can be asked. */
+/** Facts about the market that a query may need. */
 interface Ground {
   readonly market: Market;
-  /** Cursors to the middle of lists, by their names. */
+  /** Cursors into the middle of lists, by name. */
   readonly middle: Readonly<Record<keyof typeof MIDDLES, string>>;
 }
 
@@ -136,7 +136,7 @@ function graphql(name: string, as: Who, query: (ground: Ground) => string): Quer
   return { name, as, kind: 'steady', api: 'graphql', ask: (ground) => ({ graphql: query(ground) }) };
 }
 
-/** Behind the greater part of the rated, and of those who completed most. */
+/** A cursor after most of the rated contractors, and after most of those with many completed jobs. */
 const MIDDLE_OF_CONTRACTORS = {
   NEWEST: JSON.stringify(cursorOf([new Date(Date.now() - 590 * 24 * 3_600_000), 'z'])),
   BEST_RATED: JSON.stringify(cursorOf([400, 4, 'z'])),
@@ -176,19 +176,19 @@ const USER_FILTERS: readonly (readonly [
   ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
 ];
 
-/** A job has ten events or so, which are numbered without a gap. */
+/** A job has about ten events, and positions have no gaps. */
 const middleOfLog = ({ jobs }: Market) => 5 * jobs;
 
 const counted = 'totalCount';
 
 export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
 
-/** Lists within a list, from one position for all parents. For a hundred jobs they cost almost all that is allowed. */
+/** Nested lists from the same position for all parents. For a hundred jobs, they cost almost as much as allowed. */
 const nestedFromMiddle = ({ middle }: Ground, jobs: number, filter: string) => `{ jobs(first: ${jobs}) { nodes { id
   bids(first: 14, after: "${middle.bidsOnCrowdedJob}"${filter}) { totalCount nodes { id amount } }
   timeline(first: 13, after: "${middle.eventsOfCrowdedJob}") { totalCount nodes { sequence type } } } } }`;
 
-/** An awarded job in the market's midst, whose owner, bidder and strangers are known. */
+/** An awarded job in the middle of the market, whose owner, bidder, and strangers are known. */
 export const midst = ({ jobs }: Market) => 4 + 20 * Math.floor(jobs / 40);
 const readMidst = (market: Market) =>
   `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action ` +
@@ -608,7 +608,7 @@ export const QUERIES: readonly Query[] = [
   ),
 ];
 
-/** The lists of GraphQL once more: from their ends, and backwards from the middle. */
+/** The GraphQL lists again, from their ends, and backwards from the middle. */
 export const BACKWARD_QUERIES: readonly Query[] = QUERIES.filter(
   ({ api, name }) => api === 'graphql' && !name.startsWith('own events'),
 ).map((query) => ({
@@ -620,7 +620,7 @@ export const BACKWARD_QUERIES: readonly Query[] = QUERIES.filter(
   },
 }));
 
-/** What begins and ends a transaction reads nothing. */
+/** The statements that begin and end transactions read nothing. */
 const OF_TRANSACTIONS = /^(begin|commit|rollback|savepoint|release)\b/i;
 
 export interface Sent {
@@ -630,7 +630,7 @@ export interface Sent {
   readonly values: readonly unknown[];
 }
 
-/** An app on the seeded market, with the people who ask; the statements that it sends are recorded. */
+/** An app on the seeded market, and its callers. It records the statements that it sends. */
 export async function openListener(connection: Connection, sql: Sql, market: Market) {
   const config = readConfig({
     NODE_ENV: 'test',
@@ -708,7 +708,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 
   return {
     ask: (as: Who, asked: Asked) => call({ name: 'a question', as, ask: () => asked }),
-    /** The statements of each query; the look-up of a session, which is one of its own, is kept once. */
+    /** Each query's statements. The session check is a separate statement, and is included once. */
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];
       for (const query of queries) {
@@ -756,8 +756,8 @@ interface Explained {
 }
 
 /**
- * A connection that explains statements as the database would run them for the product: prepared, and planned either
- * way.
+ * A connection that explains statements as the database would run them for the product: prepared, with either kind of
+ * plan.
  */
 export async function openExplainer(connection: Connection, timeoutMs: number) {
   const sql = postgres({
@@ -780,7 +780,7 @@ export async function openExplainer(connection: Connection, timeoutMs: number) {
       const json = found?.['QUERY PLAN'] as string | Explained[];
       return ((typeof json === 'string' ? JSON.parse(json) : json) as Explained[])[0] as Explained;
     },
-    /** Which of both the database takes for a statement that it has seen often. */
+    /** The kind of plan that the database chooses for a statement it has seen often. */
     async taken(): Promise<PlanKind> {
       await sql.unsafe('set plan_cache_mode = auto');
       for (let time = 0; time < 7; time += 1) await sql.unsafe(`explain execute ${executed}`);
@@ -801,13 +801,13 @@ function literal(value: unknown): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The tables that a plan reads from end to end. */
+/** The tables that a plan scans completely. */
 export function scannedIn(node: Node): string[] {
   const here = node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== undefined ? [node['Relation Name']] : [];
   return [...new Set([...here, ...(node.Plans ?? []).flatMap(scannedIn)])];
 }
 
-/** What an index is asked for, wherever a plan reads by one. */
+/** The conditions of all index scans in a plan. */
 export function indexConditionsIn(node: Node): string[] {
   const here = node['Index Cond'] === undefined ? [] : [node['Index Cond']];
   return [...here, ...(node.Plans ?? []).flatMap(indexConditionsIn)];
