@@ -1,6 +1,4 @@
-/**
- * Runs after an install. Fails without patch-package, a development package, because the driver would stay unpatched.
- */
+/** Run after an install: patch-package is a package of development, without which the driver would stay as published. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 

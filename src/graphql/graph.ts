@@ -4,8 +4,7 @@ import { OPERATIONS } from '../market/operations/index.js';
 import type { Graph } from '../platform/graphql/api.js';
 import type { Caller } from '../market/operations/operation.js';
 import { Loaders } from './loaders.js';
-import { textCharactersOf } from '../platform/graphql/limits/cost.js';
-import { entitiesShown } from './types/field.js';
+import { TEXT_CHARACTERS } from './texts.js';
 
 const ENTRIES = new Set(
   Object.values(OPERATIONS)
@@ -18,7 +17,7 @@ export function graphOf(schema: GraphQLSchema): Graph {
     schema,
     operations: new Map(Object.entries(OPERATIONS)),
     entries: ENTRIES,
-    texts: textCharactersOf(entitiesShown()),
+    texts: TEXT_CHARACTERS,
     loadersFor: (caller: Caller) => new Loaders(caller),
   };
 }

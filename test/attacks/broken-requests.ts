@@ -1,15 +1,15 @@
 /**
- * Deliberately broken requests, with their expected results: an error with a status and a code, or a connection that
- * closes without a response.
+ * Requests that are broken on purpose, and what each must come to: a refusal with a status and a code, or a line that
+ * is closed without a word.
  */
 import { head, post } from './raw-connection.js';
 
 export interface BrokenRequest {
   readonly what: string;
   readonly bytes: string | Uint8Array;
-  /** If omitted, the connection closes without a response. */
+  /** Nothing but a closed line, if there is none. */
   readonly refused?: readonly [status: number, code: string];
-  /** True if the connection must close, because nobody can tell where the next request starts. */
+  /** Whether the line must be given up, since nobody can tell where the next request begins. */
   readonly closes: boolean;
 }
 
@@ -33,7 +33,7 @@ const refused = (what: string, bytes: string | Uint8Array, refusal: BrokenReques
   closes: false,
 });
 
-/** A login with these headers and this body, sent exactly as given. */
+/** A log-in with these headers and this body, in which nothing is made right. */
 const logIn = (headers: readonly string[], body = '{}') =>
   head('POST', '/v1/auth/login', ['Content-Type: application/json', ...headers]) + body;
 const chunked = (body: string) => logIn(['Transfer-Encoding: chunked'], body);
@@ -159,7 +159,7 @@ const bytesOf = (...parts: (string | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Each is sent by a user who may post jobs. None may create one. */
+/** Each is sent by somebody who may post jobs; none may make one. */
 export const brokenBodies = (token: string): readonly BrokenRequest[] => {
   const bearer = `Authorization: Bearer ${token}`;
   const signed = (bytes: Buffer) =>

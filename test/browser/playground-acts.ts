@@ -1,16 +1,8 @@
-<<<<<<< HEAD
-/** What a visitor does in the playground, and what they see. */
+/** What a visitor does with the playground, and sees of it. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Each tab, with text in its response that shows success. */
-=======
-/** What a visitor does and sees in the playground. */
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
-
-/** Each tab, and the part of its response that shows success. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
+/** Each tab, and what shows that it did its work. */
 export const STORY: Readonly<Record<string, string>> = {
   SignUp: '"tokensAwarded": 10',
   WhoAmI: '"userType": "HOMEOWNER"',
@@ -45,25 +37,17 @@ export const STORY: Readonly<Record<string, string>> = {
   WrongPerson: '"code": "FORBIDDEN"',
   WrongToken: '"reason": "malformed"',
   RefreshSession: '"refreshExpiresAt"',
-  ListSessions: '"isCurrent": true',
-  RequestPasswordReset: '"requested": true',
+  ListLogIns: '"isCurrent": true',
+  AskForNewPassword: '"requested": true',
   SuspendContractor: '"suspendedUntil": null',
   RestoreContractor: '"suspendedAt": null',
-  ReadAdminActions: '"action": "suspendUser"',
-  CreateApiKey: '"secret": "jmk_',
+  WhatAdminsDid: '"action": "suspendUser"',
 };
 
-<<<<<<< HEAD
-/** One click must be enough. */
+/** One click must do. */
 export async function openTab(page: Page, name: string): Promise<void> {
   const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
-  // Tabs of other chapters aren't shown.
-=======
-/** One click is enough. */
-export async function openTab(page: Page, name: string): Promise<void> {
-  const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
-  // Tabs of other chapters are hidden.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
+  // Tabs of other chapters are not shown.
   if (await tab.isVisible()) await tab.click();
   else await page.getByLabel('Step', { exact: true }).selectOption(String(Object.keys(STORY).indexOf(name)));
   await expectOpen(page, name);
@@ -98,11 +82,7 @@ export async function answerOn(page: Page): Promise<string> {
   return textOf(await page.locator('.graphiql-response .view-line').allTextContents());
 }
 
-<<<<<<< HEAD
-/** The editor uses non-breaking spaces, and wraps long lines. */
-=======
-/** The editor writes non-breaking spaces, and wraps long lines. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
+/** The editor writes spaces that do not break, and breaks long lines. */
 function textOf(lines: string[]): string {
   return lines.join(' ').replaceAll(/\s+/g, ' ');
 }

@@ -1,10 +1,4 @@
-<<<<<<< HEAD
-/**
- * A story in a real Chromium. The gate runs the tabs of the playground's first chapter, and the nightly run all tabs.
- */
-=======
-/** The playground's stories in a real Chromium: the first chapter in the gate, all of them nightly. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
+/** A story in a real Chromium: the tabs of the playground's first chapter in the gate, and all of them nightly. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
@@ -15,11 +9,7 @@ import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } f
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
-<<<<<<< HEAD
-/** Each round signs up different people. The nightly run plays two rounds. */
-=======
-/** A repeated story signs up other people. The nightly run repeats it once. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
+/** A story told again signs up other people: the nightly run hears it twice. */
 const ROUNDS = Number(process.env.STORY_ROUNDS ?? 1);
 const TABS = process.env.STORY === 'whole' ? Object.entries(STORY) : Object.entries(STORY).slice(0, 11);
 
@@ -42,12 +32,12 @@ const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson
 
 browser.describe('The playground', () => {
   browser.it(
-    `runs ${TABS.length} tabs of its stories, ${ROUNDS === 1 ? 'once' : `${ROUNDS} times`}`,
+    `tells ${TABS.length} tabs of its stories, ${ROUNDS === 1 ? 'once' : `${ROUNDS} times`}`,
     async () => {
       newUser = await visit(`${app.url}/graphql`);
       const { page, picture } = newUser;
       expect(await tabNames(page)).toEqual(Object.keys(STORY));
-      expect(await guideText(page)).toContain('An account is free');
+      expect(await guideText(page)).toContain('An account costs nothing');
       for (let round = 1; round <= ROUNDS; round += 1) {
         for (const [at, [name, part]] of TABS.entries()) {
           if (at > 0) await page.getByRole('button', { name: 'Next' }).click();

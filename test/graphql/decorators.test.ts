@@ -1,4 +1,4 @@
-/** Every type-graphql decorator has an effect. */
+/** What type-graphql's decorators ask for is done. */
 import { getMetadataStorage } from 'type-graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';

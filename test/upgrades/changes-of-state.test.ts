@@ -1,7 +1,4 @@
-/**
- * Jobs moved by an older instance that doesn't know the column for when a job entered its state, and leaves it
- * unchanged.
- */
+/** Jobs that an instance moves which does not know since when a job is in its state: the column was left as it was. */
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';

@@ -1,4 +1,4 @@
-/** Sending email to a real mail server: what the server receives, and what happens to a message that it rejects. */
+/** Mails on their way to a real mail server: what it gets, and what becomes of a mail that it does not take. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
 import { mailSettings } from '../../../src/app/mail-settings.js';

@@ -2,18 +2,18 @@
 import fc from './property.js';
 
 export interface Dice {
-  /** An integer, with both ends included. */
+  /** A whole number, both ends included. */
   int(min: number, max: number): number;
-  /** True with this chance, in percent. */
+  /** True so many times out of a hundred. */
   percent(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** An entry of a table, chosen in proportion to its weight. */
+  /** An entry of a table, as often as its weight says among the others. */
   weighted<Item>(items: readonly (readonly [weight: number, item: Item])[]): Item;
-  /** Includes each item with this chance, in percent. Keeps the order. */
+  /** Each item with the chance given in percent, in its order. */
   some<Item>(items: readonly Item[], share: number): Item[];
 }
 
-/** Mulberry32: small, fast, and random enough for this. */
+/** Mulberry32: small, quick, and good enough to choose with. */
 export function diceOf(seed: number): Dice {
   let state = seed >>> 0;
   const next = (): number => {
@@ -41,7 +41,7 @@ export function diceOf(seed: number): Dice {
   };
 }
 
-/** The values that a run picks from. fast-check generates them from the same seed. */
+/** As many values as a run picks from, made by fast-check from the same seed. */
 export function samples<Value>(arbitrary: fc.Arbitrary<Value>, seed: number, count = 1_000): readonly Value[] {
   return fc.sample(arbitrary, { seed, numRuns: count });
 }

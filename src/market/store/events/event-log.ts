@@ -8,13 +8,12 @@ import { eventShape, type EventRow } from './events.js';
 import { pagedList, startOf, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
 import {
-  asArray,
   builder,
-  cachedByKey,
+  asArray,
   countedStatement,
-  type Placeholders,
-  selectFrom,
+  cachedByKey,
   statement,
+  type Placeholders,
 } from '../../../platform/db/statement.js';
 import { LIVE } from '../../../platform/service-limits.js';
 import { events } from '../tables/events.js';
@@ -53,7 +52,12 @@ const listAllEvents = pagedList({
   name: 'listAllEvents',
   ...BY_POSITION,
   fields: asOther,
-  rows: ($: Placeholders<LogValues>, fields, condition) => selectFrom(events, fields, and(upToPosition($), condition)),
+  rows: ($: Placeholders<LogValues>, fields, condition) =>
+    builder
+      .select(fields)
+      .from(events)
+      .where(and(upToPosition($), condition))
+      .$dynamic(),
 });
 
 /**
@@ -65,7 +69,11 @@ const listEventsOfHomeowner = pagedList({
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Placeholders<LogValues>, fields, condition) =>
-    selectFrom(events, fields, and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition)),
+    builder
+      .select(fields)
+      .from(events)
+      .where(and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
+      .$dynamic(),
 });
 
 const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
@@ -173,18 +181,22 @@ const ofOneJob = {
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Placeholders<OfOneJob>, fields, condition) =>
-      selectFrom(events, fields, and(eq(events.jobId, $('jobId')), upToPosition($), condition)),
+      builder
+        .select(fields)
+        .from(events)
+        .where(and(eq(events.jobId, $('jobId')), upToPosition($), condition))
+        .$dynamic(),
   }),
   homeowner: pagedList({
     name: 'listEventsOfOneJob',
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Placeholders<OfOneJob>, fields, condition) =>
-      selectFrom(
-        events,
-        fields,
-        and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition),
-      ),
+      builder
+        .select(fields)
+        .from(events)
+        .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
+        .$dynamic(),
   }),
   contractor: pagedList({
     name: 'listEventsOfOneJob',

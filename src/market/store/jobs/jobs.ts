@@ -12,14 +12,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { readDisputeEvent } from '../events/events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { narrow } from '../people/people.js';
-import {
-  builder,
-  cachedByKey,
-  columns,
-  type Placeholders,
-  selectFrom,
-  statement,
-} from '../../../platform/db/statement.js';
+import { builder, columns, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { jobs, jobSearch, type JobRow } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.js';
@@ -56,7 +49,11 @@ const selectJob = forEachRole((role) =>
         job: { ...jobFields(include), ...partsColumn(include, role, $) },
         ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, isCall: false }),
       }),
-      ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
+      ($, fields) =>
+        builder
+          .select(fields)
+          .from(jobs)
+          .where(eq(jobs.id, $('id'))),
     ),
   ),
 );
@@ -79,12 +76,20 @@ export async function readJob(
  * statement itself would see the state before its wait.
  */
 export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: JobId }>, fields) =>
-  selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update'),
+  builder
+    .select(fields)
+    .from(jobs)
+    .where(eq(jobs.id, $('id')))
+    .for('update'),
 );
 
 /** The same lock, through a bid on the job. */
 export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholders<{ id: BidId }>, fields) =>
-  selectFrom(jobs, fields, sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`).for('update'),
+  builder
+    .select(fields)
+    .from(jobs)
+    .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`)
+    .for('update'),
 );
 
 /** Reads a job's facts. Undefined if there is no such job. */
@@ -108,7 +113,11 @@ function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
   const select = statement(
     'selectFacts',
     ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, isCall: true }),
-    ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
+    ($, fields) =>
+      builder
+        .select(fields)
+        .from(jobs)
+        .where(eq(jobs.id, $('id'))),
   );
   return async (db, viewer, id) => {
     const [facts] = await select(db, { id, ...idsOf(viewer) });
@@ -119,7 +128,10 @@ function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>
-    selectFrom(jobs, fields, and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
+    builder
+      .select(fields)
+      .from(jobs)
+      .where(and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
   ),
 );
 

@@ -4,7 +4,7 @@ import type { SessionId, UserId } from '../../rules/ids.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { ANNOUNCEMENT, END_NOW } from './sessions.js';
-import { asArray, builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import { builder, statement, type Placeholders, asArray } from '../../../platform/db/statement.js';
 import { sessions } from '../tables/sessions.js';
 import type { Db } from '../../../platform/db/database.js';
 
@@ -43,7 +43,11 @@ export const listActiveSessions = pagedList({
   direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<CurrentSession & { userId: UserId }>, fields, condition) =>
-    selectFrom(sessions, fields, and(eq(sessions.userId, $('userId')), isActive, condition)),
+    builder
+      .select(fields)
+      .from(sessions)
+      .where(and(eq(sessions.userId, $('userId')), isActive, condition))
+      .$dynamic(),
 });
 
 /** With its owner. Also finds one that has ended. */
@@ -54,7 +58,11 @@ export const selectSession = statement(
     userId: sessions.userId,
     isActive: sql<boolean>`${isActive}`.as('is_active'),
   }),
-  ($, fields) => selectFrom(sessions, fields, and(eq(sessions.id, $('id')), isLogIn)),
+  ($, fields) =>
+    builder
+      .select(fields)
+      .from(sessions)
+      .where(and(eq(sessions.id, $('id')), isLogIn)),
 );
 
 /** Revokes all of them if no session is given. */

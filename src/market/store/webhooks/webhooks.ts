@@ -7,7 +7,7 @@ import type { WebhookPauseReason } from '../../rules/webhooks.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
-import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import { builder, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
@@ -37,7 +37,11 @@ export const listWebhookEndpoints = pagedList({
   direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
-    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere, condition)),
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, condition))
+      .$dynamic(),
 });
 
 /** The endpoint and its owner. */
@@ -45,7 +49,10 @@ export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
   ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
-    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)),
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere)),
 );
 
 /** Locks the endpoint for a change, and also returns its secrets. */
@@ -53,7 +60,11 @@ export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
   ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
-    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)).for('no key update'),
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere))
+      .for('no key update'),
 );
 
 /** Runs under the account's lock. */
@@ -61,7 +72,10 @@ export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
   ($: Placeholders<{ userId: UserId }>, fields) =>
-    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere)),
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere)),
 );
 
 const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as const;
@@ -135,11 +149,10 @@ const selectSealedByOthers = statement(
   'selectSealedByOthers',
   { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
   ($: Placeholders<{ sealedBy: string; after: string }>, fields) =>
-    selectFrom(
-      webhookEndpoints,
-      fields,
-      and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`),
-    )
+    builder
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`))
       .orderBy(webhookEndpoints.id)
       .limit(RESEALED_AT_ONCE)
       .for('no key update'),

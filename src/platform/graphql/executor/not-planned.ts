@@ -1,0 +1,2 @@
+/** Thrown if a plan wouldn't do what graphql-js does. graphql-js then executes the operation. */
+export class NotPlanned extends Error {}
