@@ -1,4 +1,6 @@
-/** Run after an install: patch-package is a package of development, without which the driver would stay as published. */
+/**
+ * Runs after an install. Fails without patch-package, a development package, because the driver would stay unpatched.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 

@@ -18,7 +18,7 @@ const wholeNumber = (min: number, max: number) =>
     .string()
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on');
 
@@ -27,7 +27,7 @@ const address = (...protocols: string[]) =>
     .string()
     .refine(
       (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
-      `must be a URL that starts with ${protocols.join('// or ')}//`,
+      `must be an address that begins with ${protocols.join('// or ')}//`,
     );
 
 /** An email address, with or without a display name. */
@@ -48,7 +48,7 @@ const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'mus
 /** Each variable, its values, and its purpose. `.env.example` and the docs are checked against this. */
 export const VARIABLES = {
   NODE_ENV: z
-    .enum(['production', 'development', 'test'], 'must be production, development, or test')
+    .enum(['production', 'development', 'test'], 'must be production, development or test')
     .default('development')
     .describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on; 0.0.0.0 for all'),
@@ -87,7 +87,7 @@ export const VARIABLES = {
     ),
   MAILBOX_SECRET: z
     .string()
-    .regex(/^[\w-]{16,200}$/, 'must be 16 to 200 letters, digits, - or _')
+    .regex(/^[\w-]{16,200}$/, 'must be 16 to 200 letters, digits, - and _')
     .optional()
     .describe('the secret in the link to /mailbox; if unset, the server generates one and stores it in DATA_DIR'),
   APP_RESET_URL: link().describe('the page of your own that sets a new password; `{token}` stands for the token'),
@@ -111,7 +111,7 @@ export const VARIABLES = {
     .refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas')
     .describe('origins whose pages may call, separated by commas'),
   CORS_HEADERS: list()
-    .refine((names) => names.every(isHeaderName), 'must be header names, separated by commas')
+    .refine((names) => names.every(isHeaderName), 'must be names of headers, separated by commas')
     .describe('request headers that such pages may send besides those that the server knows, separated by commas'),
   TRUST_PROXY_HOPS: wholeNumber(0, 10)
     .default(0)
@@ -136,7 +136,7 @@ export const VARIABLES = {
   METRICS_TOKEN: z
     .string()
     .min(16, 'must be at least 16 characters long')
-    .regex(/^[!-~]*$/, 'must not contain spaces or other characters that a header can’t contain')
+    .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
     .optional()
     .describe(
       'the bearer token for /metrics, at least 16 characters; if unset, only this machine can read /metrics, and ' +
@@ -175,16 +175,16 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
   }
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
-    wrong('DATABASE_URL', 'must be set when DATABASE_DIRECT_URL is set');
+    wrong('DATABASE_URL', 'must be set with DATABASE_DIRECT_URL');
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
     wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
   if ((env.SMTP_URL === undefined) !== (env.MAIL_FROM === undefined))
     wrong('SMTP_URL', 'and MAIL_FROM must be set together');
   if (env.SMTP_URL !== undefined && env.PUBLIC_URL === undefined && env.NODE_ENV === 'production')
-    wrong('PUBLIC_URL', 'must be set when SMTP_URL is set, because the links in emails use it');
+    wrong('PUBLIC_URL', 'must be set with SMTP_URL: the links in mails lead there');
   if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined)
-    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set when PERSISTED_DOCUMENTS is only');
-  if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an IP address or a host name');
+    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set where PERSISTED_DOCUMENTS is only');
+  if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an address or a host name');
 });
 
 export type Environment = z.infer<typeof schema>;
@@ -255,7 +255,7 @@ function list() {
 
 function link() {
   return address('http:', 'https:')
-    .refine((text) => text.includes('{token}'), 'must contain {token}')
+    .refine((text) => text.includes('{token}'), 'must have {token} where the token is to be')
     .optional();
 }
 

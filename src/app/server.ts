@@ -11,12 +11,18 @@ import { openPlayground } from '../pages/playground/playground.js';
 import { operationsOfSteps } from '../pages/playground/steps.js';
 import { graphOf } from '../graphql/graph.js';
 import { createSchema } from '../graphql/schema.js';
-import { sendRefusal } from '../platform/graphql/send-refusal.js';
-import { answersUnderWay, boundConnections } from '../platform/http/connections.js';
+import { sendRefusal } from '../platform/graphql/content-type.js';
+import {
+  answersUnderWay,
+  boundConnections,
+  assertOriginMayOpen,
+  answerInPlaceOfUpgrade,
+  UpgradableRequest,
+} from '../platform/http/connections.js';
 import { createDraining, serverStops } from '../platform/http/draining.js';
 import { bearerOf, Exchange } from '../platform/http/exchange.js';
 import type { Pages } from '../platform/http/pages/pages.js';
-import { openFrontPage } from '../pages/front-page.js';
+import { openFrontPage, siteLinks } from '../pages/front-page.js';
 import { problemWithHead, warnOfProxy } from '../platform/http/requests.js';
 import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from '../platform/http/policy.js';
 import { answerUnreadable } from '../platform/http/unreadable.js';
@@ -24,7 +30,6 @@ import { boundUnreadAnswers } from '../platform/http/unread.js';
 import { openLinkPages } from '../pages/link-pages.js';
 import { openLifecyclePage } from '../pages/lifecycle/page.js';
 import { openMailbox } from '../pages/mailbox.js';
-import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from '../platform/http/upgrade.js';
 import { Caller } from '../platform/call/caller.js';
 import type { Viewer } from '../market/rules/viewer.js';
 import type { Services } from '../market/operations/services.js';
@@ -82,10 +87,13 @@ export async function startServer(
   });
   const connections = boundConnections(server, quotas, addressOfSocket);
   const unreadAnswers = boundUnreadAnswers(quotas, timeouts);
-  const graphqlPage = config.playground ? openPlayground() : openOffPage();
-  const reference = openReference();
-  const lifecycle = openLifecyclePage(config.playground ? operationsOfSteps() : undefined);
-  const front = openFrontPage(config);
+  const { playground, demo } = config;
+  const site = { playground, demo, mailbox: services.mail.mailboxSecret !== undefined, mail: services.mail.isOn };
+  const links = siteLinks(site);
+  const graphqlPage = playground ? openPlayground(links) : openOffPage(links);
+  const reference = openReference(links);
+  const lifecycle = openLifecyclePage(links, playground ? operationsOfSteps() : undefined);
+  const front = openFrontPage(site);
   const description = openDescription(() => config.PUBLIC_URL ?? urlOf(server, config.HOST));
   const schema = createSchema();
   const graphqlSettings = {
@@ -99,8 +107,8 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = warnOfProxy(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages(appOrigin(config))];
-  const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail);
+  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages(links, appOrigin(config))];
+  const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail, links);
   const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
   const operator = openOperatorAddresses(services, config, () => draining.isStopping);
 

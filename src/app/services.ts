@@ -30,7 +30,7 @@ import { createRateLimits } from '../platform/security/rate-limit.js';
 import { createRefreshTokens } from '../platform/security/refresh-token.js';
 import { createEncryptor } from '../platform/security/encryption.js';
 import { keptSecret } from '../platform/security/secrets.js';
-import { openFilesMax, withinOpenFiles } from '../platform/quotas/open-files.js';
+import { openFilesMax, withinOpenFiles } from '../platform/quotas/quota-table.js';
 import { createQuotas } from '../platform/quotas/quotas.js';
 import {
   connect,
@@ -39,8 +39,8 @@ import {
   type DatabaseHooks,
   type DatabaseTimeouts,
 } from '../platform/db/database.js';
-import { watchDatabase } from '../platform/db/database-watch.js';
 import { assertDriverIsPatched } from '../platform/db/driver-check.js';
+import { watchDatabase } from '../platform/db/database-watch.js';
 import { watchServices } from './watch.js';
 
 export interface OpenServices {

@@ -1,7 +1,7 @@
 /** The kinds of queue tasks that an instance runs, from the files that run them. */
 import { mailTasks } from '../market/mail/tasks.js';
 import type { TaskKind } from '../platform/queue/queue.js';
-import { restoreUserTasks } from '../market/operations/admins/suspension-end.js';
+import { restoreUserTasks } from '../market/operations/admins/suspension.js';
 import type { Services } from '../market/operations/services.js';
 import { webhookTasks } from '../market/webhooks/tasks.js';
 

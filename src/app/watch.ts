@@ -22,7 +22,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
 function watchQuotas({ metrics, db, passwords, quotas, rateLimits }: Services, hasRedis: boolean): void {
   metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
-  const redisGauge = '1 while Redis counts the rates, 0 while it’s unavailable. NaN without Redis.';
+  const redisGauge = '1 while rates are counted in Redis, 0 while it is away; NaN where there is none.';
   metrics.gauge('rate_limits_in_redis', redisGauge, () =>
     hasRedis ? Number(rateLimits.storeInUse() === 'redis') : Number.NaN,
   );

@@ -53,7 +53,7 @@ export async function assertSchema(connection: Connection): Promise<void> {
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
   throw new Error(
-    `There is no database in ${resolve(dataFolder)}. Set DATA_DIR or DATABASE_URL to the server’s value, or start ` +
+    `There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL as the server has it, or start ` +
       'the server once.',
   );
 }

@@ -16,7 +16,7 @@ const COMMAND: Command = {
   does:
     'Makes an admin, or gives one another password: that ends their sessions and API keys, pauses their webhooks,\n' +
     'and restores them where another admin has suspended them. The password is read from the terminal or standard\n' +
-    'input. An audit adds up all tokens and prints the figures.\n' +
+    'input. An audit adds up all tokens, and counts what there is.\n' +
     'The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
   options: {},
 };

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   } finally {
     await database.stop();
   }
-  process.stdout.write(`Done. ${resolve(target)} has a copy of the database in ${resolve(folder)}.\n`);
+  process.stdout.write(`Done: the database in ${resolve(folder)} stands in ${resolve(target)} too.\n`);
 }
 
 main().catch((error: unknown) => {

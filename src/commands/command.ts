@@ -31,7 +31,7 @@ function parse({ name, operands }: Command, options: Options) {
     return parseArgs({ options, allowPositionals: operands !== undefined });
   } catch (error) {
     const [reason] = error instanceof Error ? error.message.split('. ') : [];
-    throw new Error(`${reason}. To list the options: ${name} -- --help`, { cause: error });
+    throw new Error(`${reason}. What there is: ${name} -- --help`, { cause: error });
   }
 }
 

@@ -10,8 +10,8 @@ async function main(): Promise<void> {
     name: 'npm run restore',
     operands: '<folder>',
     does:
-      'Restores a backup made by `npm run backup` into DATA_DIR, which must not have a database yet. Adds up all\n' +
-      'tokens and prints the figures. Then you can start the server on it.',
+      'Puts what `npm run backup` has copied into DATA_DIR, where there must be no database yet, adds up all\n' +
+      'tokens, and prints what there is. Then the server can be started on it.',
     options: {},
   });
   const [source] = positionals;

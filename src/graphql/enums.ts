@@ -26,6 +26,13 @@ import {
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
+/** The enums by the `enumName` of their fields. */
+const enums = new Map<string, object>();
+
+export function enumNamed(name: string): object | undefined {
+  return enums.get(name);
+}
+
 /** Registers a list under a name, and returns the object that identifies the enum in type-graphql. */
 function choice<V extends string>(
   name: string,
@@ -36,6 +43,7 @@ function choice<V extends string>(
   const enumObject = Object.fromEntries(values.map((value) => [spelling(value), value]));
   const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: ofValues[value] }]));
   registerEnumType(enumObject, { name, description, valuesConfig });
+  enums.set(name, enumObject);
   return enumObject;
 }
 
@@ -43,192 +51,144 @@ function spelling(value: string): string {
   return value.replaceAll('.', '_').toUpperCase();
 }
 
-export const UserType = choice('UserType', 'The types of account.', ROLES, {
+choice('UserType', 'The three kinds of account.', ROLES, {
   homeowner: 'Posts jobs and awards them.',
   contractor: 'Bids on jobs and does the work.',
   admin: 'Decides disputes and verifies contractors.',
 });
 
-export const EmailUndo = choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
-  pending: 'The account was used after the change, so support must decide with `settleEmailUndo`.',
+choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
+  pending: 'The account was used after the change, so support has to decide with `settleEmailUndo`.',
   undone: 'The account has its former address again.',
   settled: 'Support has decided.',
 });
 
-export const EmailUndoDecision = choice(
-  'EmailUndoDecision',
-  'The address that keeps the account.',
-  EMAIL_UNDO_DECISIONS,
-  { current: 'The account’s current address.', former: 'The former address, whose owner requested the undo.' },
-);
+choice('EmailUndoDecision', 'Which address keeps the account.', EMAIL_UNDO_DECISIONS, {
+  current: 'The account’s current address.',
+  former: 'The former address, whose owner requested the undo.',
+});
 
-export const TokenTransferReason = choice(
+choice(
   'TokenTransferReason',
-  'The reason for a transfer.',
+  'Why tokens moved.',
   TRANSFER_REASON_KEYS,
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 
-export const ErrorCodeEnum = choice('ErrorCode', 'The error codes in `errors[].extensions.code`.', ERROR_CODES, {
-  ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST returns ${status}.${reasonsInWords(code)}`),
+choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
+  ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST answers ${status}.${reasonsInWords(code)}`),
   PERSISTED_QUERY_NOT_FOUND:
-    'The server doesn’t have a document with this hash. Send the request again with the `query`. Not used in REST.',
+    'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
 });
 
 function reasonsInWords(code: ErrorCode): string {
-  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\n- \`${reason}\`: ${meaning}`);
-  return reasons.length > 0 ? `\n\nThe reason is in \`errors[].extensions.reason\`:\n${reasons.join('')}` : '';
+  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\`${reason}\`, ${meaning}`);
+  return reasons.length > 0 ? ` \`errors[].extensions.reason\` names the reason: ${reasons.join('; ')}.` : '';
 }
 
-export const JobStatus = choice(
+choice(
   'JobStatus',
-  'The status of a job.',
+  'The state of a job.',
   JOB_STATES,
   mapValues(JOB_STATE_ROWS, ({ description }) => description),
 );
 
-export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', JOB_ORDERS, {
-  newest: 'The newest jobs first.',
-  oldest: 'The oldest jobs first.',
-  recently_updated:
-    'The most recently changed jobs first. A job that changes while you read the list moves to its start.',
-  highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
-  longest_unchanged: 'The jobs that have been in their status longest first. Only admins can use it.',
-  nearest: 'The jobs nearest to the filter’s place first, within 100 miles. Equally near jobs come newest first.',
+export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.', JOB_ORDERS, {
+  newest: 'The last written first.',
+  oldest: 'The first written first.',
+  recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
+  highest_budget: 'The highest `budgetMax` first; jobs without one come last.',
+  longest_unchanged: 'Those that have been in their state for longest first; for admins.',
+  nearest: 'Those nearest to the place of the filter, within 100 miles of it, and of equally near ones the newest.',
 });
 
-export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {
-  pending: 'The homeowner hasn’t viewed it yet.',
-  viewed: 'The homeowner has viewed it.',
-  shortlisted: 'The homeowner has shortlisted it.',
-  accepted: 'The job was awarded to it.',
-  rejected: 'The homeowner rejected it, awarded another bid, or the job ended.',
-  withdrawn: 'The contractor withdrew it.',
+export const BidStatus = choice('BidStatus', 'The state of a bid.', BID_STATES, {
+  pending: 'Not looked at yet.',
+  viewed: 'Read by the homeowner.',
+  shortlisted: 'Shortlisted by the homeowner.',
+  accepted: 'It got the job.',
+  rejected: 'Declined, passed over, or ended with its job.',
+  withdrawn: 'Taken back by the contractor.',
 });
 
-export const HoldStatus = choice('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
+choice('HoldStatus', 'Whether tokens are still staked.', HOLD_STATES, {
   active: 'The tokens are held.',
-  released: 'The tokens were released.',
+  released: 'The tokens are free again.',
 });
 
-export const UrgencyEnum = choice(
-  'Urgency',
-  'How soon a job should be done. It sets the price of publishing.',
-  URGENCIES,
-  {
-    standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
-    priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
-    urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
-  },
-);
+choice('Urgency', 'How soon a job should be done; it sets the price of publishing.', URGENCIES, {
+  standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
+  priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
+  urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
+});
 
-export const JobActionEnum = choice(
+choice(
   'JobAction',
-  'The operations on a job.',
+  'Every operation on a job.',
   JOB_ACTION_LIST.map(({ action }) => action),
   Object.fromEntries(
-    JOB_ACTION_LIST.map(({ action, description, operation }) => [
-      action,
-      `${description} Use the mutation \`${operation}\`.`,
-    ]),
+    JOB_ACTION_LIST.map(({ action, description, operation }) => [action, `${description} Mutation \`${operation}\`.`]),
   ),
 );
 
-export const JobWarningCode = choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
+choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
   UNKNOWN_CATEGORY: 'The category is not in the catalog.',
   UNKNOWN_PLACE: 'We don’t know the ZIP code, or we don’t know a city of that name in the state.',
   PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
   DATE_IN_PAST: 'A date is in the past in every time zone.',
 });
 
-export const BidActionEnum = choice(
+choice(
   'BidAction',
-  'The operations on a bid.',
+  'Every operation on a bid.',
   BID_TRANSITION_LIST.map(({ action }) => action),
   Object.fromEntries(
     BID_TRANSITION_LIST.map(({ action, description, operation }) => [
       action,
-      `${description} Use the mutation \`${operation}\`.`,
+      `${description} Mutation \`${operation}\`.`,
     ]),
   ),
 );
 
-export const JobEventType = choice(
-  'JobEventType',
-  'The types of events on a job and its bids.',
-  EVENT_TYPES,
-  EVENT_DESCRIPTIONS,
-);
-export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a list of contractors.', CONTRACTOR_ORDERS, {
-  newest: 'The newest contractors first.',
+choice('JobEventType', 'What can happen to a job or to a bid on it.', EVENT_TYPES, EVENT_DESCRIPTIONS);
+export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors come first.', CONTRACTOR_ORDERS, {
+  newest: 'Those who joined last.',
   best_rated:
-    'The best average rating first. Ties go to the contractor with more ratings. Unrated contractors come last.',
-  most_completed: 'The most completed jobs first. Ties go to the better rated contractor.',
-  nearest: 'The contractors nearest to the filter’s place first. Ties go to the better rated contractor.',
+    'Those with the best average of ratings, and of equal ones those with more ratings; the unrated come last.',
+  most_completed: 'Those with the most completed jobs, and of equal ones the best rated.',
+  nearest: 'Those nearest to the place of the filter, and of equally near ones the best rated.',
 });
 
-export const DisputeEnding = choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS, {
+choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties sent the same resolution, or one accepted the other’s proposal.',
   decision_accepted: 'The contractor accepted an admin’s decision.',
-  final_decision: 'An admin made the final ruling on an appeal.',
+  final_decision: 'An admin gave the final ruling on an appeal.',
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
 
-export const ApiKeyAccess = choice('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
-  read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
-  full: 'Everything that its owner can do, except managing the email address, password, sessions, keys, and webhooks.',
+choice('ApiKeyAccess', 'What an API key may do.', API_KEY_ACCESSES, {
+  read: 'Queries and subscriptions; every mutation is FORBIDDEN.',
+  full: 'Whatever its owner may do, but for email, password, sessions, keys and webhooks.',
 });
 
-export const WebhookStatus = choice('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {
+choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {
   active: 'Events are sent.',
   paused: 'Events wait.',
 });
 
-export const WebhookPauseReasonEnum = choice(
-  'WebhookPauseReason',
-  'Why a webhook endpoint is paused.',
-  WEBHOOK_PAUSE_REASONS,
-  WEBHOOK_PAUSES,
-);
+choice('WebhookPauseReason', 'Why a webhook endpoint is paused.', WEBHOOK_PAUSE_REASONS, WEBHOOK_PAUSES);
 
-export const WebhookEventType = choice(
-  'WebhookEventType',
-  'The types of events that webhook endpoints get.',
-  DELIVERED_TYPES,
-  { ...EVENT_DESCRIPTIONS, [TEST_EVENT_TYPE]: 'A test event, sent by `sendTestEvent`.' },
-);
+choice('WebhookEventType', 'What is sent to webhook endpoints.', DELIVERED_TYPES, {
+  ...EVENT_DESCRIPTIONS,
+  [TEST_EVENT_TYPE]: 'A test, by `sendTestEvent`.',
+});
 
 export const WebhookDeliveryStatus = choice(
   'WebhookDeliveryStatus',
-  'The status of a delivery.',
+  'The state of a delivery.',
   DELIVERY_STATUSES,
   DELIVERY_STATES,
 );
-
-/** The enum named in a value's `enumName`. */
-export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
-  UserType,
-  EmailUndo,
-  EmailUndoDecision,
-  ApiKeyAccess,
-  TokenTransferReason,
-  JobStatus,
-  BidStatus,
-  Urgency: UrgencyEnum,
-  HoldStatus,
-  JobOrder: JobOrderEnum,
-  JobEventType,
-  DisputeEnding,
-  JobAction: JobActionEnum,
-  JobWarningCode,
-  BidAction: BidActionEnum,
-  ContractorOrder: ContractorOrderEnum,
-  ErrorCode: ErrorCodeEnum,
-  WebhookStatus,
-  WebhookPauseReason: WebhookPauseReasonEnum,
-  WebhookEventType,
-  WebhookDeliveryStatus,
-};
 
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V, key: K) => R): Record<K, R> {
   return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value, key as K)])) as Record<

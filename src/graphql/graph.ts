@@ -4,7 +4,8 @@ import { OPERATIONS } from '../market/operations/index.js';
 import type { Graph } from '../platform/graphql/api.js';
 import type { Caller } from '../market/operations/operation.js';
 import { Loaders } from './loaders.js';
-import { TEXT_CHARACTERS } from './texts.js';
+import { textCharactersOf } from '../platform/graphql/limits/cost.js';
+import { entitiesShown } from './types/field.js';
 
 const ENTRIES = new Set(
   Object.values(OPERATIONS)
@@ -17,7 +18,7 @@ export function graphOf(schema: GraphQLSchema): Graph {
     schema,
     operations: new Map(Object.entries(OPERATIONS)),
     entries: ENTRIES,
-    texts: TEXT_CHARACTERS,
+    texts: textCharactersOf(entitiesShown()),
     loadersFor: (caller: Caller) => new Loaders(caller),
   };
 }

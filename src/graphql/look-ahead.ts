@@ -10,7 +10,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { WARNED_FIELDS } from '../market/operations/jobs/warnings.js';
+import { WARNED_FIELDS } from '../market/operations/jobs/read.js';
 import { PAGE } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import type { PersonFields } from '../market/store/people/people.js';

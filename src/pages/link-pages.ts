@@ -1,19 +1,19 @@
 /**
- * The pages that the links in mails lead to. Opening one changes nothing, since programs that look for harmful links
- * open them all: its form does. The token stands behind `#`, which no browser sends.
+ * The pages that links in emails lead to. Opening one changes nothing, since link scanners open every link. Only its
+ * form makes the change. The token follows `#`, which browsers don't send.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
-import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../platform/http/pages/look.js';
+import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages, type PageFile, type Pages } from '../platform/http/pages/pages.js';
 
 interface Form {
   readonly title: string;
-  /** Where the script sends what was filled in, with the token of the link. */
+  /** The address to which the script sends the fields and the link's token. */
   readonly path: string;
   readonly text: string;
   readonly fields?: string;
   readonly button: string;
-  /** What to do next, as HTML with a link: after success, and if the link doesn't work. */
+  /** Next steps as HTML: after success, and if the link doesn't work. */
   readonly whenDone?: string;
   readonly whenRefused?: string;
 }
@@ -22,7 +22,7 @@ const EMAIL = '<label>Email <input name="email" type="email" autocomplete="usern
 const NEW_PASSWORD = `<label>New password
           <input name="new_password" type="password" autocomplete="new-password" minlength="8" required autofocus />
         </label>
-        <p class="faint">At least eight characters.</p>`;
+        <p class="faint">Use at least eight characters.</p>`;
 
 const RESET = '<a href="/reset-password">Set a new password</a>';
 
@@ -30,15 +30,15 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
   '/reset-password': {
     title: 'Set a new password',
     path: '/v1/auth/password-reset/confirm',
-    text: 'All devices are logged out by this, all API keys end, and webhooks are paused.',
+    text: 'This logs out all your devices, revokes your API keys, and pauses your webhooks.',
     fields: NEW_PASSWORD,
     button: 'Set the password',
-    whenDone: `${logIn} to log in with the new password.`,
+    whenDone: `${logIn} and log in with your new password.`,
   },
   '/verify-email': {
     title: 'Confirm your email address',
     path: '/v1/auth/verify-email',
-    text: 'This address is then the address of your account.',
+    text: 'Confirm that this email address is yours. Your account will use it.',
     button: 'Confirm',
     whenDone: `${logIn}.`,
     whenRefused: `${logIn}, log in, and request a new link from your account.`,
@@ -47,38 +47,37 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
     title: 'Take your account back',
     path: '/v1/auth/undo-email-change',
     text:
-      'This changes your account back to this address. All devices are logged out, the old password no longer works, ' +
-      'and we send you a link to set a new one. If the account was used after the change, support decides first.',
+      'This returns your account to this email address and logs out all devices. Your old password stops working. ' +
+      'We send you a link to set a new one. If someone used the account after the change, our support checks first.',
     button: 'Take my account back',
     whenDone: `Didn’t get the email? ${RESET} to get another link.`,
-    whenRefused: `If the account already has this address again: ${RESET}. Otherwise, contact our support team.`,
+    whenRefused: `${RESET} if your account already has this address again. Otherwise, contact our support team.`,
   },
 });
 
-/** Where there is no link yet, or none that works. */
-const REQUEST_LINK: Form = {
-  title: 'Get a link by mail',
+/** Shown if there is no link, or it doesn't work. */
+const REQUEST_LINK: Omit<Form, 'title'> = {
   path: '/v1/auth/password-reset',
-  text: 'If an account has the address that you type, a mail with a link to set a new password goes there.',
+  text: 'Enter your email address. If an account uses it, we’ll send you a link to set a new password.',
   fields: EMAIL,
   button: 'Send me a link',
 };
 
 /** `appOrigin` is where people log in, if not on this server. */
-export function openLinkPages(appOrigin = '/'): Pages {
+export function openLinkPages(links: SiteLinks, appOrigin = '/'): Pages {
   const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
   const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [
     path,
-    { contentType: HTML, isPrivate: true, read: async () => linkPage(form) },
+    { contentType: HTML, isPrivate: true, read: async () => linkPage(form, links) },
   ]);
   const script = { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT };
   return openPages({ ...Object.fromEntries(pages), '/links.js': script });
 }
 
-function linkPage(form: Form): string {
+function linkPage(form: Form, links: SiteLinks): string {
   const body = `
     <main>
-      <p class="name">${ICON} Job Marketplace</p>
+      <h1>${form.title}</h1>
       ${formHtml(form, 'with-link')}
       ${formHtml(REQUEST_LINK, 'without-link')}
       <p id="outcome" role="status"></p>
@@ -86,12 +85,11 @@ function linkPage(form: Form): string {
       <p id="refused" hidden>${form.whenRefused ?? ''}</p>
     </main>
     <script src="/links.js" type="module"></script>`;
-  return htmlPage({ title: form.title, styles: STYLES, body });
+  return htmlPage({ title: form.title, styles: STYLES, body, links });
 }
 
-function formHtml({ title, path, text, fields = '', button }: Form, id: string): string {
+function formHtml({ path, text, fields = '', button }: Omit<Form, 'title'>, id: string): string {
   return `<form id="${id}" data-path="${path}" hidden>
-        <h1>${title}</h1>
         <p>${text}</p>
         ${fields}
         <button>${button}</button>
@@ -100,18 +98,16 @@ function formHtml({ title, path, text, fields = '', button }: Form, id: string):
 
 const STYLES = `${TEXT_STYLES}
       main { max-width: 480px; }
-      .name { display: flex; gap: 8px; align-items: center; color: var(--mark); font-weight: 600; }
       label { display: block; font-weight: 600; margin: 16px 0 4px; }
       input {
-        display: block; box-sizing: border-box; width: 100%; margin-top: 4px; padding: 10px 12px; font: inherit;
+        display: block; width: 100%; margin-top: 4px; padding: 10px 12px; font: inherit;
         color: var(--ink); background: var(--box); border: 1px solid var(--edge); border-radius: 6px;
       }
       button {
-        margin: 12px 0; padding: 10px 18px; font: inherit; font-weight: 600; color: #fff; background: #c2410c;
+        margin: 12px 0; padding: 10px 18px; font: inherit; font-weight: 600; color: #fff; background: #b93a08;
         border: 0; border-radius: 6px; cursor: pointer;
       }
       button:disabled { opacity: 0.6; }
-      :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
       #outcome.bad { color: light-dark(#b91c1c, #fca5a5); }
 `;
 
@@ -122,7 +118,7 @@ const [withLink, withoutLink, outcome, done, refused] =
 const asksForPassword = withLink.dataset.path.includes('password');
 if (token) withLink.hidden = false;
 else if (asksForPassword) withoutLink.hidden = false;
-else refuse('This link is not complete. Open it from the email again.');
+else refuse('This link is incomplete. Open it from the email again.');
 
 async function send(form) {
   const input = Object.fromEntries(new FormData(form));
@@ -160,7 +156,7 @@ for (const form of [withLink, withoutLink])
     event.preventDefault();
     const button = form.querySelector('button');
     button.disabled = true;
-    await send(form).catch(() => say('The server cannot be reached; try again.'));
+    await send(form).catch(() => say('The server can’t be reached. Try again.'));
     button.disabled = false;
   };
 `;

@@ -1,13 +1,14 @@
 /**
- * The page at /mailbox: the mails that went out while there is no mail server, for whoever develops on this machine.
+ * The page at /mailbox: the emails that would be sent if there were a mail server, for developers on this machine.
  * Their links let anyone into an account, so the page opens only with a secret link, which the server prints at
  * startup. A cookie remembers it. Requests through proxies on this machine or with other host names are rejected if
  * they can be recognized, and don't have the secret anyway.
  */
-import { escapeHtml, HTML, htmlPage, ICON, TEXT_STYLES } from '../platform/http/pages/look.js';
+import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
+import { openPages } from '../platform/http/pages/pages.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { isLocal } from '../platform/http/local.js';
-import { allowStyles } from '../platform/http/policy.js';
+import { allowPageScripts } from '../platform/http/policy.js';
 import { isLoopback } from '../platform/security/address.js';
 import { isSecret } from '../platform/security/secrets.js';
 import { selectNewestMails, type Mail } from '../market/store/accounts/mails.js';
@@ -20,31 +21,44 @@ const COOKIE = 'mailbox';
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
 
 export interface Mailbox {
-  /** False for whoever it is not for: they get what any unknown address answers. */
+  /** False for everyone else: they get the response of any unknown address. */
   handles(exchange: Exchange): boolean;
   send(exchange: Exchange): Promise<void>;
 }
 
-export function openMailbox(db: Db, { mailboxSecret: secret, tokens, addresses }: MailSettings): Mailbox {
+export function openMailbox(
+  db: Db,
+  { mailboxSecret: secret, tokens, addresses }: MailSettings,
+  links: SiteLinks,
+): Mailbox {
+  const script = openPages({
+    [`${PATH}.js`]: { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT },
+  });
   return {
-    handles: (exchange) => secret !== undefined && exchange.path === PATH && isRead(exchange) && isOpenedHere(exchange),
+    handles: (exchange) =>
+      secret !== undefined &&
+      (exchange.path === PATH || script.handles(exchange.path)) &&
+      isRead(exchange) &&
+      isOpenedHere(exchange),
     async send(exchange) {
+      if (script.handles(exchange.path)) return script.send(exchange);
       exchange.route = `GET ${PATH}`;
       if (secret === undefined) return;
       if (isSecret(new URLSearchParams(exchange.search).get('secret'), secret)) return remember(exchange, secret);
-      allowStyles(exchange);
-      if (!isSecret(cookieIn(exchange.header('cookie')), secret)) return exchange.send(403, HTML, CLOSED_PAGE);
+      allowPageScripts(exchange);
+      exchange.response.setHeader('Cache-Control', 'no-store');
+      if (!isSecret(cookieIn(exchange.header('cookie')), secret)) return exchange.send(403, HTML, closedPage(links));
       const mails = await selectNewestMails(db, {});
-      const entries = mails.flatMap((mail) => {
+      const shown = mails.flatMap((mail) => {
         const composed = compose(mail, tokens, addresses);
-        return typeof composed === 'string' ? [] : [entryOf(mail, composed)];
+        return typeof composed === 'string' ? [] : [{ ...mail, ...composed }];
       });
-      exchange.send(200, HTML, mailboxPage(entries));
+      exchange.send(200, HTML, mailboxPage(shown, links));
     },
   };
 }
 
-/** Redirects, so that the browser's address bar and history don't contain the secret. */
+/** Redirects to keep the secret out of the browser's address bar and history. */
 function remember(exchange: Exchange, secret: string): void {
   const cookie = `${COOKIE}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
   exchange.response.setHeader('Set-Cookie', cookie);
@@ -59,54 +73,141 @@ function cookieIn(header = ''): string | undefined {
 
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
 
-/** A page of another origin says so when it asks, be it one that may call. */
+/** Pages of other origins send an Origin header, even those that CORS allows. */
 function isOpenedHere(exchange: Exchange): boolean {
   if (!isLocal(exchange) || exchange.header('origin') !== undefined) return false;
   const host = exchange.header('host') ?? '';
   return URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 }
 
-function entryOf({ id, email, createdAt }: Mail, { subject, text, html }: ComposedMail): string {
-  const title = escapeHtml(subject);
-  return `<article id="${id}">
+type ShownMail = Mail & ComposedMail;
+
+function mailboxPage(mails: readonly ShownMail[], links: SiteLinks): string {
+  const body = `
+    <main>
+      <h1>Mailbox</h1>
+      <div class="list">
+        <p class="faint">This server has no mail server, so its emails stay here. Emails with expired links aren’t
+          shown. To send emails, set <code>SMTP_URL</code> and <code>MAIL_FROM</code>.</p>
+        <input type="search" placeholder="Search" aria-label="Search emails" hidden />
+        <nav aria-label="Emails">${mails.map(entryOf).join('')}</nav>
+        <p role="status">${mails.length > 0 ? '' : 'No emails yet. Sign up or reset a password to get one.'}</p>
+      </div>
+      <div class="open"><a class="back" href="#">Back to the list</a>${mails.map(articleOf).join('')}</div>
+    </main>
+    <script src="${PATH}.js" defer></script>`;
+  return htmlPage({ title: 'Mailbox', styles: STYLES, body, links, path: PATH });
+}
+
+function entryOf(mail: ShownMail): string {
+  return `<a href="#${mail.id}"><b>${escapeHtml(mail.subject)}</b> ${escapeHtml(mail.email)} ${timeOf(mail)}</a>`;
+}
+
+function articleOf(mail: ShownMail): string {
+  const title = escapeHtml(mail.subject);
+  return `<article id="${mail.id}">
         <h2>${title}</h2>
-        <p class="faint">To ${escapeHtml(email)}, ${createdAt.toISOString()}</p>
-        <iframe title="${title}" sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="${escapeHtml(html)}">
-        </iframe>
-        <details><summary>As plain text</summary><pre>${withLinks(escapeHtml(text))}</pre></details>
+        <p class="faint">To ${escapeHtml(mail.email)}, ${timeOf(mail)}</p>
+        <iframe title="${title}" loading="lazy" sandbox="allow-popups allow-popups-to-escape-sandbox"
+          srcdoc="${escapeHtml(mail.html)}"></iframe>
+        <details><summary>As plain text</summary><pre>${withLinks(escapeHtml(mail.text))}</pre></details>
       </article>`;
+}
+
+/** The script replaces it with a relative time. */
+function timeOf({ createdAt }: Mail): string {
+  const time = createdAt.toISOString();
+  return `<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
 function withLinks(text: string): string {
   return text.replaceAll(/^https?:\/\/\S+$/gm, (address) => `<a href="${address}">${address}</a>`);
 }
 
-const CLOSED_PAGE = htmlPage({
-  title: 'Mailbox',
-  styles: TEXT_STYLES,
-  body: `
+const closedPage = (links: SiteLinks) =>
+  htmlPage({
+    title: 'Mailbox',
+    styles: TEXT_STYLES,
+    links,
+    path: PATH,
+    body: `
     <main>
-      <h1>${ICON} Mailbox</h1>
+      <h1>Mailbox</h1>
       <p>This page shows every email, including links into every account. Open it with the secret link that the
         server prints at startup: look for “Mailbox” in its terminal. This browser remembers it for 30 days.</p>
       <p>You can also open <code>/mailbox?secret=…</code> with the secret from <code>MAILBOX_SECRET</code>, or from the
         file <code>mailbox-secret</code> in the folder <code>DATA_DIR</code>.</p>
     </main>`,
-});
+  });
 
-function mailboxPage(entries: readonly string[]): string {
-  const body = `
-    <main>
-      <h1>${ICON} Mailbox</h1>
-      <p>There is no mail server here, so that mails stay on this page, the newest first. Those whose link has expired
-        are not shown. Set <code>SMTP_URL</code> and <code>MAIL_FROM</code> to have them sent.</p>
-      ${entries.length > 0 ? entries.join('\n') : '<p>There are no mails yet.</p>'}
-    </main>`;
-  return htmlPage({ title: 'Mailbox', styles: STYLES, body });
+/** Without a script, the email whose link was followed is open. A wide window shows the newest one until then. */
+const STYLES = `${TEXT_STYLES}
+      main { display: grid; grid-template-columns: 340px minmax(0, 1fr); gap: 32px; max-width: 1280px; }
+      h1 { grid-column: 1 / -1; margin: 0 0 -20px; }
+      .list input {
+        width: 100%; padding: 8px 12px; font: inherit; color: var(--ink); background: var(--box);
+        border: 1px solid var(--edge); border-radius: 6px;
+      }
+      .list nav { margin: 12px -12px; }
+      .list nav a {
+        display: block; padding: 10px 12px; border-bottom: 1px solid var(--line); color: var(--faint); font-size: 14px;
+        text-decoration: none; overflow-wrap: anywhere;
+      }
+      .list nav a:is(:hover, [aria-current]) { background: var(--card); }
+      .list nav a[aria-current] { box-shadow: inset 3px 0 var(--mark); }
+      .list b { display: block; color: var(--ink); font-weight: 600; }
+      .list time { float: right; }
+      article h2 { margin-top: 0; }
+      article:not(:target), .open:has(:target) article:not(:target), .back, [hidden] { display: none !important; }
+      iframe { width: 100%; height: 620px; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
+      pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+      @media (min-width: 801px) { .open:not(:has(:target)) article:first-of-type { display: block !important; } }
+      @media (max-width: 800px) {
+        main { display: block; }
+        h1 { margin: 0 0 12px; }
+        main:has(:target) .list { display: none; }
+        .open:has(:target) .back { display: inline-block !important; margin-bottom: 16px; }
+      }
+`;
+
+const SCRIPT = `'use strict';
+const UNITS = [['day', 86_400], ['hour', 3_600], ['minute', 60]];
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const entries = [...document.querySelectorAll('.list nav a')];
+const isWide = matchMedia('(min-width: 801px)');
+const search = document.querySelector('.list input');
+
+function ago(date) {
+  const seconds = (Date.now() - date) / 1_000;
+  const [unit, size] = UNITS.find(([, size]) => seconds >= size) ?? [];
+  return unit ? words.format(-Math.floor(seconds / size), unit) : 'just now';
 }
 
-const STYLES = `${TEXT_STYLES}
-      article { border-top: 1px solid var(--line); padding: 8px 0 16px; }
-      iframe { width: 100%; height: 560px; border: 1px solid var(--line); border-radius: 9px; }
-      pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+function showTimes() {
+  for (const time of document.querySelectorAll('time')) {
+    const date = new Date(time.dateTime);
+    time.textContent = ago(date);
+    time.title = date.toLocaleString('en');
+  }
+}
+
+const isOpen = ({ hash }, at) =>
+  hash === location.hash || (at === 0 && isWide.matches && location.hash.length < 2);
+
+function markOpen() {
+  for (const [at, entry] of entries.entries())
+    entry.ariaCurrent = isOpen(entry, at) ? 'true' : null;
+}
+
+const textOf = (entry) => entry.textContent + document.querySelector(entry.hash).textContent;
+search.hidden = entries.length === 0;
+search.oninput = () => {
+  for (const entry of entries) entry.hidden = !textOf(entry).toLowerCase().includes(search.value.trim().toLowerCase());
+  const isEmpty = entries.length > 0 && entries.every(({ hidden }) => hidden);
+  document.querySelector('[role=status]').textContent = isEmpty ? 'No email matches.' : '';
+};
+addEventListener('hashchange', markOpen);
+setInterval(showTimes, 30_000);
+showTimes();
+markOpen();
 `;

@@ -1,10 +1,10 @@
 /**
- * A script for the pages of this server: who is signed in, by role. Every open page sends its tokens to the others, so
- * that a second tab is signed in too, and a token that one has renewed is the others' as well.
+ * A script for the pages of this server: it keeps a session for each role. Every open page sends its tokens to the
+ * others. A second tab is signed in too, and one page's renewed token reaches all of them.
  *
- * What is kept lies in sessionStorage: it outlives a reload and goes with the browser's tab, so that no refresh token,
- * good for 30 days, stays on the disk of a shared computer, and no other project that is later served from the same
- * localhost address finds it.
+ * Sessions are in sessionStorage, which survives a reload and ends with the browser's tab. A refresh token lasts 30
+ * days: it must not stay on a shared computer's disk, or be found by another project that later uses the same
+ * localhost address.
  */
 import type { PageFile } from '../platform/http/pages/pages.js';
 
@@ -18,11 +18,11 @@ const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {}, emails: 
 
 export let known = { ...NOTHING, ...JSON.parse(sessionStorage.getItem(KEY) ?? 'null') };
 
-/** Is dispatched 'change' when another page has sent something new. */
+/** Dispatches 'change' when another page has sent something new. */
 export const news = new EventTarget();
 
 const otherTabs = new BroadcastChannel(KEY);
-/** Everything that other pages know is known after this. */
+/** Resolves when this page knows everything that the other pages know. */
 export const heard = new Promise((resolve) => {
   otherTabs.onmessage = ({ data }) => {
     if (data === 'ask') {
@@ -53,8 +53,7 @@ export function forgetAll() {
   change({ ...NOTHING });
 }
 
-// The times in the token are by the server's clock, which may differ from the browser's; its duration is the same by
-// both.
+// The token's times follow the server's clock, which may differ from the browser's. Its duration is the same on both.
 export function learnSession({ token, refreshToken }, last) {
   const { role, iat, exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   const renewAt = Date.now() + (exp - iat) * 1000 - RENEW_BEFORE_MS;
@@ -65,8 +64,9 @@ export function isOld(role) {
   return Date.now() > known.sessions[role].renewAt;
 }
 
-// One at a time over all tabs of the browser. Where it has no locks, on plain HTTP from another machine, the server
-// answers two renewals within a minute alike. Throws the server's message; 'isOver' is true where the session ended.
+// Renews one token at a time across all tabs. A browser has no locks on plain HTTP from another machine, but the server
+// gives the same response to two renewals within a minute. Throws the server's message, with 'isOver' if the session
+// has ended.
 export function renew(role) {
   const spent = known.sessions[role]?.token;
   const work = () => renewAlone(role, spent);

@@ -9,10 +9,16 @@ import { perform } from '../platform/call/operation.js';
 import { refuse } from '../market/rules/errors.js';
 import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
-import { chooseRoute, finderOf, type AddressMatch, type Finder, type RouteMatch } from './addresses.js';
+import {
+  chooseRoute,
+  finderOf,
+  type AddressMatch,
+  type Finder,
+  type RouteMatch,
+  hasBody,
+} from '../platform/openapi/route.js';
 import { sendFailure, sendResult } from './answer.js';
 import { readInput, type Input } from './input.js';
-import { hasBody } from '../platform/openapi/route.js';
 import { ROUTES } from './routes.js';
 import { toWire } from '../platform/openapi/wire.js';
 

@@ -1,12 +1,11 @@
 /** Writes a response: an operation's result, or its refusal, as a status, headers, and a body. */
-import { sendErrorPage } from '../platform/http/pages/error-page.js';
+import { sendErrorPage } from '../platform/http/pages/look.js';
 import type { Exchange } from '../platform/http/exchange.js';
-import { setRefusalHeaders } from '../platform/http/refusal-headers.js';
+import { setRefusalHeaders, setRateLimitHeaders } from '../platform/http/answer-headers.js';
 import type { Caller } from '../market/operations/operation.js';
 import { cursorOf } from '../platform/call/paging.js';
 import { refuse } from '../market/rules/errors.js';
 import { Refusal } from '../platform/errors.js';
-import { setRateLimitHeaders } from '../platform/security/rate-limit-headers.js';
 import type { Page } from '../platform/db/pages/page.js';
 import type { Input } from './input.js';
 import type { Route } from '../platform/openapi/route.js';

@@ -34,7 +34,7 @@ it('names every wrong variable at once, and starts nothing', async () => {
     LOG_LEVEL: 'whisper',
     ADMIN_EMAIL: 'ada@example.test',
   });
-  expect(output).toContain('NODE_ENV must be production, development, or test');
+  expect(output).toContain('NODE_ENV must be production, development or test');
   expect(output).toContain('LOG_LEVEL must be one of fatal, error,');
   for (const variable of ['PORT', 'NODE_ENV', 'DATABASE_URL', 'JWT_SECRET', 'CORS_ORIGINS', 'RATE_LIMITS'])
     expect(output).toMatch(new RegExp(`^ {2}- ${variable} \\S`, 'm'));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openFilesMax, withinOpenFiles } from '../../src/platform/quotas/open-files.js';
+import { openFilesMax, withinOpenFiles } from '../../src/platform/quotas/quota-table.js';
 import { readConfig } from '../../src/app/config.js';
 import { until } from '../platform/security/until.js';
 import { readiness } from './callers.js';

@@ -106,7 +106,7 @@ it('a database that dies twice is started again each time, and its server writes
   // Another connection may notice only now that its Postgres has died.
   const { email, password } = account;
   await vi.waitFor(async () => expect((await logIn(url, email, password)).status).toBe(200), WAIT);
-  expect(server.output()).toContain('The embedded Postgres ended unexpectedly and is being restarted.');
+  expect(server.output()).toContain('The embedded Postgres has ended by itself, and is started again.');
 });
 
 it('an account outlives kill -9; an error that nothing catches ends the process and is logged', async () => {

@@ -1,7 +1,4 @@
-/**
- * Mass assignment: every body of REST and every input of GraphQL is sent what nobody may set, and must refuse each by
- * its name.
- */
+/** Mass assignment: sends protected fields to every REST body and GraphQL input. Each must be rejected by its name. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 import type { IdKind } from '../../src/market/rules/ids.js';
@@ -19,7 +16,10 @@ import { outcomeOf, type Attack, type Ground } from './ground.js';
 const SOURCE = 'OWASP API3:2023 (mass assignment)';
 const REFUSED = '400 VALIDATION_FAILED, each by its name';
 
-/** What gives power or money, whether or not a resource has it; and every field that any resource has. */
+/**
+ * Fields that give power or money, whether or not any resource has them. The list also includes every field of every
+ * resource.
+ */
 const POWERS = [
   'role',
   'user_type',
@@ -44,7 +44,7 @@ const WANTED = [
 const accepts = (schema: Json): Set<string> =>
   new Set(Object.entries<Json>(schema?.properties ?? {}).map(([name]) => name));
 
-/** Who may do this at all: else their role would be refused, and nothing learnt about the body. */
+/** A caller whose role may call the operation. Any other would be rejected before the body is read. */
 function callerOf(
   { operation: { allows } }: Pick<Route, 'operation'>,
   { ours: { people } }: Ground,
@@ -78,7 +78,7 @@ function ofRoute(route: Route): Attack {
     source: SOURCE,
     outcome: REFUSED,
     run: async (ground) => {
-      // An answer names at most fifty: the others are sent in a second body.
+      // A response names at most fifty fields, so the rest are sent in a second body.
       const outcomes = [];
       for (const part of [names.slice(0, 40), names.slice(40)]) {
         const body = Object.fromEntries(part.map((name) => [name, 1]));
@@ -91,8 +91,8 @@ function ofRoute(route: Route): Attack {
 }
 
 /**
- * A PUT takes a resource back as it was read: what is read-only there is refused once it is changed, and so once it is
- * found.
+ * A PUT accepts a resource as it was read. Changes to its read-only fields are rejected once the stored resource is
+ * loaded.
  */
 const CHANGED = (
   person: string,
@@ -159,7 +159,7 @@ function ofInput(mutation: string): Attack[] {
   if (!field || !type || !isInputObjectType(type)) return [];
   return withNested(type).map(([path, one]) => {
     const names = WANTED.map(camel).filter((name) => !(name in one.getFields()));
-    // GraphQL stops after fifty complaints.
+    // GraphQL stops after fifty errors.
     const sent = names.slice(0, 40);
     return {
       name: `${sent.length} fields that are not for callers, in ${[mutation, 'input', ...path].join('.')}`,

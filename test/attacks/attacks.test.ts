@@ -1,4 +1,4 @@
-/** Every attack that the lists name, really tried: what it is, whose list has it, and what it comes to. */
+/** Every attack from the known lists, actually tried. Each has a name, its source list, and its outcome. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../setup/database/checker.js';
 import { ASSIGNMENT_ATTACKS } from './assignment-attacks.js';

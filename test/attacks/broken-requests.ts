@@ -1,15 +1,15 @@
 /**
- * Requests that are broken on purpose, and what each must come to: a refusal with a status and a code, or a line that
- * is closed without a word.
+ * Deliberately broken requests, with their expected results: an error with a status and a code, or a connection that
+ * closes without a response.
  */
 import { head, post } from './raw-connection.js';
 
 export interface BrokenRequest {
   readonly what: string;
   readonly bytes: string | Uint8Array;
-  /** Nothing but a closed line, if there is none. */
+  /** If omitted, the connection closes without a response. */
   readonly refused?: readonly [status: number, code: string];
-  /** Whether the line must be given up, since nobody can tell where the next request begins. */
+  /** True if the connection must close, because nobody can tell where the next request starts. */
   readonly closes: boolean;
 }
 
@@ -33,7 +33,7 @@ const refused = (what: string, bytes: string | Uint8Array, refusal: BrokenReques
   closes: false,
 });
 
-/** A log-in with these headers and this body, in which nothing is made right. */
+/** A login with these headers and this body, sent exactly as given. */
 const logIn = (headers: readonly string[], body = '{}') =>
   head('POST', '/v1/auth/login', ['Content-Type: application/json', ...headers]) + body;
 const chunked = (body: string) => logIn(['Transfer-Encoding: chunked'], body);
@@ -159,7 +159,7 @@ const bytesOf = (...parts: (string | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** Each is sent by somebody who may post jobs; none may make one. */
+/** Each is sent by a user who may post jobs. None may create one. */
 export const brokenBodies = (token: string): readonly BrokenRequest[] => {
   const bearer = `Authorization: Bearer ${token}`;
   const signed = (bytes: Buffer) =>

@@ -1,5 +1,5 @@
 /**
- * What graphql-cop, CrackQL and the OWASP sheet on GraphQL try, but for documents beyond a limit: these are in
+ * Attacks from graphql-cop, CrackQL, and OWASP's GraphQL cheat sheet. Documents over a limit are in
  * `test/platform/graphql/graphql-limits.test.ts`.
  */
 import type { Json, TestApp } from '../setup/app.js';
@@ -11,7 +11,7 @@ const REFUSED = '400 VALIDATION_FAILED';
 
 type Send = (query: string, variables?: object) => Attack['run'];
 
-/** Sent by somebody signed in; a refusal must not have reached the database. */
+/** Sent by a signed-in user. A response with an error must not contain data. */
 const send: Send =
   (query, variables) =>
   async ({ app, ours }) => {
@@ -46,7 +46,7 @@ const post = (body: string, type = 'application/json'): RequestInit => ({
   headers: { 'content-type': type },
 });
 
-/** What a production server gives away about its schema to somebody who asks. */
+/** Shows what a production server reveals about its schema. */
 const askProduction =
   (query: string) =>
   async ({ production }: Ground) => {

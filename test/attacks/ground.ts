@@ -1,15 +1,15 @@
 /**
- * Where the attacks take place: apps with and without limits, two markets of people who have nothing to do with each
- * other, and what an attack comes to.
+ * The setting of the attacks: apps with and without limits, two markets whose people have nothing to do with each
+ * other, and the form of an outcome.
  */
 import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../setup/app.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../story/journey.js';
 
 export interface Attack {
   readonly name: string;
-  /** Which list names it. */
+  /** The list that names the attack. */
   readonly source: string;
-  /** What the attacker gets to know, in a line. */
+  /** What the attacker finds out, in one line. */
   readonly outcome: string;
   run(ground: Ground): Promise<string>;
 }
@@ -19,16 +19,16 @@ export interface Market {
   readonly draft: GivenJob;
   readonly open: GivenJob;
   readonly disputed: GivenJob;
-  /** Identifiers that only its own people should ever meet. */
+  /** Identifiers that only this market's own people should ever see. */
   readonly ids: Readonly<Record<'hold' | 'event' | 'session' | 'transfer', string>>;
 }
 
 export interface Ground {
-  /** Without rate limits, so that nothing but the rules stands in an attacker's way. */
+  /** Without rate limits, so only the rules stop an attacker. */
   readonly app: TestApp;
-  /** Small budgets; what it hears of addresses comes from one proxy. */
+  /** Small rate limits, behind one trusted proxy that reports client addresses. */
   readonly limited: TestApp;
-  /** Small budgets, and no proxy that could be believed. */
+  /** Small rate limits, and no trusted proxy. */
   readonly unproxied: TestApp;
   readonly production: TestApp;
   readonly ours: Market;
@@ -90,7 +90,7 @@ async function openMarket(app: TestApp): Promise<Market> {
   };
 }
 
-/** The outcome of a call in one form for both APIs; of a success only the status. */
+/** The outcome of a call, in one form for both APIs. For a success, only the status. */
 export function outcomeOf(answer: Answer<Json> | GraphqlAnswer): string {
   if ('body' in answer)
     return answer.status < 400
@@ -100,12 +100,12 @@ export function outcomeOf(answer: Answer<Json> | GraphqlAnswer): string {
   return error ? `${error.status} ${error.code}` : String(answer.status);
 }
 
-/** The outcomes of all calls, each different one once. */
+/** Every distinct outcome of the calls. */
 export async function alike(calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<string> {
   return [...new Set((await Promise.all(calls)).map(outcomeOf))].toSorted().join(', ');
 }
 
-/** How many of the calls, made one after another, passed the limits. */
+/** How many of the calls, made one after another, pass the limits. */
 export async function passed(calls: readonly (() => Promise<Answer<Json> | GraphqlAnswer>)[]): Promise<string> {
   const all: string[] = [];
   for (const call of calls) all.push(outcomeOf(await call()));

@@ -1,6 +1,6 @@
 /**
- * What HTTP can do to a server: every broken request is refused in the documented form or its connection is closed, and
- * what is odd and right is answered.
+ * HTTP-level attacks on a server. Every broken request gets a documented error, or its connection closes. Unusual but
+ * valid requests succeed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner, type Person } from '../story/cast.js';

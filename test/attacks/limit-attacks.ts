@@ -1,6 +1,6 @@
 /**
- * Ways around the limits of `test/platform/call/limits.test.ts`: by other spellings, by addresses that a caller makes
- * up.
+ * Ways to bypass the limits that `test/platform/call/limits.test.ts` tests, such as other spellings or made-up
+ * addresses.
  */
 import { contractor, homeowner } from '../story/cast.js';
 import type { Answer, GraphqlAnswer, Json, TestApp } from '../setup/app.js';
@@ -21,7 +21,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address });
 const restLogIn = (app: TestApp, email: string, headers: Record<string, string>, path = '/v1/auth/login') =>
   app.rest('POST', path, { body: { email, password: 'wrong' }, headers });
 
-/** Whatever these headers say, without a proxy the guesses come from one address. */
+/** Without a proxy, all guesses come from one address, whatever these headers say. */
 const withoutProxy = (name: string, headers: (i: number) => Record<string, string>, at = 0): Attack => ({
   name,
   source: SPOOFING,
@@ -30,7 +30,7 @@ const withoutProxy = (name: string, headers: (i: number) => Record<string, strin
     passed(tries((i) => restLogIn(unproxied, `victim.${at}.${name.length}@example.test`, headers(i)))),
 });
 
-/** Behind one proxy only the last entry is its word. */
+/** Behind one proxy, only the last entry comes from the proxy. */
 const behindProxy = (name: string, forwarded: (i: number) => string, account: string): Attack => ({
   name,
   source: SPOOFING,
@@ -38,7 +38,7 @@ const behindProxy = (name: string, forwarded: (i: number) => string, account: st
   run: ({ limited }) => passed(tries((i) => restLogIn(limited, `${account}@example.test`, from(forwarded(i))))),
 });
 
-/** Somebody new, who has read once on arrival; BUDGET reads remain but one. */
+/** A new user, who has already read once on joining. That leaves BUDGET - 1 reads. */
 const byReader = (
   name: string,
   read: (app: TestApp, token: string, i: number) => Promise<Answer<Json> | GraphqlAnswer>,

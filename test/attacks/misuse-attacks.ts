@@ -1,6 +1,6 @@
 /**
- * The rest of OWASP's ten: flows that are misused, servers that are sent elsewhere, settings and addresses that should
- * not be there.
+ * The rest of OWASP's top ten: misused flows, servers tricked into requests, and settings and addresses that shouldn't
+ * exist.
  */
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ const SSRF = 'OWASP API7:2023 (SSRF)';
 const SETTINGS = 'OWASP API8:2023 (configuration)';
 const INVENTORY = 'OWASP API9:2023 (inventory)';
 
-/** An API behind which somebody listens: how many came? */
+/** Listens at a URL, and counts the connections that the lure causes. */
 async function visitors(lure: (url: string) => Promise<unknown>): Promise<string> {
   let came = 0;
   const trap = createServer((socket) => {

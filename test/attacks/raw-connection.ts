@@ -1,4 +1,4 @@
-/** A bare connection to a server: it sends any bytes at any pace, and reads what comes back byte for byte. */
+/** A raw connection to a server. It sends any bytes at any pace, and reads the response byte by byte. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
@@ -14,14 +14,14 @@ export interface RawAnswer {
 export interface RawConnection {
   readonly socket: Socket;
   send(bytes: string | Uint8Array): void;
-  /** The next answer. Rejects if the connection closes before it is whole. */
+  /** The next response. Rejects if the connection closes before the response is complete. */
   answer(): Promise<RawAnswer>;
-  /** Resolves once the other side has closed the connection, however it did. */
+  /** Resolves once the other side has closed the connection in any way. */
   readonly closed: Promise<void>;
   hangUp(): void;
 }
 
-/** With `from`, from the address of that caller. */
+/** With `from`, connects from that caller's address. */
 export async function openConnection(url: string, from?: number): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const localAddress = from === undefined ? undefined : addressOf(from);
@@ -44,7 +44,7 @@ export async function openConnection(url: string, from?: number): Promise<RawCon
       const found = answerIn(received);
       if (found) {
         received = received.subarray(found.bytes);
-        // 100 Continue is not the answer yet.
+        // 100 Continue is not yet the response.
         if (found.answer.status !== 100) return found.answer;
       } else if (socket.destroyed)
         throw new Error(
@@ -70,7 +70,7 @@ function answerIn(received: Buffer): { answer: RawAnswer; bytes: number } | unde
   return { answer: { status, headers, body: received.subarray(end + 4, bytes).toString() }, bytes };
 }
 
-/** A valid request line and headers. A test that needs a broken one writes its own. */
+/** A valid request line and headers. Tests that need invalid ones write their own. */
 export function head(method: string, target: string, headers: readonly string[] = [], version = '1.1'): string {
   return [`${method} ${target} HTTP/${version}`, 'Host: market.test', ...headers, '', ''].join('\r\n');
 }
@@ -87,7 +87,7 @@ export function post(target: string, body: string | Uint8Array, headers: readonl
 
 export const jsonOf = ({ body }: RawAnswer): Json => JSON.parse(body);
 
-/** Also checks the form: four keys, always all of them, and the request's own id. */
+/** Also checks the form: always the same four keys, including the request's ID. */
 export function refusalIn(answer: RawAnswer): readonly [number, string] {
   const body = jsonOf(answer);
   expect(Object.keys(body)).toEqual(['status', 'error', 'details', 'blocked_fields']);

@@ -1,6 +1,6 @@
 /**
- * Other people's things (OWASP API1), other people's work (API5), and what an answer shows in addition to what was
- * asked (API3): by the ways and identifiers that are no cell of `schema/permissions.txt`.
+ * Access to other people's objects (OWASP API1) and operations (API5), and responses with too much data (API3). It
+ * covers paths and identifiers that have no cell in `schema/permissions.txt`.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
 import type { IdKind } from '../../src/market/rules/ids.js';
@@ -90,7 +90,7 @@ const READS: readonly Attack[] = [
   ),
 ];
 
-/** What a stranger learns of an identifier by `node`. */
+/** What a stranger learns about an identifier through `node`. */
 const node = (name: string, outcome: string, id: (theirs: Market) => string): Attack => ({
   name,
   source: `${IDOR}, node(id)`,
@@ -119,7 +119,7 @@ const NODES: readonly Attack[] = [
   ),
 ];
 
-/** What is not null of what somebody asked for. */
+/** The requested fields that aren't null. */
 const shown = (
   name: string,
   outcome: string,

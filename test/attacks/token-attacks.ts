@@ -1,4 +1,4 @@
-/** Forged and stolen tokens: RFC 8725 on JWTs, RFC 9700 on refresh tokens. Each forgery is shown at both APIs. */
+/** Forged and stolen tokens: RFC 8725 for JWTs, RFC 9700 for refresh tokens. Each forgery is sent to both APIs. */
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { readConfig } from '../../src/app/config.js';
 import { newId } from '../../src/market/store/new-id.js';
@@ -33,7 +33,10 @@ const partsOf = (token: string): Parts => {
 };
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
-/** Made of a good token, and mostly signed with the very secret: whatever passes here, passes for a thief of less. */
+/**
+ * Each forgery comes from a valid token, and most are signed with the real secret. If one passes, a thief who knows
+ * less gets in too.
+ */
 function forgery(name: string, section: string, forge: Forge): Attack {
   return {
     name,
@@ -139,7 +142,7 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest('bas
 const refresh = ({ app }: Ground, refresh_token: string) =>
   app.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
 
-/** Somebody whose session may be spoilt. */
+/** A user whose session the attack may ruin. */
 const victim = ({ app }: Ground) => homeowner(app, 'Vera');
 
 export const TOKEN_ATTACKS: readonly Attack[] = [

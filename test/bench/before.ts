@@ -1,8 +1,7 @@
 /**
- * `npm run bench test/bench/before.ts -- --before <folder>`: the CPU that calls take, this product compared with an
- * earlier state of it that was checked out and built in that folder. Each has a database of its own, with its own
- * migrations, and they are driven in turns. It fails where a call takes more than a tenth more of the server's and the
- * database's CPU.
+ * `npm run bench test/bench/before.ts -- --before <folder>`: compares the CPU per call with an earlier version, checked
+ * out and built in that folder. Each version has its own database with its own migrations, and the two take turns. It
+ * fails if a call takes over a tenth more CPU, of server and database together.
  */
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +24,7 @@ if (options.before === undefined) throw new Error('--before names the folder of 
 
 const RATIO_MAX = 1.1;
 const SECONDS = 1.5;
-/** More transitions than are answered in that time, each on a job of its own. */
+/** More transitions than one round completes, each on a separate job. */
 const JOBS_A_ROUND = 4_000;
 const READS_A_ROUND = 400;
 const WARM_UP_ROUNDS = 2;
@@ -40,7 +39,7 @@ interface Side {
   readonly market: Market;
   readonly addJobs: SeedModule['addJobs'];
   nextJob: number;
-  /** Of each round, for each request. */
+  /** Each request's figures per round. */
   figures: { server: number; postgres: number }[];
 }
 
@@ -76,7 +75,7 @@ async function measure(work: Work, side: Side): Promise<Side['figures'][number]>
   const { port } = server;
   const driven = await drive({ port, connections: work.connections, seconds: SECONDS, next });
   if (driven.refused > 0) throw new Error(`${work.name}: ${driven.refused} calls were refused.`);
-  // Events get their positions behind the answers.
+  // Events get their positions after the response.
   await new Promise((done) => setTimeout(done, 300));
   const after = used();
   const perRequest = (seconds: number) => (1_000 * seconds) / driven.answered;
@@ -87,7 +86,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The median of the ratios of each round. */
+/** The median of all rounds' ratios. */
 function compare(now: Side, earlier: Side, of: (figure: Side['figures'][number]) => number) {
   const ratios = now.figures.map((figure, round) => {
     const other = earlier.figures[round];

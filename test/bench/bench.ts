@@ -1,7 +1,7 @@
 /**
- * `npm run bench test/bench/bench.ts`: seeds a database, starts the product and its rivals on it, compares their
- * answers, drives them in interleaved rounds, and prints one table of ratios. Times on a busy machine are noise; what
- * one server needs compared with another in the same minutes is not.
+ * `npm run bench test/bench/bench.ts`: seeds a database, starts the product and its rivals on it, and compares their
+ * responses. Then drives them in interleaved rounds and prints one table of ratios. On a busy machine, absolute times
+ * are noise, but ratios between servers in the same minutes aren't.
  */
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
@@ -23,9 +23,9 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '1.5' },
     jobs: { type: 'string', default: '10000' },
-    /** Another built product than this one, such as an earlier state of it. */
+    /** Another built version of the product, such as an earlier one. */
     product: { type: 'string' },
-    /** Writes nothing into the results that the README shows. */
+    /** Leaves the results that the README shows unchanged. */
     try: { type: 'boolean', default: false },
   },
 });
@@ -44,12 +44,12 @@ const names = chosen(
 );
 const rivals = chosen('rivals', options.rivals, RIVALS);
 const works = WORKS.filter(({ name }) => names.includes(name));
-/** Requests a second, until it is known how many this server answers. */
+/** Requests per second, until this server's rate is known. */
 const FIRST_GUESS = 2_500;
 const WARM_UP_SECONDS = 10;
 /**
- * A server that has waited for the others finds neither its memory nor its processor as it left them: it is driven for
- * so long before its time counts.
+ * After waiting for the others, a server has cold memory and processor caches. It runs this long before its time
+ * counts.
  */
 const SETTLE_SECONDS = 1;
 const REQUESTS_REPEATED = 400;
@@ -95,7 +95,7 @@ async function main({ sql, pid }: BenchDatabase): Promise<void> {
           seconds: SETTLE_SECONDS,
           next: requests.next,
         });
-        // Calls that meet on one row are all of one time.
+        // All calls to the same row belong to the same measurement.
         const { perRow = 1 } = work;
         const first = Math.ceil((settled.answered + work.connections) / perRow) * perRow;
         const before = { server: cpuSeconds(server.pid), postgres: postgresCpuSeconds(pid) };
@@ -133,7 +133,7 @@ interface Prepared {
   nextRow: number;
 }
 
-/** Everything that is sent is made before the clock starts; writes get rows that nobody has touched. */
+/** All requests are built before the clock starts. Writes get unused rows. */
 async function prepare(
   market: Market,
   work: Work,
@@ -155,7 +155,7 @@ async function prepare(
 
 type Outcome = Awaited<ReturnType<typeof drive>>;
 
-/** An answer that should not be is no answer, however fast it came. */
+/** A wrong response doesn't count, however fast it came. */
 function expectDone(
   { name, perRow = 1, allSucceed = true, kind }: Work,
   server: RunningServer,

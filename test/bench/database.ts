@@ -1,4 +1,4 @@
-/** The database of a run: a Postgres of the run's own, set up as one would in production, which vanishes with it. */
+/** A run's database: its own Postgres, configured as in production, which disappears after the run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
@@ -8,15 +8,15 @@ import { temporaryFolder } from '../setup/temporary-folder.js';
 
 export interface BenchDatabase {
   readonly sql: Sql;
-  /** How a server finds it: Postgres listens on a Unix socket alone, which no address can name. */
+  /** The server's connection settings. Postgres only listens on a Unix socket, which no URL can express. */
   readonly environment: Readonly<Record<'DATABASE_URL' | 'PGHOST' | 'PGUSER' | 'PGDATABASE', string>>;
-  /** Of the postmaster; every backend is its child. */
+  /** The postmaster's process ID. Every backend is its child. */
   readonly pid: number;
   stop(): Promise<void>;
 }
 
 /**
- * It waits for the disk as it should; only checkpoints are kept from falling into a measurement more than they must.
+ * Writes wait for the disk, as they should. Checkpoints are the only exception: they rarely run during a measurement.
  */
 const SETTINGS = [
   'fsync=on',

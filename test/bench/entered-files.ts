@@ -1,7 +1,7 @@
 /**
- * `npm run bench:files`: how many files of the product one warmed call enters, by V8's precise coverage, and how many
- * lines there are in src. What runs only when a file is loaded does not count, nor what does not run in each of ten
- * calls before the answer is here: timers, and what follows the answer. `-- --list` names the files.
+ * `npm run bench:files`: counts the product's files that one warmed-up call enters, using V8's precise coverage, and
+ * the lines in src. Code that only runs when a file loads doesn't count. Neither does code that doesn't run before the
+ * response in each of ten calls, such as timers. `-- --list` prints the file names.
  */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({ options: { list: { type: 'boolean', defa
 const SIZE = { jobs: 200, bids: 1_000, people: 100 };
 const WARM_UP_CALLS = 50;
 const MEASURED_CALLS = 10;
-/** What a call leaves to be done after its answer is done by then. */
+/** Long enough for the work that a call leaves until after its response. */
 const PAUSE_MS = 50;
 const CALLS = WARM_UP_CALLS + MEASURED_CALLS;
 const PRODUCT = join(import.meta.dirname, '../..');
@@ -98,7 +98,7 @@ async function send({ person, path, body }: Request, port: number): Promise<void
 }
 
 interface Profiler {
-  /** The built files of which a function was called since the last look. */
+  /** The built files with a function that was called since the last check. */
   entered(): Promise<string[]>;
   close(): void;
 }
@@ -125,7 +125,7 @@ async function openProfiler(debuggerUrl: string): Promise<Profiler> {
   };
 }
 
-/** The function around a whole file is what runs when it is loaded. */
+/** The function around a whole file runs when the file loads. */
 function wasCalled({ functionName, ranges: [range] }: FunctionCoverage): boolean {
   return range !== undefined && range.count > 0 && !(functionName === '' && range.startOffset === 0);
 }

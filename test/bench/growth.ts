@@ -1,7 +1,7 @@
 /**
- * Growth: the same calls on markets of three sizes. For each statement that comes of them, what the database touches
- * and how long it takes, planned for its values and planned for any. It fails if a statement scans a table, or grows by
- * more than it may.
+ * Growth: the same calls in markets of three sizes. For each statement, measures the pages that the database touches
+ * and the time it takes, with a custom and a generic plan. It fails if a statement scans a table, or grows more than
+ * allowed.
  */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
@@ -24,31 +24,31 @@ import { seedUnevenMarket } from './market/uneven-market.js';
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,100000,1000000' },
-    /** How many of a hundred jobs are open; nearly half of them by default. */
+    /** The percentage of open jobs. Nearly half by default. */
     open: { type: 'string' },
-    /** Only the queries whose names hold this. */
+    /** Only the queries whose names contain this. */
     only: { type: 'string', default: '' },
     /** Prints the plans of the largest market's statements that miss a goal. */
     plans: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
-    /** Writes nothing into the results. */
+    /** Leaves the results unchanged. */
     try: { type: 'boolean', default: false },
   },
 });
 const sizes = options.sizes.split(',').map(Number);
 const openPercent = options.open === undefined ? undefined : Number(options.open);
 const BIDS_A_JOB = 5;
-/** Enough for everyone on the crowded job, and a hundred thousand at the top. */
+/** Enough for everyone on the crowded job. The largest market has a hundred thousand. */
 const peopleOf = (jobs: number) => Math.max(4_000, jobs / 10);
 const REPEATS = 9;
 const TIMEOUT_MS = 30_000;
-/** Where all that there is may be counted, to read it from end to end is no fault. */
+/** If all rows may be counted anyway, scanning the table is fine. */
 const WHOLLY_COUNTED = 10_000;
-/** Below this a statement's time is mostly the clock's and the planner's. */
+/** Below this, a statement's time is mostly clock and planner noise. */
 const MS_WORTH_COMPARING = 0.5;
 /**
- * Below this it is mostly whether rows happen to share a page: a page of the list and its index may be so many at any
- * size.
+ * Below this, the number mostly depends on which rows happen to share a page. A page of the list and its index can take
+ * this many at any size.
  */
 const BUFFERS_WORTH_COMPARING = 64;
 
@@ -56,10 +56,10 @@ interface Figure {
   readonly jobs: number;
   readonly buffers: number;
   readonly ms: number;
-  /** What was found or, of a count, what was counted. */
+  /** The rows found or, for a count, the rows counted. */
   readonly rows: number;
   readonly scanned: readonly string[];
-  /** True where the database settles for this plan. */
+  /** True if the database settles on this plan. */
   readonly taken: boolean;
 }
 
@@ -77,8 +77,8 @@ const seeding: Record<number, number> = {};
 const opened: Opened[] = [];
 try {
   for (const jobs of sizes) opened.push(await openMarket(jobs));
-  // Each statement in all markets, one after the other, so that a slow moment of the machine falls on all of them
-  // alike.
+  // Runs each statement in all markets before the next one, so a slow moment of the machine affects all of them
+  // equally.
   for (const name of new Set(opened.flatMap(({ sent }) => [...sent.keys()]))) {
     for (const { jobs, explainer, sent } of opened) {
       const statement = sent.get(name);
@@ -105,7 +105,7 @@ async function openMarket(jobs: number): Promise<Opened> {
     const began = performance.now();
     const size = { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), states: statesWith(openPercent) };
     const market = await seedUnevenMarket(database.sql, size, 'no password');
-    // What is still to be written would be in the midst of the measurement.
+    // Otherwise, pending writes would fall into the measurement.
     await database.sql.unsafe('checkpoint');
     seeding[jobs] = Math.round((performance.now() - began) / 1_000);
     print(`${jobs} jobs seeded in ${seeding[jobs]} s`);
@@ -130,7 +130,7 @@ async function openMarket(jobs: number): Promise<Opened> {
   }
 }
 
-/** A hundred and one, which has no divisor in common with the turns of trades and of urgencies. */
+/** A list of 101 states, because 101 has no common divisor with the cycles of trades and urgencies. */
 function statesWith(percent: number | undefined): SeededState[] | undefined {
   if (percent === undefined) return undefined;
   const others = ['completed', 'draft', 'awarded', 'in_progress', 'completed', 'cancelled', 'in_review'] as const;
@@ -196,7 +196,7 @@ async function planned(explainer: Awaited<ReturnType<typeof openExplainer>>, pla
 
 type PlanNode = Readonly<Record<string, unknown>>;
 
-/** A list in one text and a count answer in one row what they found in many; a list may be counted too. */
+/** JSON lists and counts return one row for many. A list may also include a count. */
 function rowsOf(root: PlanNode): number {
   const below = (root['Plans'] ?? []) as readonly PlanNode[];
   const gathered =
@@ -208,8 +208,8 @@ function rowsOf(root: PlanNode): number {
 }
 
 /**
- * From the smallest market to the largest. Where a larger one simply answers more, such as a count below its cap, it is
- * by what was answered.
+ * Growth from the smallest to the largest market. If the larger market returns more rows, such as a count below its
+ * cap, the growth is per row.
  */
 function growthOf({ figures }: Measured, figure: 'buffers' | 'ms'): number {
   const [first, last] = [figures[0], figures.at(-1)];
@@ -247,11 +247,11 @@ function report(all: readonly Measured[]): void {
         ? []
         : (['buffers', 'ms'] as const)
             .filter((figure) => growth[figure] > growthMax)
-            .map((figure) => `grows ${growth[figure].toFixed(2)} times in ${figure}`)),
+            .map((figure) => `${figure === 'ms' ? 'time' : figure} × ${growth[figure].toFixed(2)}`)),
       ...(mayScan || scanned.length === 0 ? [] : [`scans ${scanned.join(', ')}`]),
     ];
     if (missed.length > 0)
-      problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', which is not taken'}): ${missed.join('; ')}`);
+      problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', not chosen'}): ${missed.join(', ')}`);
     rows.push([
       name,
       plan,

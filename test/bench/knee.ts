@@ -1,7 +1,7 @@
 /**
- * The knee: calls arrive at a set rate whether or not earlier ones were answered, at higher and higher rates. A call's
- * time counts from when it was due, so that a server which keeps its callers waiting cannot hide it. Past the knee the
- * server has to shed with 503 and to be well at once when the rush is over; anything else ends this with an error.
+ * The knee: calls arrive at a fixed rate, whether or not earlier ones have finished, at higher and higher rates. A
+ * call's time starts when it is due, so a server can't hide that it keeps callers waiting. Past the knee, the server
+ * must shed load with 503, and recover right after the rush. Otherwise this fails.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -32,14 +32,14 @@ if (!work)
   );
 if (options.server !== 'product' && options.server !== 'floor') throw new Error('--server is product or floor.');
 
-/** Of what the server answers at most. */
+/** Shares of the server's maximum rate. */
 const SHARES = [0.25, 0.5, 0.75, 0.9, 1, 1.25, 1.5, 2, 3];
 const CALLERS_AT_ONCE_MAX = 6_000;
 const WELL_MS = 100;
 const RECOVERY_MS_MAX = 500;
-/** For an answer or a 503, at any rate. */
+/** For a response or a 503, at any rate. */
 const WAIT_MS_MAX = 5_000;
-/** More at once than any queue takes in. */
+/** More at the same time than any queue holds. */
 const RUSH = 3_000;
 
 interface Step {
@@ -48,11 +48,11 @@ interface Step {
   readonly lasting: number;
   readonly latencies: number[];
   readonly shedAfter: number[];
-  /** Answers that are neither the one asked for nor a 503, and calls without any, each kind so many times. */
+  /** Wrong responses other than 503, and calls without a response, with the count of each kind. */
   readonly wrong: Map<string, number>;
-  /** Calls that nobody was left to make. */
+  /** Calls that weren't made because no caller was free. */
   unmade: number;
-  /** How late the driver itself is at the 99th percentile, which its calls' times contain. */
+  /** The driver's own delay at the 99th percentile, which is part of its calls' times. */
   driverLateMs: number;
 }
 
@@ -71,7 +71,7 @@ try {
     const table: Figures[] = [];
     const note = (step: Step, share: number) => print(figuresOf(step, share), table.push(figuresOf(step, share)) === 1);
     for (const share of SHARES) {
-      // The last rush goes on until it has brought more than the queue holds.
+      // The last rush continues until it has sent more than the queue holds.
       const lasting = share === SHARES.at(-1) ? Math.max(seconds, RUSH / ((share - 1) * capacity)) : seconds;
       const step = await offer(server.port, share * capacity, lasting, request);
       steps.push(step);
@@ -103,7 +103,8 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
   const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: new Map(), unmade: 0, driverLateMs: 0 };
   const note = (what: string) => step.wrong.set(what, (step.wrong.get(what) ?? 0) + 1);
   const total = Math.floor(perSecond * lasting);
-  // Open before the first call, as those of a proxy are: what waits to be accepted, no server can refuse.
+  // Opened before the first call, like a proxy's connections. A server can't reject connections that it hasn't accepted
+  // yet.
   const lines = await openLines(port, Math.min(total, CALLERS_AT_ONCE_MAX));
   const idle = [...lines];
   const calls: Promise<void>[] = [];
@@ -144,7 +145,7 @@ function openLines(port: number, count: number): Promise<Line[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => openLine(port, n)));
 }
 
-/** How long it takes, once the last of a rush has had an answer, until a lone caller is answered quickly. */
+/** The time from a rush's last response until a single caller gets a fast response. */
 async function recovery(port: number, request: (n: number) => Buffer): Promise<number> {
   const rush = await openLines(port, RUSH);
   await Promise.all(rush.map((one, n) => one.ask(request(n))));
@@ -161,7 +162,7 @@ async function recovery(port: number, request: (n: number) => Buffer): Promise<n
   return took;
 }
 
-/** What is printed, and kept among the results. */
+/** The figures to print and store in the results. */
 function figuresOf(
   { perSecond, lasting, latencies, shedAfter, wrong, unmade, driverLateMs }: Step,
   share: number,

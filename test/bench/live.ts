@@ -1,6 +1,6 @@
 /**
- * How soon a subscriber gets an event: jobs are edited at a steady rate, each owner subscribes over graphql-ws, and the
- * clock is read when the event arrives. Then what a thousand streams cost on which nothing happens.
+ * How soon a subscriber gets an event. Jobs are edited at a steady rate, each owner subscribes over graphql-ws, and the
+ * clock stops when the event arrives. Then measures the cost of a thousand idle streams.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { bearer } from './work/works.js';
 const { values: options } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
-    /** Events a second. */
+    /** Events per second. */
     rate: { type: 'string', default: '100' },
     listeners: { type: 'string', default: '200' },
     idle: { type: 'string', default: '1000' },
@@ -37,7 +37,7 @@ const IDLE_SECONDS = 30;
 const STREAMS_OF_ONE = 10;
 const WARM_UP = 200;
 
-/** All streams come from one address, and their connections from what stands for a proxy. */
+/** All streams come from one address, through connections that look like a proxy's. */
 const ANY_NUMBER = {
   product: options.product,
   environment: { TRUST_PROXY_HOPS: '1', QUOTA_STREAMS_PER_ADDRESS: '5000' },
@@ -51,7 +51,7 @@ try {
   const latency = await measureLatency(server, market);
   console.log(JSON.stringify(latency));
   await server.stop();
-  // Another server, since the first still has garbage of the events to collect.
+  // Uses a new server, because the first still has garbage from the events to collect.
   const rested = await startServer('product', database, { ...ANY_NUMBER, flags: ['--inspect=0'] });
   const resting = await measureIdle(rested, market);
   await rested.stop();
@@ -67,7 +67,7 @@ try {
   await database.stop();
 }
 
-/** From when the change was written, by the database's clock, to when its owner has it: both on this machine. */
+/** From the write, by the database's clock, until its owner receives the event. Both run on this machine. */
 async function measureLatency({ port, pid }: RunningServer, market: Market): Promise<Latency> {
   const drafts: { id: string; person: number }[] = await database.sql`
     select min(j.id) as id, h.user_id from jobs j join homeowners h on h.id = j.homeowner_id where j.status = 'open'
@@ -149,7 +149,7 @@ interface ReceivedEvent {
   readonly occurredAt: string;
 }
 
-/** Resolves once the server has acknowledged the connection and taken the subscription. */
+/** Resolves once the server has acknowledged the connection and accepted the subscription. */
 async function listen(port: number, person: number, hear: (event: ReceivedEvent) => void): Promise<Client> {
   const client = createClient({
     url: `ws://127.0.0.1:${port}/graphql`,

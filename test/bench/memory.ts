@@ -1,7 +1,6 @@
 /**
- * What the server keeps in memory as time goes by: a steady mixture of reads and writes, and every minute how much
- * memory is resident. It may not have more at the end than after the first minutes, but for what a collection that is
- * still to come would give back.
+ * The server's memory over time, under a steady mix of reads and writes. Measures the resident memory every minute. At
+ * the end, it must not exceed the first minutes' value, except for memory that the next garbage collection would free.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -22,7 +21,7 @@ const { values: options } = parseArgs({
   },
 });
 const minutes = Number(options.minutes);
-/** Requests a second, of all kinds together. */
+/** Requests per second, of all kinds together. */
 const rate = Number(options.rate);
 const MIXTURE = ['list', 'job', 'viewer', 'rest-list', 'rest-job', 'publish', 'award', 'check-in'];
 const CONNECTIONS = 16;

@@ -1,4 +1,4 @@
-/** What the database alone could do: the floor's statements sent by pgbench, with nobody between. */
+/** The limit of the database itself: pgbench sends the floor's statements directly. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { personOfContractor, seededId } from './market/market.js';
 import { LIST_STATEMENT, VIEWER_STATEMENT } from './rivals/statements.js';
 import type { Work } from './work/works.js';
 
-/** Requests a second, by work; nothing where there is no pgbench. */
+/** Requests per second, by work. Empty if pgbench isn't installed. */
 export async function databaseLimit(
   database: BenchDatabase,
   market: Market,

@@ -1,4 +1,7 @@
-/** Where the product's time goes: one read of the bench, profiled, and the time of each package, file and function. */
+/**
+ * Where the product spends its time: profiles one of the bench's reads, and prints the time per package, file, and
+ * function.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

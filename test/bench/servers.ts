@@ -1,7 +1,4 @@
-/**
- * The servers as processes of their own: started on one database, watched for the CPU they use, and ended with the
- * bench.
- */
+/** The servers, each in a separate process: started on one database, measured for CPU, and stopped with the bench. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -17,7 +14,7 @@ export interface RunningServer {
   readonly name: ServerName;
   readonly port: number;
   readonly pid: number;
-  /** Where it was started with `--inspect`. */
+  /** Undefined unless the server was started with `--inspect`. */
   readonly debuggerUrl: string | undefined;
   stop(): Promise<void>;
 }
@@ -25,7 +22,7 @@ export interface RunningServer {
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const TSX = ['--import', 'tsx'];
 
-/** PostGraphile 5 wants Node 22, which comes as a package. */
+/** PostGraphile 5 requires Node 22, which is installed as a package. */
 const COMMANDS: Readonly<Record<RivalName, readonly string[]>> = {
   floor: [process.execPath, ...TSX, here('rivals/floor.ts')],
   yoga: [process.execPath, ...TSX, here('rivals/yoga.ts')],
@@ -40,10 +37,10 @@ process.on('exit', () => {
 });
 
 export interface StartOptions {
-  /** The folder of a built product: this one, or another to compare it with. */
+  /** The folder of a built product: this version, or another one to compare it with. */
   readonly product?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** For Node itself. */
+  /** Flags for Node itself. */
   readonly flags?: readonly string[];
 }
 
@@ -68,7 +65,7 @@ export async function startServer(
       JWT_SECRET,
       ...environment,
     },
-    // A line of log for each request goes the whole way, to where it takes no room.
+    // Log lines are actually written, but to /dev/null.
     stdio: ['ignore', nowhere, 'pipe'],
   });
   closeSync(nowhere);
@@ -124,8 +121,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * What the process has used so far, of all its threads, in seconds: to the nanosecond where the kernel tells, else to
- * the tick. Threads that have ended are left out, and a server's do not end.
+ * The CPU time of all the process's threads so far, in seconds. Uses nanoseconds if the kernel reports them, and ticks
+ * otherwise. Ended threads aren't included, but a server's threads don't end.
  */
 export function cpuSeconds(pid: number): number {
   try {
@@ -141,15 +138,15 @@ export function cpuSeconds(pid: number): number {
 
 const TICKS_PER_SECOND = 100;
 
-/** Those behind the program's name, which may hold anything. */
+/** The fields after the program's name, which may contain any character. */
 function statFields(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /**
- * What Postgres has used so far: the postmaster and all its children. A backend that has ended is left out, and those
- * of the pools do not end.
+ * Postgres' CPU time so far: the postmaster and all its children. Ended backends aren't included, but the pools'
+ * backends don't end.
  */
 export function postgresCpuSeconds(postmaster: number): number {
   return [postmaster, ...childrenOf(postmaster)].reduce((sum, pid) => sum + cpuOrNone(pid), 0);
@@ -163,7 +160,7 @@ function childrenOf(parent: number): number[] {
       try {
         return Number(statFields(pid)[1]) === parent;
       } catch {
-        return false; // It has ended meanwhile.
+        return false; // The process has ended meanwhile.
       }
     });
 }

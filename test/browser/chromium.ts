@@ -1,4 +1,8 @@
-/** A real browser: each visitor has a profile, and every request and every complaint on the console is noted. */
+<<<<<<< HEAD
+/** A real browser. Each visitor has a separate profile, and every request and console error is recorded. */
+=======
+/** A real browser: each visitor has a profile. It records every request and every console error. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -17,16 +21,24 @@ export const ARGS = [
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** The origins of everything that was requested. */
+  /** The origins of all requests. */
   readonly origins: Set<string>;
-  /** What the console called an error, and what nobody caught. */
+  /** Console errors and uncaught errors. */
   readonly complaints: string[];
-  /** Takes a picture for people to look at, and answers where it is. */
+<<<<<<< HEAD
+  /** Takes a screenshot for people to look at, and returns its path. */
+=======
+  /** Takes a picture for people to look at, and returns its path. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
   picture(name: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** One for all visits of a file: to start takes longer than most visits. */
+<<<<<<< HEAD
+/** One browser for all of a file's visits, because starting takes longer than most visits. */
+=======
+/** One for all visits of a file: starting it takes longer than most visits. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 let browser: Promise<Browser> | undefined;
 
 export async function closeBrowser(): Promise<void> {
@@ -66,5 +78,9 @@ export async function takePicture(page: Page, name: string): Promise<string> {
   return path;
 }
 
-/** Pictures outlive the run: they are made to be looked at. */
+<<<<<<< HEAD
+/** Screenshots outlive the run, so people can look at them. */
+=======
+/** Pictures stay after the run, for people to look at. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 const PICTURES = join(tmpdir(), 'marketplace-pictures');

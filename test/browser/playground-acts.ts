@@ -1,8 +1,16 @@
-/** What a visitor does with the playground, and sees of it. */
+<<<<<<< HEAD
+/** What a visitor does in the playground, and what they see. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Each tab, and what shows that it did its work. */
+/** Each tab, with text in its response that shows success. */
+=======
+/** What a visitor does and sees in the playground. */
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Each tab, and the part of its response that shows success. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 export const STORY: Readonly<Record<string, string>> = {
   SignUp: '"tokensAwarded": 10',
   WhoAmI: '"userType": "HOMEOWNER"',
@@ -37,17 +45,25 @@ export const STORY: Readonly<Record<string, string>> = {
   WrongPerson: '"code": "FORBIDDEN"',
   WrongToken: '"reason": "malformed"',
   RefreshSession: '"refreshExpiresAt"',
-  ListLogIns: '"isCurrent": true',
-  AskForNewPassword: '"requested": true',
+  ListSessions: '"isCurrent": true',
+  RequestPasswordReset: '"requested": true',
   SuspendContractor: '"suspendedUntil": null',
   RestoreContractor: '"suspendedAt": null',
-  WhatAdminsDid: '"action": "suspendUser"',
+  ReadAdminActions: '"action": "suspendUser"',
+  CreateApiKey: '"secret": "jmk_',
 };
 
-/** One click must do. */
+<<<<<<< HEAD
+/** One click must be enough. */
 export async function openTab(page: Page, name: string): Promise<void> {
   const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
-  // Tabs of other chapters are not shown.
+  // Tabs of other chapters aren't shown.
+=======
+/** One click is enough. */
+export async function openTab(page: Page, name: string): Promise<void> {
+  const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
+  // Tabs of other chapters are hidden.
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
   if (await tab.isVisible()) await tab.click();
   else await page.getByLabel('Step', { exact: true }).selectOption(String(Object.keys(STORY).indexOf(name)));
   await expectOpen(page, name);
@@ -82,7 +98,11 @@ export async function answerOn(page: Page): Promise<string> {
   return textOf(await page.locator('.graphiql-response .view-line').allTextContents());
 }
 
-/** The editor writes spaces that do not break, and breaks long lines. */
+<<<<<<< HEAD
+/** The editor uses non-breaking spaces, and wraps long lines. */
+=======
+/** The editor writes non-breaking spaces, and wraps long lines. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 function textOf(lines: string[]): string {
   return lines.join(' ').replaceAll(/\s+/g, ' ');
 }

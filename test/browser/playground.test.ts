@@ -1,4 +1,10 @@
-/** A story in a real Chromium: the tabs of the playground's first chapter in the gate, and all of them nightly. */
+<<<<<<< HEAD
+/**
+ * A story in a real Chromium. The gate runs the tabs of the playground's first chapter, and the nightly run all tabs.
+ */
+=======
+/** The playground's stories in a real Chromium: the first chapter in the gate, all of them nightly. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
@@ -9,7 +15,11 @@ import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } f
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
-/** A story told again signs up other people: the nightly run hears it twice. */
+<<<<<<< HEAD
+/** Each round signs up different people. The nightly run plays two rounds. */
+=======
+/** A repeated story signs up other people. The nightly run repeats it once. */
+>>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 const ROUNDS = Number(process.env.STORY_ROUNDS ?? 1);
 const TABS = process.env.STORY === 'whole' ? Object.entries(STORY) : Object.entries(STORY).slice(0, 11);
 
@@ -32,12 +42,12 @@ const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson
 
 browser.describe('The playground', () => {
   browser.it(
-    `tells ${TABS.length} tabs of its stories, ${ROUNDS === 1 ? 'once' : `${ROUNDS} times`}`,
+    `runs ${TABS.length} tabs of its stories, ${ROUNDS === 1 ? 'once' : `${ROUNDS} times`}`,
     async () => {
       newUser = await visit(`${app.url}/graphql`);
       const { page, picture } = newUser;
       expect(await tabNames(page)).toEqual(Object.keys(STORY));
-      expect(await guideText(page)).toContain('An account costs nothing');
+      expect(await guideText(page)).toContain('An account is free');
       for (let round = 1; round <= ROUNDS; round += 1) {
         for (const [at, [name, part]] of TABS.entries()) {
           if (at > 0) await page.getByRole('button', { name: 'Next' }).click();

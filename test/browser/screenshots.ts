@@ -1,4 +1,4 @@
-/** `npm run screenshots`: takes the README's pictures of the playground, with a server and a database of its own. */
+/** `npm run screenshots`: takes the README's pictures of the playground, with its own server and database. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ARGS } from './chromium.js';
 
 const FOLDER = join(import.meta.dirname, '../../docs/images');
 const VIEWPORT = { width: 1280, height: 800 };
-/** Number 7 reads the job with its bid, its timeline, and the actions that come next. */
+/** Step 7 reads the job with its bid, its timeline, and the next actions. */
 const STEPS = 7;
 
 const dataFolder = mkdtempSync(join(tmpdir(), 'marketplace-screenshots-'));

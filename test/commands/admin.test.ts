@@ -32,7 +32,7 @@ it('without a server: an admin is made, and no database where none is, since nob
   const empty = project.dataFolder();
   const refused = await admin(empty, ['create', EMAIL], 'ada keeps the house\n');
   expect(refused.code).toBe(1);
-  expect(refused.output).toContain(`There is no database in ${resolve(empty)}. Set DATA_DIR or DATABASE_URL`);
+  expect(refused.output).toContain(`There is no database in ${resolve(empty)}: give DATA_DIR or DATABASE_URL`);
   expect(existsSync(join(empty, 'postgres'))).toBe(false);
 });
 

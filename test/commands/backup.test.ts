@@ -38,7 +38,7 @@ it('without a server: nothing is overwritten, a part of a backup is none, refusa
   expect(refused.map(({ code, output }) => [code, output.replace(/^Starting the database.*\n/, '')])).toEqual([
     [1, `There is something at ${backup} already. Name a new folder.\n`],
     [1, expect.stringMatching(/^Usage: npm run backup -- <folder>.*\n$/)],
-    [1, expect.stringMatching(/^There is no database in .*\. Set DATA_DIR.*\n$/)],
+    [1, expect.stringMatching(/^There is no database in .*: give DATA_DIR.*\n$/)],
     [1, expect.stringMatching(/^DATABASE_URL names .*pg_dump.*\n$/)],
     [1, expect.stringMatching(/^There is a database in .* already, and it is not overwritten.*\n$/)],
     [1, `There is no backup in ${incomplete}.\n`],

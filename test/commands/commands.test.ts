@@ -29,7 +29,7 @@ it.each(Object.entries(COMMANDS))(
     expect(help.output).toContain('  --help ');
     expect(await run('--prot')).toMatchObject({
       code: 1,
-      output: `Unknown option '--prot'. To list the options: ${name} -- --help\n`,
+      output: `Unknown option '--prot'. What there is: ${name} -- --help\n`,
     });
     expect(existsSync(DATA_DIR)).toBe(false);
   },

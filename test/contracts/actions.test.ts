@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { refusalsOf } from '../../src/rest/openapi/refusals.js';
+import { refusalsOf } from '../../src/rest/openapi/responses.js';
 import { BID_TRANSITION_LIST } from '../../src/market/rules/bids.js';
 import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/market/rules/lifecycle.js';
 import { codesOfMutation } from '../story/documented.js';
 
 const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {});
 
-/** Each operation with the method and the path of its row. */
+/** Each operation, with its row's method and path. */
 const actions: readonly (readonly [operation: string, address: string])[] = [
   [JOB_CREATION.operation, 'POST /jobs'],
   ...JOB_ACTION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}')] as const),

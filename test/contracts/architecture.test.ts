@@ -19,12 +19,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['app', 'commands'],
 };
 
-/** In the market, imports go from right to left. */
+/** In the market, each folder may import from those before it. */
 const MARKET = ['rules', 'store', 'mail', 'webhooks', 'operations'].map((folder) => `market/${folder}`);
 
-/**
- * The APIs may name the types of rows; whatever runs there goes through an operation. Whoever counts gets the metrics.
- */
+/** The APIs may import row types, but no code that runs. Code that counts gets the metrics passed in. */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'market/store'],
   ['graphql', 'platform/db'],
@@ -37,10 +35,13 @@ const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['platform/live', 'platform/telemetry'],
 ];
 
-/** Reads for many parents at once what their operation has already let this viewer see. */
+/**
+ * The loaders read in batches, for many parents, only the rows that an operation has already allowed this viewer to
+ * see.
+ */
 const MAY_RUN_STATEMENTS = [join('src', 'graphql', 'loaders.ts')];
 
-/** Packages that belong to one place each. */
+/** Packages that only these folders may import. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'drizzle-orm': ['market/store', 'platform/db', 'platform/queue'],
   postgres: ['market/store', 'platform/db', 'platform/embedded'],
@@ -60,7 +61,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   ksuid: ['platform/ids'],
 };
 
-/** Zod describes values; it only works on what it is given. */
+/** Zod describes values, and works only on the values that it gets. */
 const PACKAGES_OF_THE_RULES = ['zod'];
 
 interface Import {
@@ -108,7 +109,7 @@ describe('the direction of imports', () => {
   it.each(['src', 'test'])('never returns to where it started in %s/, not even for types', (folder) => {
     const all = filesIn(folder);
     const targets = new Map(all.map((file) => [file, importsOf(file).filter(isRelative).map(targetOf)]));
-    // A file of TypeScript is imported by the name that it has once compiled.
+    // TypeScript files are imported by their compiled names.
     const written = (target: string) =>
       [target, target.replace(/js$/, 'ts'), target.replace(/js$/, 'tsx')].find((file) => targets.has(file)) ?? target;
     const done = new Set<string>();
@@ -158,7 +159,7 @@ describe('the one place for', () => {
   });
 });
 
-/** Without packages of their own, and what other programs have written. */
+/** Leaves out dependencies and generated files. */
 function filesIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { encoding: 'utf8', recursive: true })
     .filter((file) => /\.(ts|tsx|js|mjs)$/.test(file) && !/(^|[/\\])(node_modules|dist|generated)[/\\]/.test(file))
@@ -186,7 +187,7 @@ function importsOf(file: string): Import[] {
   return [...named, ...dynamic];
 }
 
-/** `import { type A, type B }`: nothing of the module runs. */
+/** `import { type A, type B }`: none of the module's code runs. */
 function namesTypesAlone(node: object): boolean {
   if (!('specifiers' in node) || !Array.isArray(node.specifiers) || node.specifiers.length === 0) return false;
   return node.specifiers.every(
@@ -195,12 +196,12 @@ function namesTypesAlone(node: object): boolean {
   );
 }
 
-/** The folder of src/, or the file beside them. */
+/** The folder under src/, or a file directly in src/. */
 function topOf(file: string): string {
   return (relative('src', file).split(sep)[0] ?? '').replace(/\.[jt]s$/, '');
 }
 
-/** `market/rules`, `platform/db`; of all else the folder or file beneath src/. */
+/** `market/rules` or `platform/db`. Elsewhere, the folder or file directly in src/. */
 function placeOf(file: string): string {
   const [top = '', next = ''] = relative('src', file).split(sep);
   return (top === 'market' || top === 'platform' ? `${top}/${next}` : top).replace(/\.[jt]s$/, '');

@@ -1,4 +1,4 @@
-/** The guide for single-page apps prints an app for each client: complete, and valid against the schema. */
+/** The guide for single-page apps prints an app for each client. Each app is complete and valid against the schema. */
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
@@ -71,7 +71,7 @@ function packageOf(imported: string): string {
   return imported.split('/', imported.startsWith('@') ? 2 : 1).join('/');
 }
 
-/** From blocks of GraphQL, from templates in code, and from the bodies of curl. */
+/** The documents in GraphQL blocks, in template strings, and in curl bodies. */
 function documentsIn(text: string): string[] {
   const found = [/^```graphql\n([^]*?)^```$/gm, /\b(?:gql|graphql\()`([^`]+)`/g, /"query": "([^"]+)"/g];
   return found.flatMap((pattern) => [...text.matchAll(pattern)].map(([, document = '']) => document));

@@ -1,4 +1,4 @@
-/** Everything in the schema has a description, for its readers in a playground. */
+/** Everything in the schema has a description, for playground users. */
 import {
   isEnumType,
   isInputObjectType,
@@ -36,7 +36,7 @@ function partsOf(type: GraphQLNamedType): Described[] {
   return [...(isRoot(type) ? [] : [{ at: type.name, description: type.description }]), ...membersOf(type)];
 }
 
-/** Query and Mutation are only where the operations hang. */
+/** Query and Mutation only hold the operations. */
 function isRoot(type: GraphQLNamedType): boolean {
   return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].some((root) => root === type);
 }

@@ -1,4 +1,4 @@
-/** Each contract says what the code does. `npm run contracts` runs this very file to print them anew. */
+/** Each contract matches the code. `npm run contracts` runs this file to print them again. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ describe(PRINTING ? 'printing' : 'what people have reviewed is still what the co
         if (PRINTING) writeFileSync(file, printed);
         else expect(kept, `${name} is out of date. Run: npm run contracts, and review what changed`).toBe(printed);
       },
-      // The permissions are tried, call by call.
+      // The permissions file takes this long, because every call is made.
       400_000,
     );
   }

@@ -1,4 +1,4 @@
-/** The links in the pages that people read. */
+/** The links in our Markdown pages. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -24,7 +24,7 @@ function leadsSomewhere(target: URL): boolean {
   return anchor === '' || anchorsOf(readFileSync(file, 'utf8')).includes(anchor);
 }
 
-/** GitHub's anchors of the headings: lowercase, without punctuation, with hyphens for spaces. */
+/** GitHub's anchors for headings: lowercase, without punctuation, with hyphens instead of spaces. */
 function anchorsOf(text: string): string[] {
   const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

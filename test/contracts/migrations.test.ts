@@ -1,4 +1,4 @@
-/** The migrations lead to the tables that the code believes in. */
+/** The migrations result in the tables that the code declares. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ it('migrations are in the order of their times, which is the order in which they
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
 
-/** Those before were written when nobody ran a market yet. */
+/** Earlier migrations were written before anyone ran a market. */
 const RULES_SINCE = '0027_oldest_build';
 const written = migrations()
   .filter(({ tag }) => tag >= RULES_SINCE)
@@ -54,7 +54,7 @@ function brokenRules(text: string): string[] {
   return (JSON.parse(String(stdout)) as { rule_name: string }[]).map(({ rule_name }) => rule_name);
 }
 
-// The registry that this project is built from has no other package of the linter than that for Linux.
+// The project's package registry only has the linter's package for Linux.
 describe.skipIf(!existsSync(LINTER) && process.env.REQUIRE_ALL !== '1')('the linter', () => {
   it('finds no lock on a large table in any migration', () => {
     for (const { tag, text } of written) expect([tag, brokenRules(text)]).toEqual([tag, []]);
@@ -72,7 +72,7 @@ describe.skipIf(!existsSync(LINTER) && process.env.REQUIRE_ALL !== '1')('the lin
   ])('rejects: %s', (text, rule) => expect(brokenRules(text)).toContain(rule));
 });
 
-/** These keep nobody waiting who reads or writes, however long they wait for a lock themselves. */
+/** These statements block no reader or writer, however long they wait for a lock. */
 const WITHOUT_BLOCKING = [
   /^(create (unique )?|drop )index concurrently/i,
   /^alter table \S+ validate constraint/i,
@@ -152,7 +152,7 @@ describe('An existing database', () => {
   });
 });
 
-/** What there is in the database: columns, constraints, indexes, triggers, functions and enums. */
+/** The database's columns, constraints, indexes, triggers, functions, and enums. */
 function shapeOf(sql: Sql): Promise<readonly unknown[]> {
   return sql`
     select concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) as it

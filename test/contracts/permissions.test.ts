@@ -1,6 +1,6 @@
 /**
- * `drift.test.ts` holds schema/permissions.txt against the code, cell by cell. Here it is held against the law: who may
- * do what and when, written down from the specification by hand. All that is not written here is refused.
+ * `drift.test.ts` compares schema/permissions.txt with the code, cell by cell. This file compares it with the
+ * specification, copied by hand: who may do what and when. Everything that isn't listed here is forbidden.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const kept = readFileSync(new URL('../../schema/permissions.txt', import.meta.ur
 
 type Row = Record<string, Record<string, string>>;
 
-/** Action → person → state → what both APIs answered. */
+/** Action → person → state → the result from both APIs. */
 const cells: Record<string, Row> = Object.fromEntries(
   kept
     .split(/^—+ /m)
@@ -53,7 +53,7 @@ const DISPUTED = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 
 type Law = Record<string, Record<string, readonly string[]>>;
 
-/** The people of the matrix by the word that the specification has for them. */
+/** The matrix's people for each actor in the specification. */
 const PEOPLE_OF: Record<AllowedActor, readonly string[]> = {
   owner: ['owner'],
   awardee: ['awardee'],
@@ -92,7 +92,7 @@ function allowedTo(key: JobActionKey): Record<string, readonly string[]> {
   return Object.fromEntries(PEOPLE_OF[OPERATIONS_ON_JOBS[key].actor].map((person) => [person, states]));
 }
 
-/** An API key may do all of this that its owner may. */
+/** An API key may do everything here that its owner may. */
 const withKeys = (law: Record<string, readonly string[]>) =>
   law.owner ? { ...law, 'owner’s API key': law.owner } : law;
 
@@ -139,7 +139,7 @@ describe('schema/permissions.txt', () => {
     expect(where('READ THE EVENTS', (answer) => answer === 'job and own bid')).toEqual({
       awardee: AFTER_AWARD.filter((state) => state !== 'awarded'),
     });
-    // There is no text of the work yet.
+    // The work has no texts yet.
     expect(where('READ THE EVENTS', (answer) => answer === 'states and own bid')).toEqual({
       awardee: [...BIDDING, 'awarded'],
       bidder: ONCE_OPEN,
@@ -201,9 +201,9 @@ describe('schema/permissions.txt', () => {
     for (const [action, row] of Object.entries(cells)) {
       for (const [person, states] of Object.entries(row)) {
         if (Object.values(states).some((answer) => answer === 'ok') || person === 'anonymous') continue;
-        // The bidders of an open job see it for ever, and get the refusal that it is no longer open.
+        // An open job's bidders can always see it, and get the error that it is no longer open.
         if (action === 'SUBMIT_BID' && ['awardee', 'bidder'].includes(person)) continue;
-        // The awardee is a party, but any proposal is their own.
+        // The awardee is a party, but any proposal here is their own.
         if (action === 'ACCEPT_RESOLUTION' && person === 'awardee') continue;
         expect(
           Object.values(states).filter((answer) => answer === 'INVALID_TRANSITION'),
@@ -231,7 +231,7 @@ describe('what availableActions foretells, where more than person and state deci
     return data.job.availableActions.find((one: { action: string }) => one.action === action);
   }
 
-  /** What is predicted, and that both APIs, each called on a copy, answer just so. */
+  /** Checks the prediction, and that each API returns exactly that result on its own copy of the job. */
   async function expectPredicted(
     by: Person,
     job: GivenJob,

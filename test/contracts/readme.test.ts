@@ -70,7 +70,8 @@ it('the pictures of the README are less than 200 KB each', () => {
 });
 
 it('docs/README.md lists every page of its folder', () => {
-  const pages = readdirSync(new URL('docs/', ROOT)).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const files = readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 'utf8' });
+  const pages = files.filter((name) => name.endsWith('.md') && name !== 'README.md');
   const index = read('docs/README.md');
   expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What goes out with a release: its version, and packages under licences that allow it. `npm run sbom` lists them. */
+/** A release's version, and the licenses of its packages, which must be on a list. `npm run sbom` lists them. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -11,7 +11,7 @@ it('the notes of the version that package.json names stand in CHANGELOG.md, abov
   expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
 });
 
-/** None of them asks for more than that its text is kept, which packages in `node_modules` do themselves. */
+/** These licenses only require that their text is kept, which packages in `node_modules` do themselves. */
 const LICENCES = [
   '0BSD',
   'Apache-2.0',
@@ -26,7 +26,7 @@ const LICENCES = [
   '(MIT AND BSD-3-Clause)',
 ];
 
-/** Packages of development whose files a build copies into `dist`. */
+/** Dev dependencies whose files a build copies into `dist`. */
 const COPIED_BY_BUILD = ['node_modules/@graphql-yoga/render-graphiql', 'node_modules/swagger-ui-dist'];
 
 it('each package that a release contains has a licence of the list', () => {

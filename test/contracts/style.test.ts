@@ -1,4 +1,4 @@
-/** What the formatter leaves as it is: long strings and templates, and unreadable templates of SQL. */
+/** Style that the formatter doesn't enforce: long strings and templates, and unreadable SQL templates. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COLUMNS_MAX = 120;
 
-/** Lines that are not ours to break: Markdown, JSON, licences, and what other programs have written. */
+/** Files that may have long lines: Markdown, JSON, licenses, and generated files. */
 const NOT_OURS =
   /\.(md|json|gz|svg|patch|log)$|(^|[/\\])(node_modules|dist|results|raw|generated)[/\\]|^\.env|^LICENSE$/;
 
@@ -42,7 +42,7 @@ it('finds such a choice', () => {
   expect(nestedChoices(`${sql('one ? x : y')}; const b = one ? x : two ? ${sql('y ? 1 : 2')} : z;`)).toEqual([]);
 });
 
-/** The lines of conditional expressions inside conditional expressions, inside `sql` templates. */
+/** The lines of conditional expressions nested in others inside `sql` templates. */
 function nestedChoices(text: string): number[] {
   const lines: number[] = [];
   let [templates, choices] = [0, 0];

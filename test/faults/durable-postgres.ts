@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/platform/embedded/cluster.js';
+import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/platform/embedded/embedded.js';
 import { findPrograms } from '../../src/platform/embedded/programs.js';
 import { startPostgres } from '../../src/platform/embedded/server.js';
 import { temporaryFolder } from '../setup/temporary-folder.js';

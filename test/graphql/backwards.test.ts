@@ -1,4 +1,4 @@
-/** Every connection can be read backwards, from its end or from a cursor, and is the same list then. */
+/** Every connection can also be read backwards, from its end or from a cursor, and gives the same list. */
 import { getNamedType, isObjectType, isRequiredArgument } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Who reads each connection, and the document around it. */
+/** The reader of each connection, and the document around it. */
 const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, around: (list: string) => string]>> = {
   'Query.jobs': ['owner', (list) => list],
   'Query.contractors': ['owner', (list) => list],
@@ -80,7 +80,7 @@ test('the table has every connection that can be read backward', () => {
   const names = types.flatMap((type) =>
     Object.values(type.getFields())
       .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
-      // A list that needs an argument finds one entry.
+      // A list with a required argument finds only one entry.
       .filter(({ args }) => args.some(({ name }) => name === 'last') && !args.some(isRequiredArgument))
       .map(({ name }) => `${type.name}.${name}`),
   );

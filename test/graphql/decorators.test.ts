@@ -1,4 +1,4 @@
-/** What type-graphql's decorators ask for is done. */
+/** Every type-graphql decorator has an effect. */
 import { getMetadataStorage } from 'type-graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';

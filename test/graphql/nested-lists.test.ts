@@ -1,7 +1,7 @@
 /**
- * Whatever is nested in a list is read for all of its parents at once, from any position: every way through the schema
- * that leads from one list to another costs as many statements for twenty parents as for one. And what is read so is
- * what the list of one job answers.
+ * Nested lists are read for all their parents in one batch, from any position. Every path through the schema from one
+ * list to another takes as many statements for twenty parents as for one. The batch returns the same entries as a
+ * single job's list.
  */
 import { getNamedType, getNullableType, isListType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
@@ -16,7 +16,7 @@ import { isLookUpOfSession, openTestApp, type Json, type TestApp } from '../setu
 import { gather, givenJob, type People } from '../story/journey.js';
 import { copiesOf } from '../story/scenes.js';
 
-/** Each document asks for every combination of arguments at once, which is more than a request may cost. */
+/** Each document requests every combination of arguments, which costs more than a request may. */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
@@ -24,15 +24,15 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
 
 const READERS = ['owner', 'admin', 'awardee', 'bidder'] as const;
 type Reader = (typeof READERS)[number];
-/** In the gate those who read by the most different statements. */
+/** The gate runs only the readers that use the most different statements. */
 const COUNTED_READERS = process.env.NESTED === 'whole' ? READERS : (['admin', 'awardee'] as const);
 
 let app: TestApp;
 let people: People;
 
 /**
- * Every list has its fullest entry first, so that one parent leads to all that twenty lead to. Of the awardee's first
- * jobs some are theirs, and on others they have only bid.
+ * Every list has its fullest entry first, so one parent leads to everything that twenty lead to. Some of the awardee's
+ * first jobs are theirs. On the others, they have only bid.
  */
 beforeAll(async () => {
   app = await openTestApp();
@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** So that they are the first contractor: the others have no jobs or bids, or none that a contractor reads. */
+/** Makes this person the first contractor. The others have no jobs or bids, or none that a contractor can read. */
 async function makeNewest({ userId }: Person): Promise<void> {
   await app.sql`update users set created_at = (select max(created_at) + interval '1 year' from users)
     where id = ${userId}`;
@@ -76,7 +76,7 @@ const countStatements = () => app.statements().filter((text) => !isLookUpOfSessi
 
 const schema = createSchema();
 
-/** A position before every entry, by the list: what lies behind it is the whole list. */
+/** A cursor for each list that comes before every entry, so a read after it returns the whole list. */
 const LATE = new Date(Date.UTC(2200, 0));
 const BEFORE_ALL: Readonly<Record<string, string>> = {
   'Job.bids': cursorOf([true, LATE, 'z']),
@@ -88,7 +88,7 @@ const BEFORE_ALL: Readonly<Record<string, string>> = {
   'WebhookEndpoint.deliveries': cursorOf([LATE, 'z']),
 };
 
-/** The states that the reader's bids on the first job are in. */
+/** The states of the reader's bids on the first job. */
 const STATES: Readonly<Record<Reader, readonly string[]>> = {
   owner: ['ACCEPTED', 'REJECTED'],
   awardee: ['ACCEPTED'],
@@ -116,7 +116,7 @@ function stepsFrom(parent: GraphQLObjectType): Step[] {
   });
 }
 
-/** Every chain of so many fields at most that begins at an entry of a list. */
+/** Every chain of at most this many fields that starts at a list's entry. */
 function chainsFrom(type: GraphQLObjectType, length: number): Step[][] {
   if (length === 0) return [];
   return stepsFrom(type).flatMap((step) => {
@@ -132,7 +132,7 @@ function beforeAllOf({ parent, field }: Step): string {
   return `"${cursor}"`;
 }
 
-/** The arguments of a nested list, in every combination. */
+/** Every combination of a nested list's arguments. */
 function argumentsOf(step: Step, who: Reader): string[] {
   const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(step)}`];
   const values: Readonly<Record<string, readonly string[]>> = {
@@ -155,9 +155,9 @@ function leavesOf(type: GraphQLObjectType): string {
 }
 
 /**
- * The selection of a chain. The list that it ends with is asked for with all its arguments at once. Those on the way
- * are asked for in one way each: two pages of one list may or may not arrive at once, and with them what is nested in
- * both.
+ * The selection of a chain. The last list is requested with all combinations of its arguments. Each list on the way is
+ * requested only once, because two pages of one list may or may not arrive at the same time, along with everything
+ * nested in them.
  */
 function written([step, ...rest]: readonly Step[], who: Reader): string {
   if (!step) return '';
@@ -181,15 +181,15 @@ function written([step, ...rest]: readonly Step[], who: Reader): string {
 interface Way {
   readonly name: string;
   readonly chain: readonly Step[];
-  /** The whole document around the selection of the chain. */
+  /** The whole document around the chain's selection. */
   document(selection: string): string;
 }
 
 const LEVELS = 3;
-/** What a list that others are nested in may be asked for with; none of it has to be said. */
+/** The arguments that an outer list may have. All of them are optional. */
 const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'orderBy'];
 
-/** From every list that a query leads to, by itself or within one object. */
+/** Starts from every list that a query leads to, directly or within one object. */
 const WAYS: readonly Way[] = stepsFrom(schema.getQueryType()!)
   .filter(({ field }) =>
     field.args.every((argument) => OPTIONAL.includes(argument.name) && !isRequiredArgument(argument)),
@@ -224,14 +224,14 @@ describe('a path from one list to a nested one', () => {
     await ask(people[who], '{ viewer { referralCode } }');
     if (who === 'bidder') await makeNewest(people.bidder);
     for (const [at, { name, chain, document }] of WAYS.entries()) {
-      // Each way is asked by one of those who read all bids, and by one of those who read their own.
+      // One reader who sees all bids runs each document, and one who sees only their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');
       if ((isOfAccounts || isOfActions) && who !== 'admin') continue;
       const query = document(written(chain, who));
-      // A single account has one kind of profile alone, and the first may be of somebody whose tokens are not shown; a
-      // single event concerns a bid or not, and a single action a job or not.
+      // The first entry alone may not lead everywhere, so more are read. An account has only one kind of profile, and
+      // its tokens may be hidden. An event may not concern a bid, and an action may not concern a job.
       const isOfSome =
         isOfAccounts ||
         isOfActions ||
@@ -261,7 +261,7 @@ describe('a path from one list to a nested one', () => {
 });
 
 test('a REST list costs as many statements for twenty entries as for one', async () => {
-  // A transfer is found by its external reference, which no other one has.
+  // A transfer is found by its external reference, which is unique.
   const paths = ROUTES.filter((route) => isList(route) && !route.path.includes('{'))
     .map(({ path }) => path)
     .filter((path) => path !== '/tokens/transfers');
@@ -295,13 +295,13 @@ interface Connection {
 interface Single {
   readonly rows: Json[];
   readonly total: number;
-  /** The cursor that leads on; null at the end. */
+  /** The cursor of the next page. Null at the end. */
   readonly next: string | null;
 }
 
 type Words = string | null;
 
-/** What REST answers for one job alone. */
+/** REST's response for a single job. */
 async function single(who: Person, path: string, first: number, after: Words, status: Words = null): Promise<Single> {
   const query = new URLSearchParams({
     per_page: String(first),
@@ -323,7 +323,7 @@ function expectSame(read: Connection, { rows, total, next }: Single, after: Word
   expect([startCursor, endCursor]).toEqual([read.edges[0]?.cursor ?? null, read.edges.at(-1)?.cursor ?? null]);
 }
 
-/** REST spells names and states otherwise. */
+/** REST spells names and states differently. */
 function asRest({ status, type, actor, data, ...rest }: Json): Json {
   const names = Object.entries<unknown>(data ?? {}).map(([name, value]) => [snake(name), value] as const);
   return {
@@ -337,7 +337,7 @@ function asRest({ status, type, actor, data, ...rest }: Json): Json {
   };
 }
 
-/** Of each row of REST, what was asked for in GraphQL. */
+/** Each REST row, reduced to the fields that GraphQL requested. */
 function narrowed(page: Single, names: readonly string[]): Single {
   const rows = page.rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] as unknown])));
   return { ...page, rows };
@@ -390,7 +390,7 @@ test.each([
 ])('a broken cursor of nested %s is refused before anything is read for it: “%s”', async (part, after) => {
   const list = `${part}(after: $after) { totalCount }`;
   const query = `query ($after: String) { jobs(first: 20) { nodes { ${list} } } } # ${after}`;
-  const fields = { after: 'isn’t a cursor of this list. Use a cursor that the list returned' };
+  const fields = { after: 'is not a cursor of this list; use one that it returned' };
   for (let time = 0; time < 3; time += 1) {
     app.statements();
     const { data, errors } = await app.graphql(query, { token: people.owner.token, variables: { after } });

@@ -1,4 +1,4 @@
-/** Whatever has an identifier can be read again by it, and no two objects share one. */
+/** Every object with an identifier can be read again by that identifier, and no two objects share one. */
 import { getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -9,7 +9,7 @@ import { until } from '../platform/security/until.js';
 import { gather, givenJob, propose, type People } from '../story/journey.js';
 import { createSelections } from './whole-selection.js';
 
-/** One document selects all there is, which is more than a request may cost. */
+/** One document selects every field, which costs more than a request may. */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
@@ -38,12 +38,12 @@ beforeAll(async () => {
   const disputed = await givenJob(app, 'disputed', people);
   disputedId = disputed.id;
   await propose(app, people, disputed);
-  // Nobody listens there: an endpoint changes once, when it fails for the first time.
+  // Nothing listens there, so the endpoint changes once, when it fails for the first time.
   await until(async () => (await app.sql`select from webhook_endpoints where failing_since is null`).length === 0);
 });
 afterAll(() => app.close());
 
-/** What may change between two reads. */
+/** Fields that may change between two reads. */
 const CHANGING = ['lastUsedAt', 'nextAttemptAt'];
 
 function leavesOf(type: string): string[] {
@@ -59,7 +59,7 @@ interface Seen {
   readonly object: Json;
 }
 
-/** Every object with an identifier in what a person reads of themselves and of the job. */
+/** Every object with an identifier among the things that a person reads about themselves and the job. */
 async function readAll(person: Person): Promise<Seen[]> {
   const selections = createSelections(schema);
   const jobs = [`job(id: "${jobId}")`, `disputed: job(id: "${disputedId}")`];

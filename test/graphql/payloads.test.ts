@@ -1,5 +1,6 @@
 /**
- * What mutations answer: a type named after each, with what changed, its place in a list, and oneself as one is now.
+ * Mutation payloads: each has a type named after the mutation. It holds the changed object, its edge in a list, and the
+ * current viewer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getNamedType, isObjectType } from 'graphql';
@@ -19,7 +20,7 @@ afterAll(() => app.close());
 
 const schema = createSchema();
 const mutations = Object.values(schema.getMutationType()!.getFields());
-/** Nobody is signed in before or after these. */
+/** Nobody is signed in before or after these mutations. */
 const ABOUT_SESSIONS = [
   'signUpHomeowner',
   'signUpContractor',

@@ -1,6 +1,6 @@
 /**
- * The selection decides what is read. Whatever part of a job somebody selects, they get exactly that part of what they
- * get when they select everything: no field is missing, blank or different because others were left out.
+ * The selection decides what is read. A caller who selects part of a job gets exactly that part of the whole job. No
+ * field is missing, blank, or different because others were left out.
  */
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -14,7 +14,7 @@ import { allNumbered } from '../platform/live/positions.js';
 import { copiesOf } from '../story/scenes.js';
 import { diceOf, type Dice } from '../setup/random/dice.js';
 
-/** The whole of a job is more than a request may cost. */
+/** Selecting a whole job costs more than a request may. */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
@@ -27,12 +27,12 @@ beforeAll(async () => {
   people = await gather(app);
   for (const state of ['open', 'awarded', 'disputed'] as const)
     await givenJob(app, state, people, { offers: { awardee: { guaranteed_view: true } } });
-  // The position of an event is null until then.
+  // An event's position is null until it is numbered.
   await allNumbered(app);
 });
 afterAll(() => app.close());
 
-/** Fields by name; what has fields of its own holds them. */
+/** Fields by name. A field with its own fields holds them. */
 interface Tree {
   [field: string]: Tree | null;
 }
@@ -47,7 +47,7 @@ function everythingOf(type: GraphQLObjectType, levels: number): Tree {
   return Object.fromEntries(fields);
 }
 
-/** Some of it, and never nothing. */
+/** Part of the tree, but never nothing. */
 function partOf(tree: Tree, dice: Dice): Tree {
   const names = Object.keys(tree).filter(() => dice.percent(35));
   const chosen = names.length > 0 ? names : Object.keys(tree).slice(0, 1);
@@ -89,7 +89,7 @@ describe.each(PEOPLE)('for the %s', (who) => {
   });
 });
 
-/** An event has its position a moment after it was committed: it may be there or not. */
+/** An event gets its position shortly after the commit, so it may or may not be there. */
 const unnumbered = (value: Json): Json =>
   JSON.parse(JSON.stringify(value, (key, inner) => (key === 'position' ? null : inner)));
 
@@ -98,7 +98,8 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
     const [, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
     const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));
-    // Each field by itself shows for one what no other field brings along; the statements of all moves are made alike.
+    // Selecting each field on its own shows that it needs no other. A few moves are enough, because all moves build
+    // their statements the same way.
     const trees = key === 'checkIn' || key === 'publish' || key === 'award' ? [...single, ...several] : several;
     const copies = await copiesOf(app, await givenHappyJob(app, key, people), trees.length);
     for (const [at, tree] of trees.entries()) {

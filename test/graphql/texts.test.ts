@@ -1,7 +1,4 @@
-/**
- * How long the texts of an answer may be is written down for every text of the schema, and every flat page stays within
- * the cost.
- */
+/** The maximum length of every string in a response is written down here. Every flat page stays within its cost. */
 import {
   getNamedType,
   getNullableType,
@@ -17,7 +14,6 @@ import {
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { measureOperation } from '../../src/platform/graphql/limits/measure.js';
-import { TEXT_CHARACTERS } from '../../src/graphql/texts.js';
 import { graphOf } from '../../src/graphql/graph.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/market/operations/index.js';
@@ -25,6 +21,7 @@ import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
 import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/platform/caller-limits.js';
 
 const schema = createSchema();
+const { texts: TEXT_CHARACTERS } = graphOf(schema);
 const objects = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))
   .filter(({ name }) => !name.startsWith('__'));
@@ -32,8 +29,8 @@ const fieldsOf = (type: GraphQLObjectType) => Object.values(type.getFields());
 const fieldNamed = (type: GraphQLObjectType, name: string) => type.getFields()[name] as GraphQLField<unknown, unknown>;
 
 /**
- * What the service itself chooses: at most 300 characters, or lists of such that are no longer than the tables they are
- * read from.
+ * Strings that the service itself chooses. Each has at most 300 characters. Lists of such strings are no longer than
+ * the tables they are read from.
  */
 const SESSION = ['refreshToken', 'token'];
 const SHORT: Readonly<Record<string, readonly string[]>> = {
@@ -55,7 +52,6 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   SignUpContractorPayload: SESSION,
   SignUpHomeownerPayload: SESSION,
   TokenTransfer: ['fromAccount', 'toAccount'],
-  UndoEmailChangePayload: ['email'],
   VerifyEmailPayload: ['email'],
   Viewer: ['referralCode'],
 };
@@ -89,7 +85,7 @@ type JsonSchema = {
   properties?: Record<string, JsonSchema>;
 };
 
-/** What an input's schema lets a text be, or the texts of a list together. */
+/** The most characters that an input's schema allows in a string, or in all strings of a list together. */
 function charactersIn({ anyOf, items, maxItems = Infinity, maxLength, type }: JsonSchema): number {
   if (anyOf) return Math.max(...anyOf.map(charactersIn));
   if (items) return maxItems * charactersIn(items);
@@ -160,7 +156,7 @@ function costOfDocument(document: string): number {
   return measureOperation(graphOf(schema), parsed, parsed.definitions[0] as OperationDefinitionNode).cost({});
 }
 
-/** All that stands in an object itself, and below it so many levels of the objects in it. */
+/** Everything in an object itself, and in the objects below it down to this many levels. */
 function wholeSelection(type: GraphQLObjectType, levels: number): string {
   const inner =
     levels === 0
@@ -175,7 +171,7 @@ function wholeSelection(type: GraphQLObjectType, levels: number): string {
   return ['__typename', ...plainFields(type), ...inner].join(' ');
 }
 
-/** The most bytes that a short value takes, with its name. */
+/** The most bytes that a short value takes, including its name. */
 function bytesOfShort(type: GraphQLObjectType, { name, type: of }: GraphQLField<unknown, unknown>): number {
   const named = getNamedType(of);
   const choices = isEnumType(named) ? named.getValues().map((one) => one.name.length + 2) : [];
@@ -195,11 +191,11 @@ const VALUE_BYTES: Readonly<Record<string, number>> = {
   String: 302,
   URL: 2,
 };
-/** What stands around an object: its longest name, and in a page its cursor. */
+/** The bytes around an object: its longest name, and its cursor if it is in a page. */
 const NAME_AND_CURSOR_BYTES = 300;
-/** A list of names of fields. */
+/** The most bytes in a list of field names. */
 const NAMES_BYTES_MAX = 500;
-/** An operation selects these so often at most as it has fields, and they are some kilobytes at most. */
+/** An operation selects these types at most once per field, and each is at most a few kilobytes. */
 const isConstant = ({ name }: GraphQLObjectType) => /^(Lifecycle|Catalog)/.test(name);
 
 test.each(objects.filter((type) => !isConstant(type)))('%s takes at most one point without its strings', (type) => {

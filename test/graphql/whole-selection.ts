@@ -1,16 +1,17 @@
 /**
- * All that can be selected of a type, so many levels deep: written from the schema, so that no new field is passed by.
+ * Selects everything in a type, down to a number of levels. It is generated from the schema, so it never misses a new
+ * field.
  */
 import { getNamedType, isAbstractType, isLeafType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLNamedType, GraphQLObjectType, GraphQLSchema } from 'graphql';
 
-/** Pages and edges are no level of their own: what counts is how many things one came through. */
+/** Pages and edges don't count as levels. Only the objects on the path count. */
 const WRAPPER = /(Connection|Edge|PageInfo)$/;
 
 export interface Selections {
-  /** What stands between a field's braces. */
+  /** The selection between a field's braces. */
   of(type: GraphQLNamedType, levels: number): string;
-  /** The fragments that all selections so far are made of. */
+  /** The fragments that all selections so far use. */
   fragments(): string;
 }
 
@@ -30,8 +31,8 @@ export function createSelections(schema: GraphQLSchema): Selections {
   }
 
   /**
-   * Every field bears its type's name as well: fields of one name and different kinds could not be selected with each
-   * other.
+   * Every alias includes the type's name, because fields with the same name but different types can't be selected
+   * together.
    */
   function fieldsOf(type: GraphQLObjectType, levels: number): string {
     return Object.values(type.getFields())
@@ -50,7 +51,7 @@ export function createSelections(schema: GraphQLSchema): Selections {
   return { of, fragments: () => [...fragments.values()].join('\n') };
 }
 
-/** The same things stand in a connection twice: by their edges nobody goes further. */
+/** A connection has the same objects twice. The path through its edges goes no deeper. */
 function levelsWithin(outer: GraphQLNamedType, inner: GraphQLNamedType, levels: number): number {
   if (WRAPPER.test(inner.name)) return levels;
   return outer.name.endsWith('Edge') ? Math.min(1, levels - 1) : levels - 1;

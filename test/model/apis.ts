@@ -1,4 +1,4 @@
-/** One call, sent through either API, and its answer in one form: camelCase names, lower-case enum values. */
+/** Sends one call through either API. The response has one form: camelCase names and lowercase enum values. */
 import { Agent, request } from 'node:http';
 import type { Json } from '../setup/app.js';
 import { OPERATIONS_ON_JOBS } from '../story/specified.js';
@@ -6,13 +6,13 @@ import type { Call, Fields } from './market.js';
 import { TRANSITION } from './shapes.js';
 
 export interface Heard {
-  /** REST's own status; for GraphQL that which the refusal names. */
+  /** REST's own status. For GraphQL, the status that the error names. */
   readonly status: number;
   readonly code: string | null;
   readonly fields: string[] | undefined;
   readonly blocked: string[];
   readonly details: Fields;
-  /** In camelCase. For GraphQL, what the one root field holds. */
+  /** In camelCase. For GraphQL, the value of the single root field. */
   readonly data: Json;
 }
 
@@ -22,7 +22,7 @@ export interface Apis {
   close(): void;
 }
 
-/** `fetch` costs more than the server's own work, thousands of times over. */
+/** `fetch` costs more than the server's own work, and this runs thousands of times. */
 export function openApis(url: string): Apis {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(url);
@@ -173,7 +173,7 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
 export const JOB = `id title description status category budgetMin budgetMax urgency addressLine1 addressLine2
   city state zipCode country latitude longitude desiredStartDate desiredCompletionDate requirements
   homeownerId awardedBidId rating review version createdAt statusChangedAt updatedAt`;
-/** For a single job: on a page of 100, warnings would cost more than an operation is allowed. */
+/** For a single job. On a page of 100, warnings would cost more than an operation may. */
 const ONE_JOB = `${JOB} warnings { code field message }`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate
   materialsIncluded paymentTerms guaranteedView holdId suspended
@@ -190,7 +190,7 @@ export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';
 interface Document {
   readonly query: string;
   readonly variables: Fields;
-  /** What the operation answers, in the form that REST answers with. */
+  /** The operation's result, in the same form as REST's. */
   root(data: Json): Json;
 }
 
@@ -340,7 +340,7 @@ function upper(word: unknown): unknown {
 
 const ENUM_FIELDS = new Set(['status', 'urgency', 'fromStatus', 'toStatus', 'how']);
 
-/** Enum values as REST spells them, wherever they stand. */
+/** Enum values as REST spells them, wherever they occur. */
 export function lowered(value: Json): Json {
   if (Array.isArray(value)) return value.map(lowered);
   if (typeof value !== 'object' || value === null) return value;

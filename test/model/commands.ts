@@ -1,7 +1,7 @@
 /**
- * Random calls. A step is a handful of dice; what they mean is decided when its turn comes, beside the market as it is
- * then. So a history stays a history when steps are taken out of it, which is all that shrinking does: whole calls are
- * what a reader wants fewer of.
+ * Random calls. A step is a handful of dice, and its meaning is decided when its turn comes, from the market's current
+ * state. A history therefore remains valid when steps are removed. Shrinking does nothing else, because a reader wants
+ * fewer whole calls.
  */
 import fc from '../setup/random/property.js';
 import { EDITABLE, isIn, statesIn, type Transition } from '../story/specified.js';
@@ -41,7 +41,7 @@ class Dice {
     return value % count;
   }
 
-  /** Zero is a no. */
+  /** Zero always means no. */
   percent(chance: number): boolean {
     return this.below(100) >= 100 - chance;
   }
@@ -60,7 +60,7 @@ class Dice {
   }
 }
 
-/** Identifiers of nothing, well formed and not. */
+/** Identifiers that match no object, some well formed and some not. */
 export const NOBODYS = '2n5jQqj3TZ6KZrQmS8WzV1Xc0Ya';
 const IDS_OF_NOTHING = {
   job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`],
@@ -85,11 +85,11 @@ interface Plan {
   readonly by: Person | null;
   readonly job?: Job | undefined;
   readonly bid?: Bid | undefined;
-  /** Fills what is missing rather than edits at random. */
+  /** Fills missing fields instead of editing at random. */
   readonly fills?: boolean;
-  /** Whose tokens, or who is suspended; anybody, unless given. */
+  /** The person who gets tokens or is suspended. Anybody if omitted. */
   readonly to?: Person;
-  /** How likely the call has something wrong with it, in percent. */
+  /** The chance, in percent, that something is wrong with the call. */
   readonly flawed: number;
 }
 
@@ -105,7 +105,10 @@ function admin(market: Market): Person {
 
 const OVER = statesIn('end');
 
-/** What somebody who may would do next with a job, so that jobs go all the way. Who is suspended is restored first. */
+/**
+ * The next step that an authorized person would take on a job, so jobs reach their end. Suspended people are restored
+ * first.
+ */
 function fitting(market: Market, dice: Dice): Plan {
   const plan = nextWithJob(market, dice);
   if (plan.by === null || !market.suspended.has(plan.by) || dice.percent(30)) return plan;
@@ -295,7 +298,7 @@ const OF_OWNERS: readonly Op[] = [
   'escalateJob',
 ];
 
-/** Anybody, anything, at any time; mostly somebody who could if the state were right. */
+/** Any person, any call, at any time. Usually the person could make the call if the state were right. */
 function wild(market: Market, dice: Dice): Plan {
   const op = dice.of(EVERYTHING);
   const job = anyOf(market.jobs, dice);
@@ -337,7 +340,7 @@ const WITHOUT_JOB: readonly Op[] = [
   'readContractor',
 ];
 const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, ...OF_USERS, 'createJob', 'adjustTokens', 'submitBid'];
-/** GraphQL gives these no input at all. */
+/** Operations that have no input at all in GraphQL. */
 const WITHOUT_BODY: readonly Op[] = [
   ...BID_MOVES,
   ...TRANSITION_NAMES.filter((name) => Object.keys(TRANSITION[name]).length === 0),
@@ -351,7 +354,7 @@ const WITHOUT_BODY: readonly Op[] = [
 
 function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
   const { op, by, job, bid, to, flawed } = plan;
-  // What GraphQL has no words for goes through the other API.
+  // Calls that GraphQL can't express go through REST.
   const api = op === 'ownBids' && by !== null && by.role !== 'contractor' ? 'rest' : wanted;
   const isFlawed = dice.percent(flawed);
   const lost = dice.percent(5);
@@ -366,7 +369,7 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
       ? dice.of([...contractors(market).map(({ profileId }) => profileId), `ctr_${NOBODYS}`])
       : undefined;
   const jobId = target ?? (lost || !job ? dice.of([...IDS_OF_NOTHING.job, ...market.gone]) : job.id);
-  // Of a bid's own address, the job's part may be wrong too.
+  // In a bid's address, the job may be wrong too.
   const home = bid && !dice.percent(5) ? bid.job.id : jobId;
   const version =
     WITHOUT_VERSION.includes(op) || !job || staleness < 60
@@ -514,18 +517,18 @@ function newJob(dice: Dice): Fields {
 }
 
 /**
- * Edits that the state allows mostly, up to the very limits and one step past them; now and then what it does not
- * allow.
+ * Edits that the state mostly allows, up to the exact limits and one step past them. Now and then, an edit that it
+ * doesn't allow.
  */
 function patchFor(job: Job | undefined, dice: Dice, api: Api): Fields {
   const fields = job?.fields ?? {};
   const patch: Fields = {};
   const names = likelyIn(job?.state);
-  // Whether the urgency may fall hangs on what became of each bid, so it is tried wherever there was one.
+  // Whether the urgency may be lowered depends on every bid's outcome, so it is tried whenever there was a bid.
   const isBidding = job !== undefined && isIn('bidding', job.state);
   if (isBidding && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
     return { urgency: dice.of(['standard', 'priority']) };
-  // Budgets are lowered to the very limit, and once more: many small steps may reach no further than one.
+  // Budgets are lowered to the exact limit, then once more. Many small steps may not get further than one.
   const budget = dice.of(['budgetMin', 'budgetMax'] as const);
   const highest = isBidding ? job.highest[budget] : null;
   if (highest !== null && highest > 0 && dice.percent(30)) {
@@ -595,7 +598,7 @@ export function shifted(date: string, days: number): string {
   return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** As a client that read the job would send it; sometimes with a read-only field made up. */
+/** The job as a client that read it would send it back. Sometimes a read-only field is made up. */
 function sentBackWhole(job: Job, dice: Dice): Fields {
   const forged = dice.percent(25)
     ? { [dice.of(['status', 'homeownerId', 'awardedBidId', 'rating', 'review', 'createdAt'])]: 'forged' }
@@ -615,9 +618,9 @@ function sentBackWhole(job: Job, dice: Dice): Fields {
   };
 }
 
-/** One thing wrong with the shape, or a few at once. */
+/** Makes one thing wrong with the shape, or several. */
 function broken(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
-  // Nobody reads what comes with a DELETE.
+  // A DELETE's body is ignored.
   const silent = op === 'deleteJob' || (api === 'graphql' && WITHOUT_BODY.includes(op));
   if (silent || READS.includes(op))
     return silent || WITHOUT_BODY.includes(op) ? sound : brokenQuery(op, sound, dice, api);
@@ -648,12 +651,12 @@ function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
   if (op !== 'listEvents') bad.push({ status: 'lost' });
   if (op === 'listJobs') bad.push({ urgency: 'asap' });
   if (api === 'rest') bad.push({ page: 0 }, { page: 'first' }, { wish: 1 }, { perPage: 1.5 });
-  // Whose jobs, asked by somebody who may not, together with a bad filter: the pages do not say which comes first.
+  // If an unauthorized caller filters by owner and another filter is bad, the spec doesn't say which error comes first.
   const { homeownerId: _, ...rest } = sound;
   return { ...rest, ...dice.of(bad), ...(dice.percent(30) && dice.of(bad)) };
 }
 
-/** A call on one line, for whoever reads a failed history. */
+/** A call on one line, for readers of a failed history. */
 export function describeCall({ op, by, api, job, bid, user, version, body }: Call): string {
   const parts = [
     job && `job ${job}`,

@@ -17,7 +17,7 @@ function cells(coverage: Coverage): Cell[] {
   });
 }
 
-/** One line an operation: each outcome, how often, and in which states. */
+/** One line per operation: each outcome, its count, and the states. */
 export function report(coverage: Coverage): string {
   const all = cells(coverage);
   const ops = [...new Set(all.map(({ op }) => op))].sort();
@@ -44,7 +44,7 @@ const FIRST = ['UNAUTHENTICATED', 'FORBIDDEN'];
 const OF_A_JOB = [...FIRST, 'NOT_FOUND'];
 const OF_A_TRANSITION = [...OF_A_JOB, 'STALE_VERSION', 'INVALID_TRANSITION'];
 
-/** Every code that each operation on a job can give. */
+/** Every error code of each operation on a job. */
 const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
   ...codesOfTransitions(),
   update: [
@@ -66,7 +66,7 @@ const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
   submitBid: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
 };
 
-/** A text that must be there may be missing. */
+/** A required text can be missing. */
 function codesOfTransitions() {
   const codes = Object.entries(TEXTS).map(([key, { required = [] }]) => [
     key,
@@ -75,7 +75,7 @@ function codesOfTransitions() {
   return Object.fromEntries(codes) as Record<JobTransitionKey, string[]>;
 }
 
-/** Every code that each operation can give, and every state that it succeeds in. */
+/** Every error code of each operation, and every state in which it succeeds. */
 const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readonly string[] }>> = {
   createJob: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   ...Object.fromEntries(
@@ -98,7 +98,7 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   readContractor: { codes: ['UNAUTHENTICATED', 'NOT_FOUND'], from: ['-'] },
 };
 
-/** The outcomes that were met least often: a test that counts on them must not count on luck. */
+/** The rarest outcomes. A test that depends on one must not rely on luck. */
 export function rarest(coverage: Coverage, count: number): string {
   const all = cells(coverage);
   const times = Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
@@ -118,7 +118,7 @@ export function rarest(coverage: Coverage, count: number): string {
     .join(', ');
 }
 
-/** What should have been met and was not. */
+/** Expected outcomes that never occurred. */
 export function uncovered(coverage: Coverage): string[] {
   const all = cells(coverage);
   return Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {

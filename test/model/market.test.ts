@@ -1,7 +1,7 @@
 /**
- * Random histories of many people over several jobs, through both APIs at random. A small model of the interface says
- * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one
- * again.
+ * Random histories of many people over several jobs, randomly through both APIs. A small model of the interface
+ * predicts every response. MODEL_RUNS sets the number of histories. To replay a failure, set MODEL_SEED and MODEL_PATH
+ * to the values it prints.
  */
 import fc from '../setup/random/property.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const { MODEL_RUNS = '30', MODEL_SEED, MODEL_PATH } = process.env;
 const runs = MODEL_PATH === undefined ? Number(MODEL_RUNS) : 1;
 const seed = seedFrom(MODEL_SEED);
 
-/** Worlds beside each other, since each waits for its database half of the time. One alone plays a failure again. */
+/** Worlds run in parallel because each waits for its database half the time. A replay uses only one. */
 const WORLDS = MODEL_PATH === undefined ? 4 : 1;
 const SHRINK_MS_MAX = 20_000;
 
@@ -34,7 +34,7 @@ it(
     const playSome = (from: number, count: number) =>
       Promise.all(worlds.map((world, at) => play(world, from + at, Math.ceil(count / WORLDS), coverage)));
     await playSome(seed, runs);
-    // What is rare is met sooner or later; only what is never met is a gap in the histories.
+    // Rare outcomes occur sooner or later. Only an outcome that never occurs is a gap in the histories.
     const complete = runs >= 500;
     for (let more = 1; complete && more <= 10 && uncovered(coverage).length > 0; more += 1)
       await playSome(seed + more * WORLDS, runs / 10);

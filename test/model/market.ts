@@ -1,6 +1,6 @@
 /**
- * The market as the interface and the decisions describe it, written a second time from those pages alone. It imports
- * nothing of the service but types, so that a mistake there cannot be a mistake here too; figures are typed in again.
+ * The market, written a second time from the interface and the decisions only. It imports nothing from the service but
+ * types, so it can't repeat a mistake of the service. Numbers are also typed in again.
  */
 import type { JobState } from '../../src/market/rules/states.js';
 import { actionName, EDITABLE, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../story/specified.js';
@@ -53,7 +53,7 @@ export interface Call {
   readonly bid?: string;
   readonly user?: string;
   readonly version?: number;
-  /** The body, or for reads the query, in camelCase. */
+  /** The body in camelCase, or the query for reads. */
   readonly body: Fields;
 }
 
@@ -65,7 +65,7 @@ export interface Bid {
   readonly fields: Fields;
   readonly guaranteed: boolean;
   holdId: string | null;
-  /** Undefined where nothing was staked. */
+  /** Undefined if nothing was staked. */
   hold: 'active' | 'released' | undefined;
   createdAt: string;
 }
@@ -75,7 +75,7 @@ export interface Happening {
   readonly bidder: Person | null;
   readonly from: JobState | null;
   readonly to: JobState | null;
-  /** What people said with it. */
+  /** The texts that came with it. */
   readonly texts: Fields;
 }
 
@@ -102,13 +102,13 @@ export interface Job {
   fields: Fields;
   version: number;
   createdAt: string;
-  /** When it entered its state, according to the service when the job was last read in that state. */
+  /** When the job entered its state, as the service reported it on the last read in that state. */
   changed: { readonly state: JobState; readonly at: string } | null;
   readonly bids: Bid[];
   awarded: Bid | null;
   rating: number | null;
   review: string | null;
-  /** The highest since publication, in cents. */
+  /** The highest budget since publication, in cents. */
   highest: { budgetMin: number | null; budgetMax: number | null };
   mostPaid: number;
   completionBase: string | null;
@@ -125,7 +125,7 @@ export interface Page<Row> {
 
 export interface Refusal {
   readonly code: string;
-  /** Undefined where nothing is promised of them. */
+  /** Undefined if no fields are specified. */
   readonly fields?: readonly string[];
   readonly blocked?: readonly string[];
   readonly details?: Fields;
@@ -152,7 +152,7 @@ export type Answer =
 
 export interface SeenHappening extends Happening {
   readonly sequence: number;
-  /** Whether this reader gets the texts, or of them the review alone. */
+  /** True if this reader gets all texts. Otherwise they get only the review. */
   readonly whole: boolean;
 }
 
@@ -167,7 +167,7 @@ interface Record_ {
   ratings: number[];
 }
 
-/** What an admin did to somebody. */
+/** An admin's action on a user. */
 export interface Act {
   readonly action: Op;
   readonly userId: string;
@@ -200,12 +200,12 @@ function mayEdit(state: JobState, field: string): boolean {
   return editable === 'all' || editable?.some((one) => one === field) === true;
 }
 
-/** Of the places that histories name, those that exist. */
+/** True for the places in the histories that exist. */
 export function isLocated({ zipCode, city, state }: Fields): boolean {
   return zipCode === '78701' || zipCode === '10001' || (city === 'Austin' && state === 'TX');
 }
 
-/** Who may, from where, to where, and what the event is called. */
+/** Each transition's actor, source states, target state, and event name. */
 const TRANSITIONS = new Map(
   JOB_ACTION_KEYS.flatMap((key) => {
     const { operation, actor, to, event } = OPERATIONS_ON_JOBS[key];
@@ -246,7 +246,7 @@ export class Market {
     for (const person of people) this.records.set(person, { completedJobs: 0, ratings: [] });
   }
 
-  /** What the service must answer; what it does about it has happened here already. */
+  /** The response that the service must return. The model has already applied the call's effects. */
   perform(call: Call): Answer {
     try {
       return this.run(call);
@@ -276,7 +276,7 @@ export class Market {
     return statesAllowing('submitBid').includes(job.state) && !this.suspended.has(job.owner);
   }
 
-  /** Lists leave out what takes no bids because its owner is suspended, also where one has bid on it. */
+  /** Contractors' lists omit jobs that take no bids because the owner is suspended, even if the contractor has bid. */
   listedJobs(person: Person): Job[] {
     const isHidden = (job: Job) =>
       person.role === 'contractor' && statesAllowing('submitBid').includes(job.state) && !this.takesBids(job);
@@ -296,7 +296,7 @@ export class Market {
       .sort(newestFirst);
   }
 
-  /** The owner, the awarded contractor and admins read everything of the job itself. */
+  /** The owner, the awarded contractor, and admins read all of the job itself. */
   readsAll(person: Person, job: Job): boolean {
     return person.role === 'admin' || person === job.owner || person === job.awarded?.by;
   }
@@ -317,7 +317,8 @@ export class Market {
   }
 
   /**
-   * Every operation on the job: whether a sound call by this person would succeed now and, if not, the first refusal.
+   * For every operation on the job: whether a valid call by this person would succeed now and, if not, the first
+   * refusal.
    */
   actionsFor(person: Person, job: Job): Record<string, Action> {
     return Object.fromEntries(
@@ -409,10 +410,10 @@ export class Market {
     }
   }
 
-  /** Who is it, may such a person do this at all, is the input in shape. */
+  /** Checks the caller's identity, the role, and the shape of the input. */
   private admit(call: Call, roles: readonly Role[], shape: shapes.Shape): Person {
     const flaws = shapes.flawsIn(shape, call.body);
-    // GraphQL looks at types and at what must be there before anybody is asked.
+    // GraphQL checks types and required fields before authentication.
     if (call.api === 'graphql' && flaws.some(({ byType }) => byType)) throw new Refused({ code: 'VALIDATION_FAILED' });
     if (call.by === null || this.suspended.has(call.by)) throw new Refused({ code: 'UNAUTHENTICATED' });
     if (!roles.includes(call.by.role)) throw new Refused({ code: 'FORBIDDEN' });
@@ -428,7 +429,9 @@ export class Market {
     return job;
   }
 
-  /** A list of a job's own. To GraphQL it is a field of the job, whose arguments come after the job. */
+  /**
+   * A list that belongs to a job. In GraphQL, it is a field of the job, and its arguments are checked after the job.
+   */
   private within(call: Call, shape: shapes.Shape): { person: Person; job: Job } {
     const typed = shapes.flawsIn(shape, call.body).some(({ byType }) => byType);
     if (call.api === 'rest' || typed) {
@@ -485,7 +488,7 @@ export class Market {
   }
 
   private update(call: Call): Answer {
-    // A body that names another job than the address does is at odds with itself, wherever that job stands.
+    // A body that names a different job than the URL contradicts itself, whatever that job is.
     const misaddressed = call.api === 'rest' && call.body.id !== undefined && call.body.id !== call.job;
     const person = this.admit(
       misaddressed ? { ...call, body: {} } : call,
@@ -505,8 +508,8 @@ export class Market {
       review: job.review,
       createdAt: job.createdAt,
     };
-    // Where a known place lies is not for the model to know: whatever is sent is made up. An unknown place lies
-    // nowhere.
+    // The model doesn't know the coordinates of known places, so any that the caller sends are forged. An unknown place
+    // has none.
     current.latitude = current.longitude = isLocated(job.fields) ? undefined : null;
     const forged = Object.keys(readOnly)
       .filter((name) => name in current && readOnly[name] !== current[name])
@@ -551,7 +554,8 @@ export class Market {
   private checkOpen(job: Job, after: Fields, changed: readonly string[]): void {
     const low = (['budgetMin', 'budgetMax'] as const).filter((budget) => {
       const highest = job.highest[budget];
-      // At most ten percent below the highest: ten times what is sent is at least nine times that, in whole cents.
+      // At most ten percent below the highest: ten times the new amount is at least nine times the highest, in whole
+      // cents.
       return (
         changed.includes(budget) &&
         highest !== null &&
@@ -742,7 +746,7 @@ export class Market {
     return { is: 'job', job };
   }
 
-  /** Every hold of the job is released, and every live bid rejected. */
+  /** Releases every hold on the job, and rejects every live bid. */
   private end(job: Job): void {
     this.rejectLive(job);
     for (const bid of job.bids) if (bid.hold === 'active') bid.hold = 'released';
@@ -833,7 +837,7 @@ export class Market {
   }
 
   private list(call: Call): Answer {
-    // Whose jobs is a question that only an admin may ask, whatever else is asked with it.
+    // Only an admin may filter by owner, whatever other filters are set.
     if (
       call.by !== null &&
       !this.suspended.has(call.by) &&
@@ -953,7 +957,7 @@ function contradictionsIn(fields: Fields): string[] {
   return said;
 }
 
-/** No history lasts 30 days. */
+/** Leaves out the 30-day limit, because no history lasts that long. */
 function mayBeReviewed({ rating, happenings }: Job): boolean {
   return rating === null && happenings.some(({ type }) => type === 'job.approved');
 }

@@ -1,17 +1,17 @@
-/** What a body may hold, field by field, as decisions 2, 6 and 7 say it; and what remains of it once it is read. */
+/** The fields that a body may have, from decisions 2, 6, and 7, and the body's value once it is read. */
 
 import type { JobTransitionKey } from '../../src/market/rules/lifecycle.js';
 import { JOB_TRANSITION_KEYS, OPERATIONS_ON_JOBS, STATES, TEXTS, type Transition } from '../story/specified.js';
 
 export interface Flaw {
   readonly field: string;
-  /** A wrong type, a missing or an unknown name: GraphQL itself refuses that, before anybody is asked who they are. */
+  /** True for a wrong type, or a missing or unknown name. GraphQL itself rejects these before authentication. */
   readonly byType: boolean;
 }
 
 interface Kind {
   readonly required: boolean;
-  /** Whether the type fits, and whether the value does. */
+  /** Says whether the type and the value fit. */
   fits(value: unknown): 'yes' | 'wrong type' | 'wrong value';
 }
 
@@ -38,7 +38,7 @@ const price: Kind = { required: true, fits: (value) => (value === 0 ? 'wrong val
 const date: Kind = {
   required: false,
   fits: (value) => {
-    // GraphQL hands a date on as it is, whatever it is.
+    // GraphQL passes a date on without checking it.
     const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(typeof value === 'string' ? value : '') ?? [];
     const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
     return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= days ? 'yes' : 'wrong value';
@@ -59,7 +59,7 @@ const choice = (...words: string[]): Kind => ({
 const id = (prefix: string): Kind => ({
   required: true,
   fits: (value) => {
-    // GraphQL takes a whole number for an identifier.
+    // GraphQL accepts an integer as an identifier.
     if (typeof value !== 'string') return Number.isInteger(value) ? 'wrong value' : 'wrong type';
     return value.startsWith(`${prefix}_`) && /^[0-9A-Za-z]{27}$/.test(value.slice(prefix.length + 1))
       ? 'yes'
@@ -93,7 +93,7 @@ const FURTHER = {
 export const CREATE: Shape = { title: text(200, true), description: text(LONG, true), ...FURTHER };
 export const JOB_FIELDS = Object.keys(CREATE);
 
-/** In an edit nothing must be there; but a blank title is no title. */
+/** No field is required in an edit, but a blank title is invalid. */
 const optional = (kind: Kind): Kind => ({ ...kind, required: false });
 export const UPDATE: Shape = { title: optional(text(200, true)), description: optional(text(LONG, true)), ...FURTHER };
 
@@ -118,7 +118,7 @@ export const UPDATE_WITH_READ_ONLY: Shape = {
 
 export const NOTHING: Shape = {};
 
-/** By the names of operations. */
+/** Keyed by operation name. */
 export const TRANSITION = Object.fromEntries(
   JOB_TRANSITION_KEYS.map((key) => [OPERATIONS_ON_JOBS[key].operation, shapeOf(key)]),
 ) as Record<Transition, Shape>;
@@ -204,7 +204,7 @@ export function flawsIn(shape: Shape, body: Values): Flaw[] {
   return flaws;
 }
 
-/** Texts are trimmed, and blank ones are none; what is null was not said. */
+/** Trims texts, and removes blank ones and nulls. */
 export function normal(body: Values): Values {
   return Object.fromEntries(
     Object.entries(body)
@@ -213,7 +213,7 @@ export function normal(body: Values): Values {
   );
 }
 
-/** An edit, with null for what it clears, apart from what it only sends back. */
+/** Splits an edit into read-only fields that are sent back, and changes, with null for each cleared field. */
 export function partsOfUpdate(body: Values): { readOnly: Values; patch: Values } {
   const entries = Object.entries(body);
   return {

@@ -1,6 +1,5 @@
 /**
- * A real server and its people, set back to the same beginning before every history, and what it answers held against
- * the market.
+ * A real server and its people, reset to the same state before every history. Compares its responses with the model.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eventType } from '../story/calls.js';
@@ -25,13 +24,13 @@ import {
   type SeenHappening,
 } from './market.js';
 
-/** How often each outcome was met: operation, state of the job or the bid, outcome. */
+/** The count of each outcome: operation, state of the job or bid, and result. */
 export type Coverage = Map<string, number>;
 
 export interface World {
-  /** Plays a history; throws at the first difference. */
+  /** Plays a history. Throws at the first difference. */
   play(history: readonly Step[], coverage: Coverage): Promise<void>;
-  /** The calls of the history that was played last, for whoever has to understand a difference. */
+  /** The calls of the last history, to help explain a difference. */
   readonly transcript: string[];
   close(): Promise<void>;
 }
@@ -59,7 +58,7 @@ export async function openWorld(): Promise<World> {
   const transcript: string[] = [];
   const tokens = new Map(people.map((person) => [person, members.get(person)!.token]));
   let loggedInAt = Date.now();
-  /** Those who were suspended, and have not logged in since. */
+  /** People who were suspended and haven't logged in since. */
   const loggedOut = new Set<Person>();
 
   async function logInAgain(these: Iterable<Person>): Promise<void> {
@@ -118,7 +117,9 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** As it was when everybody had just joined. Nothing else may do that, so the triggers that forbid it are off. */
+/**
+ * Restores the state right after everybody joined. Triggers forbid this to everything else, so they are disabled here.
+ */
 async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promise<void> {
   const funded = [...balances].filter(([, balance]) => balance > 0);
   const transfers = funded.map(
@@ -218,14 +219,14 @@ function same(what: string, is: unknown, shouldBe: unknown): void {
   throw new Error(`${what}: the service says ${JSON.stringify(is)}, the model ${JSON.stringify(shouldBe)}`);
 }
 
-/** What only the service can know of something new. */
+/** Copies the values of a new job that only the service knows. */
 function learnJob(job: Job, data: Json): void {
   if (!/^job_[0-9A-Za-z]{27}$/.test(data?.id)) throw new Error(`A new job was answered as ${JSON.stringify(data)}`);
   job.id = data.id;
   job.createdAt = data.createdAt;
 }
 
-/** A proposal returns the job, and the job's dispute has the proposal's ID. */
+/** A proposal returns the job, whose dispute has the proposal's ID. */
 async function learnProposal(apis: Apis, { id, dispute }: Job, token: string): Promise<void> {
   const standing = dispute?.proposal;
   if (!standing) return;
@@ -274,7 +275,7 @@ function sameJob(
     located ? ['number', 'number'] : ['object', 'object'],
   );
   const isWarned = reader === job.owner || reader.role === 'admin';
-  // REST lists have none.
+  // REST lists have no warnings.
   if (warnings !== undefined) same('who is warned', warnings !== null, isWarned);
   if (job.changed?.state === job.state) same('when the status changed', statusChangedAt, job.changed.at);
   else if (job.changed) same('that the status changed no earlier', statusChangedAt >= job.changed.at, true);
@@ -431,7 +432,7 @@ const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!
   adminActions(first: $acts) @include(if: $isAdmin) { nodes { action adminId userId jobId reason } }
 }`;
 
-/** By themselves, a few jobs at once, since together they might cost more than one operation may. */
+/** Read separately, a few jobs at a time. Together they might cost more than an operation may. */
 const TIMELINES = `query($jobs: Int!, $events: Int!, $after: String) {
   jobs(first: $jobs, after: $after) { nodes { timeline(first: $events) { ${EVENTS} } }
     pageInfo { hasNextPage endCursor } } }`;
@@ -450,7 +451,7 @@ async function timelinesOf(apis: Apis, token: string, events: number): Promise<J
   return timelines;
 }
 
-/** Everything that a person can read, held against the market at once. */
+/** Checks everything that a person can read against the model. */
 async function checkAll(apis: Apis, market: Market, person: Person, token: string): Promise<void> {
   const contractors = market.people.filter(({ role }) => role === 'contractor');
   const hidden = market.jobs.find((job) => !market.sees(person, job));
@@ -460,7 +461,7 @@ async function checkAll(apis: Apis, market: Market, person: Person, token: strin
   }
   const [a, b, c] = contractors.map(({ profileId }) => profileId);
   const jobs = market.listedJobs(person);
-  // One more than there should be; no more than that, since a query has a price.
+  // One more than expected, and no more than that, because queries have a cost.
   const sizes = {
     jobs: jobs.length + 1,
     bids: most(jobs.map(({ bids }) => bids.length)) + 1,

@@ -38,7 +38,7 @@ it('under writes: a backup has everything acknowledged before, nothing partial, 
   await server.stop('SIGKILL');
   expect(done).toMatchObject({
     code: 0,
-    output: `Done. ${resolve(backup)} has a copy of the database in ${resolve(folder)}.\n`,
+    output: `Done: the database in ${resolve(folder)} stands in ${resolve(backup)} too.\n`,
   });
   expect(during.length).toBeGreaterThan(2);
   expect(statSync(backup).mode & 0o777).toBe(0o700);

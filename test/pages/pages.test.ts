@@ -1,4 +1,4 @@
-/** The pages for people, as HTTP: who gets them, in which form, and how often they travel. */
+/** The pages for people over HTTP: who gets them, in which encoding, and how often they are sent. */
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';
@@ -9,7 +9,7 @@ import { ROUTES } from '../../src/rest/routes.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import { PUBLISH_COST } from '../../src/market/rules/jobs/publishing.js';
 import { GUARANTEED_VIEW_STAKE, SIGNUP_BONUS } from '../../src/market/rules/tokens.js';
-import { openTestApp, type TestApp } from '../setup/app.js';
+import { MAILBOX_SECRET, openTestApp, type TestApp } from '../setup/app.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ const ALL = [
 ];
 
 describe('The pages', () => {
-  it.each(ALL)('%s is the same bytes in brotli, in gzip and plain, and is sent once', async (path) => {
+  it.each(ALL)('%s has the same content in brotli, gzip and plain, and is sent once', async (path) => {
     const plain = await fetchRaw(path, { ...HTML, 'accept-encoding': 'identity' });
     const gzip = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, br;q=0' });
     const brotli = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br, zstd' });
@@ -71,7 +71,7 @@ describe('The pages', () => {
     expect([again.status, again.bytes.length, again.headers.etag]).toEqual([304, 0, tags[2]]);
   });
 
-  it('a page may run files of this server, and no other script', async () => {
+  it('a page can run only scripts from files of this server', async () => {
     for (const path of ALL) {
       const policy = (await fetchRaw(path, HTML)).headers['content-security-policy'];
       expect(policy, path).toContain("script-src 'self';");
@@ -79,21 +79,21 @@ describe('The pages', () => {
     }
   });
 
-  it('no page names another server', async () => {
+  it('no page links another server’s files', async () => {
     for (const path of ['/', '/graphql', '/v1/docs', '/lifecycle']) {
       const page = (await fetchRaw(path, { ...HTML, 'accept-encoding': 'identity' })).bytes.toString();
       expect(page, path).not.toMatch(/(src|href)="(https?:)?\/\//);
     }
   });
 
-  it('a file is only read: POST is 405 and HEAD has no body', async () => {
+  it('a file is read-only: POST returns 405, and HEAD has no body', async () => {
     const posted = await app.rest('POST', '/v1/docs', { body: {} });
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     const head = await fetch(`${app.url}/v1/docs`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('a file that is not there is 404, as is every path outside of the folder', async () => {
+  it('a missing file returns 404, as does every path outside the folder', async () => {
     for (const path of [
       '/graphql/playground/',
       '/graphql/playground/../../package.json',
@@ -105,49 +105,69 @@ describe('The pages', () => {
   });
 });
 
+it.each(['/', '/graphql', '/v1/docs', '/lifecycle', '/mailbox', '/reset-password'])(
+  '%s has the same header, which marks the page',
+  async (path) => {
+    const headers = { ...HTML, cookie: `mailbox=${MAILBOX_SECRET}` };
+    const page = await (await fetch(app.url + path, { headers })).text();
+    const [header = ''] = /<header class="site">.*<\/header>/.exec(page) ?? [];
+    const links = [...header.matchAll(/<a [^>]*href="([^"]+)"( aria-current="page")?/g)];
+    expect(links.map(([, to]) => to)).toEqual(['/', '/graphql', '/v1/docs', '/lifecycle', '/mailbox']);
+    const marked = links.filter(([, , current]) => current).map(([, to]) => to);
+    expect(marked).toEqual(['/', '/reset-password'].includes(path) ? [] : [path]);
+  },
+);
+
 describe('/', () => {
-  it('is an index for programs, and for browsers a page whose links and whose first call work', async () => {
+  it('is an index for programs, and for browsers a page whose links and first request work', async () => {
     const { body } = await app.rest('GET', '/');
     expect(body).toMatchObject({ playground: '/graphql', rest: '/v1', openapi: '/v1/openapi.json' });
     const text = await (await fetch(`${app.url}/`, { headers: HTML })).text();
     const links = new Set([...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? ''));
-    for (const link of ['/graphql', '/v1/docs', '/lifecycle', '/v1']) expect(links).toContain(link);
-    for (const link of links) expect((await fetch(app.url + link, { headers: HTML })).status, link).toBe(200);
+    for (const link of ['/graphql', '/v1/docs', '/lifecycle', '/mailbox', '/reset-password', '/v1'])
+      expect(links).toContain(link);
+    const headers = { ...HTML, cookie: `mailbox=${MAILBOX_SECRET}` };
+    for (const link of links) expect((await fetch(app.url + link, { headers })).status, link).toBe(200);
     expect(text).not.toContain('demo.example');
     const call = /-d '([^]*?)'<\/pre>/.exec(text)?.[1]?.replace("'$RANDOM'", '7') ?? '';
     const signUp = await app.rest('POST', '/v1/auth/signup/homeowner', { body: JSON.parse(call) });
     expect(signUp.status).toBe(201);
   });
 
-  it('names who can log in where this is the demonstration, and no playground that is off', () => {
+  it('lists who can log in to the demonstration, and links no page that is off', () => {
     const people = { Admin: ['ada@demo.example'] };
-    const page = frontPage({ playground: false, demo: { password: 'demo password', people } });
+    const page = frontPage({
+      playground: false,
+      mailbox: false,
+      mail: false,
+      demo: { password: 'demo password', people },
+    });
     expect(page).toContain('ada@demo.example');
-    expect(page).not.toContain('href="/graphql"');
+    for (const link of ['/graphql', '/mailbox', '/reset-password']) expect(page).not.toContain(`href="${link}"`);
   });
 
-  it('is no page for Java’s client, which names HTML among images', async () => {
+  it('isn’t a page for Java’s client, which accepts HTML along with images', async () => {
     const headers = { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' };
     expect((await fetch(`${app.url}/`, { headers })).headers.get('content-type')).toContain('application/json');
   });
 });
 
-it('/lifecycle shows a picture that is legible in a 400 by 800 pixel window', async () => {
+it('/lifecycle shows a picture that is legible in a window of 400 by 800 pixels', async () => {
   const page = await (await fetch(`${app.url}/lifecycle`)).text();
   const [, width, height] = /<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(page) ?? [];
-  // There it is 368 pixels wide, below an 80 pixel header. Unscaled, its letters are 12 pixels.
+  // There it is 368 pixels wide, below an 80 pixel header and title. Unscaled, its letters are 12 pixels.
   expect((12 * 368) / Number(width)).toBeGreaterThanOrEqual(9);
   expect(80 + Number(height)).toBeLessThanOrEqual(800);
 });
 
-it('/v1 lists every address of REST with its methods', async () => {
+it('/v1 lists every REST address with its methods', async () => {
   const { paths } = (await (await fetch(`${app.url}/v1`)).json()) as { paths: Record<string, string[]> };
   expect(Object.values(paths).flat()).toHaveLength(ROUTES.length);
   expect(paths['/v1/jobs']).toEqual(['GET', 'POST']);
 });
 
 describe('A refusal', () => {
-  it('is a small page for a browser, which runs nothing and repeats no markup', async () => {
+  it('is a small page for a browser, without scripts or echoed markup', async () => {
     const { status, headers, bytes } = await fetchRaw('/<script>alert(1)</script>', HTML);
     expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
     expect(headers['content-security-policy']).toContain("default-src 'none'; style-src 'unsafe-inline'");
@@ -157,14 +177,14 @@ describe('A refusal', () => {
     expect((await fetch(`${app.url}/v1/me`, { headers: HTML })).headers.get('www-authenticate')).toContain('Bearer');
   });
 
-  it('shows code as code on the page, and as plain text to programs', async () => {
+  it('shows code as code on the page, and as plain text in JSON', async () => {
     const page = await (await fetch(`${app.url}/v1/jobs`, { headers: HTML })).text();
     expect(page).toContain('send it as <code>Authorization: Bearer &lt;token&gt;</code>.');
     expect(page).not.toContain('`');
     expect((await app.rest('GET', '/v1/jobs')).body.error).toContain('`Authorization: Bearer <token>`');
   });
 
-  it('is JSON for programs, whatever they accept besides', async () => {
+  it('is JSON for programs, whatever else they accept', async () => {
     for (const accept of ['*/*', 'application/json, text/plain, */*', 'application/json', 'text/plain'])
       expect((await fetch(`${app.url}/nothing`, { headers: { accept } })).headers.get('content-type')).toContain(
         'application/json',
@@ -175,14 +195,14 @@ describe('A refusal', () => {
 });
 
 describe('/graphql', () => {
-  it('is the API for who does not ask for HTML', async () => {
+  it('is the API for requests that don’t accept HTML', async () => {
     const answer = await fetch(`${app.url}/graphql?query={__typename}`, {
       headers: { accept: 'application/json', 'apollo-require-preflight': '1' },
     });
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: { __typename: 'Query' } }]);
   });
 
-  it('says where the API is explained where GRAPHQL_PLAYGROUND is off, and the reference stays', async () => {
+  it('links the API’s documentation if GRAPHQL_PLAYGROUND is off, and keeps the reference', async () => {
     const closed = await openTestApp({ GRAPHQL_PLAYGROUND: 'off' });
     try {
       const answer = await fetch(`${closed.url}/graphql`, { headers: HTML });
@@ -191,8 +211,10 @@ describe('/graphql', () => {
       expect(text).toContain('The playground is off');
       expect(text).not.toContain('/graphql/playground/');
       const links = [...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? '');
-      expect(links).toEqual(['/favicon.svg', '/v1/docs', '/lifecycle']);
-      for (const link of links) expect((await fetch(closed.url + link)).status, link).toBe(200);
+      const site = ['/favicon.svg', '/v1/docs', '/lifecycle', '/mailbox'];
+      expect(links).toEqual([...site, '/v1/docs', '/lifecycle']);
+      const cookie = { headers: { cookie: `mailbox=${MAILBOX_SECRET}` } };
+      for (const link of links) expect((await fetch(closed.url + link, cookie)).status, link).toBe(200);
       const headers = { accept: 'application/json', 'apollo-require-preflight': '1' };
       const asked = await fetch(`${closed.url}/graphql?query={__typename}`, { headers });
       expect(await asked.json()).toMatchObject({ data: { __typename: 'Query' } });
@@ -204,21 +226,21 @@ describe('/graphql', () => {
     }
   });
 
-  it('offers starter tabs that the schema knows', () => {
+  it('offers tabs that are valid for the schema', () => {
     const schema = createSchema();
     for (const { name, tab } of readSteps()) expect(validate(schema, parse(tab.query)), name).toEqual([]);
   });
 });
 
-it('the first step of the playground names the prices of today', () => {
+it('the playground’s steps have the current prices', () => {
   const { homeowner, contractor } = SIGNUP_BONUS;
   const { standard, priority, urgent } = PUBLISH_COST;
   const [first] = readSteps();
   expect(first?.text).toContain(`${homeowner} for a homeowner, ${contractor} for a contractor`);
-  expect(first?.text).toContain(`costs ${standard}, ${priority} or ${urgent} of them`);
+  expect(first?.text).toContain(`costs ${standard}, ${priority} or ${urgent} tokens`);
   const texts = Object.fromEntries(readSteps().map(({ name, text }) => [name, text]));
   expect(texts.PublishJob).toContain(`costs ${standard} of your ${homeowner} tokens`);
-  expect(texts.PublishSecondJob).toContain(`Another ${standard} tokens`);
+  expect(texts.PublishSecondJob).toContain(`another ${standard} tokens`);
   expect(texts.SubmitBid).toContain(`holds ${GUARANTEED_VIEW_STAKE} tokens`);
 });
 
@@ -228,7 +250,7 @@ interface Raw {
   bytes: Buffer;
 }
 
-/** `fetch` would decompress, and tidy the path. */
+/** `fetch` would decompress the body and normalize the path. */
 function fetchRaw(path: string, headers: Record<string, string>): Promise<Raw> {
   return new Promise((resolve, reject) => {
     get(`${app.url}`, { path, headers }, (response) => {

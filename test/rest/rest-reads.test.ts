@@ -1,4 +1,7 @@
-/** What HTTP offers readers besides bodies: where what was made is, whether it is new, and where other pages are. */
+/**
+ * What HTTP offers readers besides bodies: where a created resource is, whether a resource has changed, and where the
+ * other pages are.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { JOB_ACTION_LIST } from '../../src/market/rules/lifecycle.js';
@@ -22,7 +25,7 @@ interface Creation {
   readonly by?: Person;
   readonly path?: string;
   readonly body: object;
-  /** Of what it answers, what its `Location` shows; all, unless told. */
+  /** The part of the response that `Location` leads to. The whole response by default. */
   made?(this: void, body: Json): unknown;
 }
 

@@ -1,6 +1,4 @@
-/**
- * A real server on a database of its own, and people to call it. Every test file opens one; nothing in it is shared.
- */
+/** A real server with its own database, and people who call it. Every test file opens one and shares nothing. */
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Writable } from 'node:stream';
@@ -35,30 +33,33 @@ export interface TestApp {
   readonly url: string;
   readonly services: Services;
   readonly database: FreshDatabase;
-  /** The database by the back API: to look at rows, to move time, and to try what nobody may. */
+  /** A direct connection to the database, to look at rows, to move time, and to try forbidden changes. */
   readonly sql: Sql;
   /** Everything that was logged, for tests that look for what must not be there. */
   readonly logged: string[];
-  /** The statements sent since the last look. */
+  /** The statements sent since the last call. */
   statements(): string[];
-  /** The same services behind another server, with shorter timeouts or other shares: its URL. */
+  /** Opens another server over the same services, with shorter timeouts or other quotas, and returns its URL. */
   another(timeouts?: Partial<Timeouts>, quotas?: QuotaChanges): Promise<{ url: string; quotas: Quotas }>;
-  /** What /metrics says under this name and these labels. */
+  /** The value that /metrics reports for this name and these labels. */
   metric(name: string): Promise<number>;
-  /** Throws if the answer is not what the OpenAPI document says. */
+  /** Throws if the response doesn't match the OpenAPI document. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
   graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
   close(): Promise<void>;
 }
 
-/** Sessions are looked up in the database now and then, and of admins always: other statements are what a call asks. */
+/**
+ * Sessions are checked in the database now and then, and an admin's session always. A call's own statements are all the
+ * others.
+ */
 export const isLookUpOfSession = (statement: string) => statement.includes('/* selectActiveSession */');
 
 export interface CallOptions {
   token?: string | undefined;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Calls from the network address of this caller, on a connection of its own, in place of 127.0.0.1. */
+  /** Calls from this caller's network address instead of 127.0.0.1, on its own connection. */
   from?: number | undefined;
 }
 
@@ -67,23 +68,23 @@ export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the
 type QuotaChanges = Partial<Record<QuotaName, Partial<QuotaLimits>>>;
 
 export interface AppOptions {
-  /** Opens a second instance on the database of this one. */
+  /** Opens a second instance on this app's database. */
   sameDatabaseAs?: Pick<TestApp, 'database'>;
-  /** What the environment cannot say, such as a Redis on a socket. */
+  /** Settings that the environment can't express, such as a Redis on a socket. */
   settings?: Partial<Config>;
-  /** Other shares than those of the product. */
+  /** Quotas other than the product's. */
   quotas?: QuotaChanges;
-  /** For tests that may take longer on a busy machine than an access token lasts. */
+  /** For tests that, on a busy machine, may run longer than an access token lasts. */
   tokensLast?: boolean;
-  /** How long it waits for a connection to its database: a minute, so that a busy machine has the time. */
+  /** The timeout for a connection to the database. A minute by default, to allow for a busy machine. */
   connectTimeoutSeconds?: number;
-  /** Another way to its database than the straight one. */
+  /** Reaches the database through something else, such as a proxy. */
   through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
 }
 
 /**
- * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds, and the
- * event loop from answering within a second: calls are not to give up meanwhile.
+ * On a busy machine, calls may wait a long time for a lock that the test holds, and the event loop may not respond
+ * within a second. Calls must not give up meanwhile.
  */
 const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   queueTimeoutMs: 250_000,
@@ -225,7 +226,7 @@ interface Received {
   readonly text: string;
 }
 
-/** Takes two thirds of the CPU that `fetch` takes, which can choose no address to connect from either. */
+/** Takes two thirds of the CPU that `fetch` takes. `fetch` also can't choose the address that it connects from. */
 async function send(url: string, { body, ...options }: Sent): Promise<Received> {
   const sent = request(url, options);
   sent.end(body);
@@ -237,8 +238,8 @@ async function send(url: string, { body, ...options }: Sent): Promise<Received> 
 }
 
 /**
- * An access token, a refresh token, an API key, a password's hash: whatever a test did, its server's log has none of
- * them.
+ * Access tokens, refresh tokens, API keys, webhook secrets, and password hashes. A server's log must never contain one,
+ * whatever the test did.
  */
 const SECRETS =
   /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|whsec_[0-9A-Za-z+/]{43}|\$2[aby]\$\d\d\$/;

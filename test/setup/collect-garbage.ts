@@ -1,8 +1,8 @@
-/** Has a process that can be debugged collect its garbage, which V8 may else leave where it is. */
+/** Makes a debuggable process collect its garbage, which V8 may otherwise leave in place. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** As Node writes it when it starts. */
+/** As Node prints it on startup. */
 export const debuggerIn = (output: string) => /Debugger listening on (\S+)/.exec(output)?.[1];
 
 export async function collectGarbage(debuggerUrl: string, then?: 'and end the debugger'): Promise<void> {

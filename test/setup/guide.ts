@@ -1,4 +1,4 @@
-/** The guide for single-page apps, and the files that it prints. */
+/** The guide for single-page apps, and the files that it contains. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DOCS = new URL('../../docs/', import.meta.url);
@@ -11,7 +11,7 @@ export const GUIDE: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The code of each block that starts with a file name, by that name. */
+/** The code of each block that starts with a file name, keyed by that name. */
 export function filesIn(text: string): ReadonlyMap<string, string> {
   const blocks = text.matchAll(/^```tsx?\n\/\/ (\S+\.tsx?)\n([^]*?)^```$/gm);
   return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));

@@ -1,4 +1,4 @@
-/** What /metrics says, as a dashboard reads it. */
+/** The contents of /metrics, as a dashboard reads them. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ export interface Sample {
 
 export interface Samples {
   readonly all: readonly Sample[];
-  /** The sum of all samples of this name that have these labels; NaN where there is none. */
+  /** The sum of all samples with this name and these labels. NaN if there are none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

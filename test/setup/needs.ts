@@ -1,6 +1,6 @@
 /**
- * Some tests need a program of the machine (a Redis server, a browser). Where it is missing, the test's own name says
- * that it was skipped and why; with REQUIRE_ALL=1, as in the full run, it fails instead.
+ * Some tests need a program on the machine, such as a Redis server or a browser. If it is missing, the test's name says
+ * that it was skipped and why. With REQUIRE_ALL=1, as in the full run, it fails instead.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -22,7 +22,7 @@ export function needs(program: string): Needing {
   return process.env.REQUIRE_ALL === '1' ? failing(program) : skipping(program);
 }
 
-/** Where a program is on PATH, if it is. */
+/** The program's location on PATH. Undefined if it isn't there. */
 export function programPath(program: string): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)
@@ -47,7 +47,7 @@ function skipping(program: string): Needing {
   };
 }
 
-/** A group fails by one test in its name: its own tests would only fail in ways that hide the reason. */
+/** A whole group fails as a single test. Its own tests would only fail in ways that hide the reason. */
 function failing(program: string): Needing {
   const fail = (name: string) =>
     it(name, () => {

@@ -1,4 +1,4 @@
-/** The packages of a test are whole whenever somebody finds them, however many runs begin at once. */
+/** A test's packages are always complete when they can be found, however many runs start at the same time. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { packagesOf } from './packages.js';
 const folder = mkdtempSync(join(tmpdir(), 'packages-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A package that needs no other, so that nothing is fetched. */
+/** A package without dependencies, so nothing is downloaded. */
 function given(name: string): string {
   const project = join(folder, name);
   mkdirSync(project);

@@ -1,8 +1,7 @@
 /**
- * Packages that only one test needs, by a lock file of that test's own. They are installed when the test first runs,
- * and stay until the lock changes. Two runs may come at the same moment: each installs in a folder of its own, which
- * then gets its name in one step. The first one has made the packages of both, and no process finds an incomplete
- * folder.
+ * Packages that only one test needs, from that test's own lock file. They are installed when the test first runs, and
+ * stay until the lock file changes. Two runs may start at the same moment. Each installs into its own folder, which is
+ * then renamed in one step. The first run's folder serves both, and no process ever sees an incomplete folder.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,11 +10,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Git, the linters and `npm ci` know that this folder is nobody's source. */
+/** Git, the linters, and `npm ci` know that this folder contains no source code. */
 const INSTALLED = fileURLToPath(new URL('../../node_modules/.cache/packages-of-tests/', import.meta.url));
 const FILES = ['package.json', 'package-lock.json'] as const;
 
-/** The `node_modules` of what stands in this folder's lock file. */
+/** The `node_modules` for this folder's lock file. */
 export async function packagesOf(folder: string, installed = INSTALLED): Promise<string> {
   const place = join(installed, keyOf(folder));
   if (!existsSync(place)) await install(folder, installed, place);
@@ -34,7 +33,7 @@ async function install(folder: string, installed: string, place: string): Promis
   try {
     for (const name of FILES) copyFileSync(join(folder, name), join(own, name));
     await npmCi(own);
-    // A lock without packages leaves none.
+    // If the lock file has no packages, npm creates no folder.
     mkdirSync(join(own, 'node_modules'), { recursive: true });
     renameSync(own, place);
   } catch (error) {
@@ -44,7 +43,7 @@ async function install(folder: string, installed: string, place: string): Promis
   }
 }
 
-/** With the packages for developers, whatever the environment of the tests says of production. */
+/** Includes dev dependencies, even if the tests' environment is set to production. */
 async function npmCi(folder: string): Promise<void> {
   const { NODE_ENV: _, ...env } = process.env;
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];

@@ -1,14 +1,14 @@
 /**
- * Sees what our executor runs by a plan, and keeps from it what is marked for graphql-js, so that the answers of the
- * two can be compared on one server. To be put in place of src/platform/graphql/executor/plan.ts by `vi.mock`.
+ * Watches the documents that our executor runs with a plan, and leaves those marked for graphql-js to graphql-js. The
+ * two can then be compared on one server. Use it with `vi.mock` instead of src/platform/graphql/executor/plan.ts.
  */
 import type { planOf } from '../../src/platform/graphql/executor/plan.js';
 
-/** As comments at the end of a document. As long as each other: where a document ends is told by its errors. */
+/** Comments at the end of a document. They have equal lengths, because errors report where a document ends. */
 export const BY_GRAPHQL_JS = '# by graphql-js';
 export const BY_A_PLAN = '# by a plan    ';
 
-/** By the document: how often a plan of it ran, and how many plans were made of it. */
+/** Keyed by document: how often a plan ran for it, and how many plans were made for it. */
 export const planned = { runs: new Map<string, number>(), made: new Map<string, number>() };
 
 export function observed(original: { planOf: typeof planOf }): { planOf: typeof planOf } {

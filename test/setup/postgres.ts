@@ -1,6 +1,6 @@
 /**
- * The tests' database: one embedded Postgres a run, in a folder of its own that vanishes with vitest however that ends.
- * Migrations run once, into a template; each test file that asks gets a copy of it. Nothing waits for the disk, since
+ * The tests' database: one embedded Postgres per run, in its own folder, which disappears however vitest ends.
+ * Migrations run once, into a template, and each test file gets its own copy. Nothing waits for the disk, because
  * nothing here outlives the run.
  */
 import { randomUUID } from 'node:crypto';
@@ -40,14 +40,14 @@ export interface FreshDatabase {
 }
 
 /**
- * A migrated, empty database that no other test file sees. Copies may be made at once, since nobody ever connects to
- * the template.
+ * A migrated, empty database that no other test file uses. Copies can be made in parallel, because nobody ever connects
+ * to the template.
  */
 export async function freshDatabase(): Promise<FreshDatabase> {
   return createDatabase(`template ${TEMPLATE} strategy file_copy`);
 }
 
-/** Not even migrated. */
+/** A database without any migrations. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
   return createDatabase('');
 }
@@ -70,7 +70,7 @@ const HASTY = [
   'full_page_writes=off',
   'wal_level=minimal',
   'max_wal_senders=0',
-  // Its workers would connect to the template while it is copied.
+  // Autovacuum workers would connect to the template while it is copied.
   'autovacuum=off',
   'max_connections=300',
 ];

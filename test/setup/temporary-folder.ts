@@ -1,4 +1,4 @@
-/** A folder for a Postgres of the tests, which vanishes with this process however that ends. */
+/** A folder for a Postgres of the tests. It disappears with this process, however the process ends. */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,10 @@ export interface TemporaryFolder {
 
 export function temporaryFolder(name: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), `marketplace-${name}-`));
-  // As root, Postgres runs as somebody else, who must be able to pass through.
+  // As root, Postgres runs as another user, who must be able to pass through the folder.
   chmodSync(path, 0o711);
-  // Waits on a pipe that the system closes when this process ends, and until no process writes there any more.
+  // Waits on a pipe that the system closes when this process ends. Then deletes the folder until no process writes
+  // there anymore.
   const loop = 'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf "$1"; sleep 0.2; n=$((n+1)); done';
   const shell = spawn('/bin/sh', ['-c', `read _ || { ${loop}; }`, 'sh', path], {
     detached: true,

@@ -1,4 +1,4 @@
-/** What the server answered to a test, by either API. */
+/** The server's response to a test, through either API. */
 
 export interface Answer<Body = Record<string, unknown>> {
   status: number;
@@ -6,7 +6,7 @@ export interface Answer<Body = Record<string, unknown>> {
   body: Body;
 }
 
-// What comes over the wire has no type until a test has looked at it.
+// Data from the network has no type until a test checks it.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = any;
 

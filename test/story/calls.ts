@@ -1,6 +1,6 @@
 /**
- * Every operation on jobs and bids, asked for once and called through either API: the body is written as REST spells
- * it, and what comes back is said in one form, so that the APIs can be compared.
+ * Every operation on jobs and bids, described once and called through either API. Bodies use REST's spelling. Outcomes
+ * have one form, so the APIs can be compared.
  */
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -12,7 +12,7 @@ import type { Answer, GraphqlAnswer, Json, TestApp } from '../setup/app.js';
 export type OperationKey = 'create' | JobActionKey | BidTransitionKey;
 
 export interface Asked {
-  /** Whose access token goes along; nobody's, if nothing is said. */
+  /** The person whose access token is sent. No token by default. */
   by?: { readonly token: string } | undefined;
   job?: string | undefined;
   bid?: string | undefined;
@@ -20,9 +20,9 @@ export interface Asked {
   /** The version that the caller has read. */
   version?: number;
   headers?: Record<string, string>;
-  /** What a GraphQL caller wants to know of what changed; identifiers, if nothing is said. */
+  /** The GraphQL selection on the changed object. Identifiers by default. */
   selection?: string;
-  /** What a GraphQL caller wants to know of the whole payload. */
+  /** The GraphQL selection on the whole payload. */
   payload?: string;
   /** The fragments that the selection spreads. */
   fragments?: string;
@@ -31,7 +31,7 @@ export interface Asked {
 export const APIS = ['rest', 'graphql'] as const;
 export type Api = (typeof APIS)[number];
 
-/** What became of a call, whichever API it went through. Field names are as REST spells them, sorted. */
+/** The outcome of a call through either API. Field names are sorted, and use REST's spelling. */
 export interface Outcome {
   ok: boolean;
   status: number;
@@ -112,8 +112,7 @@ function variablesOf(key: OperationKey, { job, bid, body, version }: Asked): obj
 }
 
 /**
- * A body in GraphQL's spelling: camelCase, enum values in capitals. Names that the input does not have stay as they
- * are.
+ * A body in GraphQL's spelling: camelCase, with uppercase enum values. Names that the input doesn't have are unchanged.
  */
 export function inGraphql(value: unknown, type: GraphQLInputType | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => inGraphql(item, type));
@@ -139,7 +138,7 @@ export function restOutcome({ status, body }: Pick<Answer<Json>, 'status' | 'bod
   };
 }
 
-/** An executed operation answers 200; its refusal bears the status that REST would answer with. */
+/** An executed operation returns 200. An error contains the status that REST would return. */
 export function graphqlOutcome({ errors }: Pick<GraphqlAnswer, 'errors'>): Outcome {
   const [error] = errors ?? [];
   if (!error) return { ok: true, status: 200, code: null, fields: [], blocked: [] };

@@ -1,4 +1,4 @@
-/** People by name. Each joins through the real API, and carries the token that their calls are made with. */
+/** People by name. Each joins through the real API, and has the token for their calls. */
 import { ADMIN, type Json, type TestApp } from '../setup/app.js';
 
 export interface Person {
@@ -8,14 +8,14 @@ export interface Person {
   readonly token: string;
   readonly refreshToken: string;
   readonly userId: string;
-  /** The homeowner's or contractor's profile; empty for an admin. */
+  /** The homeowner's or contractor's profile. Empty for an admin. */
   readonly profileId: string;
   readonly referralCode: string;
 }
 
 let arrivals = 0;
 
-/** A new user with this name. Two calls with the same name make two people. */
+/** A new user with this name. Two calls with the same name create two people. */
 export async function join(
   app: TestApp,
   kind: 'homeowner' | 'contractor',

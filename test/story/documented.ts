@@ -1,10 +1,10 @@
 /**
- * Holds every REST answer of every test against the OpenAPI document: its status, its headers, its body to the last
- * field; and every mutation's refusal against the codes that its description lists.
+ * Checks every REST response of every test against the OpenAPI document: its status, its headers, and every field of
+ * its body. Also checks every mutation's error against the codes that its description lists.
  */
 import { Kind, parse, type FieldNode, type GraphQLFieldMap, type SelectionNode } from 'graphql';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { isRealDate } from '../../src/platform/fields/dates.js';
+import { isRealDate } from '../../src/platform/fields/values.js';
 import { openapi } from '../../src/rest/openapi/openapi.js';
 import { TEST_EVENT_TYPE } from '../../src/market/rules/webhooks.js';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -16,10 +16,10 @@ interface Operation {
   readonly responses: Json;
 }
 
-/** What the APIs and the pages answer besides REST's own addresses. */
+/** Addresses of the APIs and pages that aren't REST operations. */
 const ELSEWHERE =
   /^\/($|v1\/?$|favicon\.|front\.js$|graphql|healthz$|readyz$|metrics$|(v1\/)?docs|(v1\/)?openapi\.json$)/;
-/** A page and an operation have this address: a browser gets the page, and refusals as pages everywhere. */
+/** A page and an operation share this address. Browsers get the page, and also get errors as pages. */
 const PAGES = /^\/lifecycle\/?$/;
 const TRACKED_HEADERS = [
   'etag',
@@ -35,7 +35,7 @@ const TRACKED_HEADERS = [
   'dry-run-effects',
 ];
 
-/** Each operation with the statuses that it was seen to answer with, as documented: `readJob 200`. */
+/** Each operation with each documented status that a test has seen: `readJob 200`. */
 export const seen = new Set<string>();
 
 export function expectAsDocumented(method: string, address: string, answer: Answer<Json>): void {
@@ -58,7 +58,7 @@ function problemsWith(method: string, path: string, { status, headers, body }: A
   if (!response)
     return [
       operation
-        ? `${status} is not among its responses (see src/rest/openapi/refusals.ts)`
+        ? `${status} is not among its responses (see src/rest/openapi/responses.ts)`
         : 'no route is documented here, and this is no refusal',
     ];
   const problems = [
@@ -74,7 +74,7 @@ interface Documented {
   readonly headers: Json;
 }
 
-/** An address that is nobody's, or does not take the method; and what can befall any request. */
+/** The statuses of unknown addresses and wrong methods, and those that any request can get. */
 const UNMATCHED = [404, 405, 500, 503];
 const ANY_REFUSAL: Documented = { schemaAt: '#/components/schemas/Problem', headers: undefined };
 
@@ -136,7 +136,7 @@ function bodyProblems(schemaAt: string, method: string, headers: Headers, body: 
   );
 }
 
-/** Holds the refusals of mutations against the codes that their descriptions list. */
+/** Checks mutations' errors against the codes that their descriptions list. */
 export function expectAsDescribed(query: string, errors: GraphqlAnswer['errors'] = []): void {
   const refusals = errors.filter(({ path }) => path?.length === 1);
   if (refusals.length === 0) return;
@@ -154,14 +154,14 @@ let mutations: GraphQLFieldMap<unknown, unknown> | undefined;
 
 export function codesOfMutation(name: string): string[] {
   mutations ??= createSchema().getMutationType()?.getFields() ?? {};
-  return [...(/Error codes: (.*)\.$/.exec(mutations[name]?.description ?? '')?.[1] ?? '').matchAll(/\w+/g)].map(String);
+  return [...(/Codes: (.*)\.$/.exec(mutations[name]?.description ?? '')?.[1] ?? '').matchAll(/\w+/g)].map(String);
 }
 
 function isField(selection: SelectionNode): selection is FieldNode {
   return selection.kind === Kind.FIELD;
 }
 
-/** Holds what a webhook endpoint was sent against the document's webhooks: one of them describes it. */
+/** Checks a webhook request against the document's webhooks. One of them must describe it. */
 export function expectAsSent(headers: Readonly<Record<string, unknown>>, body: Json): void {
   const name = body.type === TEST_EVENT_TYPE ? 'testEvent' : 'jobEvent';
   const { parameters } = document().webhooks[name].post;
@@ -174,7 +174,7 @@ export function expectAsSent(headers: Readonly<Record<string, unknown>>, body: J
     throw new Error(`${name} is not sent as documented: ${JSON.stringify([missing, validate.errors, body])}`);
 }
 
-/** What a `#/…` reference leads to. */
+/** Resolves a `#/…` reference. */
 export function resolve(ref: string): Json {
   return ref
     .slice(2)
@@ -188,7 +188,7 @@ function pointer(parts: readonly string[]): string {
 
 let validators: Ajv2020 | undefined;
 
-/** Compiled when first asked for, once a process. */
+/** Compiled on first use, once per process. */
 export function validatorAt(ref: string): ValidateFunction {
   validators ??= new Ajv2020({ allErrors: true, strict: false, formats: FORMATS }).addSchema(
     document(),

@@ -1,5 +1,5 @@
 /**
- * Every operation on jobs and bids, as somebody calls it who may: from a state that allows it, and with all that it
+ * Every operation on jobs and bids as an authorized caller uses it, from a state that allows it, with everything it
  * needs.
  */
 import type { JobState } from '../../src/market/rules/states.js';
@@ -13,7 +13,7 @@ import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from './specified.js';
 export const HAPPY_CALLS = {
   create: ['draft', 'owner'],
   ...(Object.fromEntries(JOB_ACTION_KEYS.map((key) => [key, happyOnJob(key)])) as Record<JobActionKey, HappyCall>),
-  // From the draft it would come without bids.
+  // A job completed from a draft would have no bids.
   complete: ['open', 'admin'],
   view: ['open', 'owner'],
   shortlist: ['open', 'owner'],
@@ -23,7 +23,7 @@ export const HAPPY_CALLS = {
 
 type HappyCall = readonly [from: JobState, by: keyof People];
 
-/** From the first state that allows it, by the first who may. */
+/** From the first allowed state, by the first allowed person. */
 function happyOnJob(key: JobActionKey): HappyCall {
   const { from, actor } = OPERATIONS_ON_JOBS[key];
   return [from[0]!, STEPS_OF[actor][0]!];
@@ -31,7 +31,7 @@ function happyOnJob(key: JobActionKey): HappyCall {
 
 export const OPERATION_KEYS = Object.keys(HAPPY_CALLS) as OperationKey[];
 
-/** A job that the call succeeds on. */
+/** A job on which the call succeeds. */
 export async function givenHappyJob(
   app: TestApp,
   key: OperationKey,
@@ -42,7 +42,7 @@ export async function givenHappyJob(
   return key === 'acceptResolution' ? { ...job, proposal: await propose(app, people, job) } : job;
 }
 
-/** The call itself, on a job in such a state or in another. */
+/** The call itself, on a job in that state or in any other. */
 export function happyCall(key: OperationKey, people: People, job: GivenJob): Asked {
   return { by: people[HAPPY_CALLS[key][1]], job: job.id, bid: job.bids.bidder ?? undefined, body: bodyFor(key, job) };
 }

@@ -1,6 +1,6 @@
 /**
- * Jobs in any state, brought there by the operations that bring jobs there: the way is found in the lifecycle's own
- * table, and every step is a real call by the person whose step it is.
+ * Jobs in any state, brought there by real operations. The path comes from the lifecycle's own table. Every step is a
+ * real call by the person who may make it.
  */
 import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
 import { INITIAL_JOB_STATE } from '../../src/market/rules/states.js';
@@ -15,8 +15,8 @@ import type { Json, TestApp } from '../setup/app.js';
 
 export const PEOPLE = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'] as const;
 /**
- * The bidder loses where the awardee wins; before the award, both have bid. The other is a homeowner with nothing to do
- * with it.
+ * The bidder loses if the awardee wins. Before the award, both have bid. The other is a homeowner who has nothing to do
+ * with the job.
  */
 export type People = Record<(typeof PEOPLE)[number], Person>;
 
@@ -32,7 +32,7 @@ export const ROLES_OF = {
 export interface GivenJob {
   id: string;
   state: JobState;
-  /** The bids of the awardee and of the bidder; null on a job that was never open. */
+  /** The bids of the awardee and the bidder. Null if the job was never open. */
   bids: Record<'awardee' | 'bidder', string | null>;
   /** The awardee's proposal, if one was requested. */
   proposal?: Proposal;
@@ -45,21 +45,21 @@ export interface Proposal {
 }
 
 export interface Journey {
-  /** A state to pass on the way. */
+  /** A state to pass through on the way. */
   through?: JobState;
-  /** What the draft says besides the usual. */
+  /** Draft fields in addition to the usual ones. */
   fields?: object;
-  /** What the two bids say besides the usual. */
+  /** Fields of the two bids in addition to the usual ones. */
   offers?: Partial<Record<'awardee' | 'bidder', object>>;
-  /** Whether the owner approves the work without a rating. */
+  /** True if the owner approves the work without a rating. */
   unrated?: boolean;
-  /** What is said in the text of this name, at every step. */
+  /** Returns the value for the text with this name, at every step. */
   say?: (name: string) => string;
 }
 
 let ada: { app: TestApp; person: Promise<Person> } | undefined;
 
-/** New accounts, but for the admin, of whom there is one. */
+/** New accounts, except for the admin, who is shared. */
 export async function gather(app: TestApp): Promise<People> {
   if (ada?.app !== app) ada = { app, person: admin(app) };
   const [owner, other, awardee, bidder, stranger, one] = await Promise.all([
@@ -114,7 +114,7 @@ export async function givenJob(
   return job;
 }
 
-/** The body that a transition is called with in REST; each text is what `say` makes of its name. */
+/** A transition's REST body. `say` returns each text for its name. */
 export function bodyOf(
   key: JobTransitionKey,
   say: (name: string) => string,
@@ -136,7 +136,7 @@ export function bodyOf(
 
 const NO_PROPOSAL = newId('proposal');
 
-export const PROPOSED = 'The contractor refunds 10% of the price.';
+export const PROPOSED = 'A tenth of the price is paid back.';
 
 /** The awardee of a disputed job makes a proposal. */
 export async function propose(app: TestApp, people: People, job: GivenJob): Promise<Proposal> {
@@ -149,7 +149,7 @@ export async function propose(app: TestApp, people: People, job: GivenJob): Prom
   return { id: proposal.id, sequence: event?.sequence ?? 0 };
 }
 
-/** Who takes a step; of the two parties, the owner goes first. */
+/** The people who take a step. For a step of both parties, the owner goes first. */
 export const STEPS_OF: Record<AllowedActor, (keyof People)[]> = {
   owner: ['owner'],
   awardee: ['awardee'],
@@ -162,8 +162,8 @@ export const STEPS_OF: Record<AllowedActor, (keyof People)[]> = {
 const ROWS = Object.entries<JobTransition>(JOB_TRANSITIONS) as [JobTransitionKey, JobTransition][];
 
 /**
- * The shortest way along the table. What leaves many states passes the normal flow over, and so is taken only where no
- * other row leads, from as far along as that flow goes.
+ * The shortest path through the table. Steps that leave many states skip the normal flow, so they are used only if no
+ * other row leads there. They start as late in the normal flow as possible.
  */
 export function wayTo(state: JobState, from: JobState = INITIAL_JOB_STATE): JobTransitionKey[] {
   const ways = waysFrom(from);
@@ -195,7 +195,7 @@ async function take(
   { say = (name) => `The ${name}.`, unrated = false }: Journey,
 ): Promise<void> {
   const row: JobTransition = JOB_TRANSITIONS[key];
-  // Where one party's word is only half of it, both say the same.
+  // If both parties must agree, both send the same call.
   const steps = STEPS_OF[row.actor].slice(0, row.mayKeepState ? 2 : 1);
   let last: Json;
   for (const step of steps)

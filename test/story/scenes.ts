@@ -1,6 +1,6 @@
 /**
- * Copies of a job with all that belongs to it, made by SQL: real rows for real operations, at a hundredth of the price
- * of calling all of them again. A test that calls what changes a job gives every call a copy of its own.
+ * Copies of a job with everything that belongs to it, made by SQL. The rows come from real operations, at a hundredth
+ * of the cost of repeating them. Tests that change jobs use a separate copy for every call.
  */
 import { createHash } from 'node:crypto';
 import type { Sql, TransactionSql } from 'postgres';
@@ -8,7 +8,7 @@ import { newId } from '../../src/market/store/new-id.js';
 import type { TestApp } from '../setup/app.js';
 import type { GivenJob } from './journey.js';
 
-/** Bids that stake tokens are not copied: their holds would be counted twice. */
+/** Doesn't copy bids that stake tokens, because their holds would be counted twice. */
 export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): Promise<GivenJob[]> {
   const copies = Array.from({ length: count }, (): GivenJob => ({
     ...job,
@@ -24,7 +24,7 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
     `case ${old} when '${job.bids.awardee}' then copied.awardee when '${job.bids.bidder}' then copied.bidder end`;
 
   await sql.begin(async (tx) => {
-    // A job and its awarded bid name each other.
+    // A job and its awarded bid reference each other.
     await tx.unsafe('set constraints all deferred');
     await insertSelect(
       tx,
@@ -45,7 +45,7 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
     {
       id: `'evt_0' || left(md5(copied.job || old.sequence), 26)`,
       job_id: 'copied.job',
-      // Nobody has numbered the copies yet.
+      // The copies have no position yet.
       position: 'null::bigint',
       data: `replace(replace(old.data::text, '${job.bids.awardee}', copied.awardee),
          '${job.bids.bidder}', copied.bidder)::jsonb`,
@@ -76,12 +76,14 @@ async function insertSelect(
   await sql.unsafe(`insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${from}`);
 }
 
-/** As a literal: the driver of the tests knows no lists. Identifiers need no quotes in one, but an absent one does. */
+/**
+ * A literal, because the tests' driver doesn't support arrays. Identifiers need no quotes in it, but empty strings do.
+ */
 function list(values: string[]): string {
   return `{${values.map((value) => `"${value}"`).join(',')}}`;
 }
 
-/** As many at once as the server has connections for. */
+/** Runs as many in parallel as the server has connections. */
 export async function atOnce<Item, Made>(
   items: readonly Item[],
   work: (item: Item, at: number) => Promise<Made>,

@@ -1,6 +1,6 @@
 /**
- * What is specified of jobs, copied by hand, so that a slip in the rules meets a second opinion. Every test that needs
- * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
+ * The specification of jobs, copied by hand as a second opinion on the rules. Every test that needs an operation's
+ * states, callers, or event looks here and not in the rules.
  */
 import type { JobField } from '../../src/market/rules/jobs/editing.js';
 import type { JobActionKey, JobTransitionKey, AllowedActor } from '../../src/market/rules/lifecycle.js';
@@ -22,7 +22,7 @@ const PHASES: Readonly<Record<JobState, JobPhase>> = {
 
 export const STATES = Object.keys(PHASES) as readonly JobState[];
 
-/** Where a dispute or an appeal waits to be settled. */
+/** The states in which a dispute or an appeal waits for a settlement. */
 export const STATES_IN_DISPUTE: readonly JobState[] = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 
 export function statesIn(...phases: JobPhase[]): readonly JobState[] {
@@ -146,17 +146,17 @@ export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: stri
 
 export const JOB_TRANSITION_KEYS = Object.keys(TEXTS) as JobTransitionKey[];
 
-/** As REST spells a name. */
+/** A name in REST's spelling. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** As `availableActions` spells it. */
+/** A name as `availableActions` spells it. */
 export function actionName(key: JobActionKey): string {
   return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }
 
-/** Which fields of a job an edit may change; in no other state any. */
+/** The fields of a job that an edit may change, by state. In other states, none. */
 export const EDITABLE: { readonly [State in JobState]?: 'all' | readonly JobField[] } = {
   draft: 'all',
   open: [
@@ -173,7 +173,7 @@ export const EDITABLE: { readonly [State in JobState]?: 'all' | readonly JobFiel
   in_progress: ['desiredCompletionDate', 'requirements'],
 };
 
-/** In which states a call succeeds; completing a completed job does, and changes nothing. */
+/** The states in which a call succeeds. Completing a completed job succeeds and changes nothing. */
 export function statesAllowing(key: JobActionKey): readonly JobState[] {
   const { from } = OPERATIONS_ON_JOBS[key];
   return key === 'complete' ? [...from, 'completed'] : from;
@@ -182,7 +182,7 @@ export function statesAllowing(key: JobActionKey): readonly JobState[] {
 /** The operations that lead to a state. */
 export type Transition = Extract<(typeof OPERATIONS_ON_JOBS)[JobActionKey], { readonly to: JobState }>['operation'];
 
-/** What leads from which state to which, by the names of events; a first proposal settles nothing yet. */
+/** Each legal change from one state to another, by event. A first proposal doesn't settle anything yet. */
 export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | null, to: JobState | null])[] = [
   ['job.created', null, 'draft'],
   ['job.resolution_proposed', 'disputed', 'disputed'],

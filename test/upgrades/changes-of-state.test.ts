@@ -1,4 +1,7 @@
-/** Jobs that an instance moves which does not know since when a job is in its state: the column was left as it was. */
+/**
+ * Jobs moved by an older instance that doesn't know the column for when a job entered its state, and leaves it
+ * unchanged.
+ */
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';

@@ -1,6 +1,6 @@
 /**
- * A release that adds a state before the award, and its migration, meet a database that an earlier release has left
- * behind: jobs with bids are put on hold there, are found and awarded from it.
+ * A new release adds a state before the award, with a migration, to an earlier release's database. Jobs with bids are
+ * put on hold there, and can be found and awarded from that state.
  */
 import { generateMigration } from 'drizzle-kit/api';
 import postgres, { type Sql } from 'postgres';
@@ -50,13 +50,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What `npm run migration` writes for the tables as they are now. */
+/** The statements that `npm run migration` writes for the current tables. */
 async function generatedStatements(): Promise<string[]> {
   const migrated = migratedTables();
   return generateMigration(migrated, await declaredTables(migrated.id));
 }
 
-/** What `test/contracts/migrations.test.ts` asks for: the triggers that name the state whose jobs are searched. */
+/** The statements that `test/contracts/migrations.test.ts` requires: the triggers that name the searchable state. */
 async function statementsByHand(sql: Sql): Promise<string[]> {
   const withOnHold = (text: string) =>
     text.replaceAll(/(\w+\.status) = 'open'(?:::job_status)?/g, `$1::text in ('open', '${ON_HOLD}')`);
@@ -101,7 +101,7 @@ it('a job with bids is on hold, is found and bid on, and is awarded from there',
   expect([award.status, award.body.status]).toEqual([200, 'awarded']);
   const searched = await app.sql`select job_id from open_job_search where job_id = ${job.id}`;
   expect(searched).toEqual([]);
-  // The step to it was taken by hand, without an event, and the checks know the specification's steps alone.
+  // The step to that state was made by hand, without an event, and the checks only know the specification's steps.
   const problems = await checkDatabase(app.sql);
   expect(problems.filter((problem) => !problem.includes(ON_HOLD))).toEqual([]);
 });

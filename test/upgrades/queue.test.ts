@@ -1,4 +1,4 @@
-/** The migration that brings the queue, beside an instance of the release before that goes on sending to webhooks. */
+/** The migration to the task queue, while an instance of the previous release keeps sending webhooks. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
@@ -44,7 +44,7 @@ async function givenEndpoints(sql: Sql): Promise<void> {
   }
 }
 
-/** The statements of the release before, without its turns of endpoints. */
+/** The previous release's statements, without its rotation among endpoints. */
 const before = {
   insert: (sql: Sql, name: string, count: number) =>
     sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, attempts_made, due_at, claim)
@@ -90,7 +90,7 @@ it('moves what is waiting; nothing is lost or sent twice', async () => {
   const { sql } = database;
   await givenEndpoints(sql);
   await before.insert(sql, 'waiting', 1_000);
-  // Two that an instance was sending when it was killed: the claim of one has run out.
+  // An instance was sending these two when it was killed. One of the claims has expired.
   await before.insert(sql, 'killed', 2);
   await sql`update webhook_deliveries set claim = 'of a killed instance', due_at = now()
     + interval '1 second' * (case id when 'dlv_killed1' then 5 else -5 end) where id like 'dlv_killed%'`;
@@ -119,7 +119,7 @@ it('moves what is waiting; nothing is lost or sent twice', async () => {
   const waiting = async () => Number((await sql`select count(*)::int from tasks`)[0]?.count);
   const undelivered = async () => await sql`select from webhook_deliveries where status <> 'delivered'`;
   await until(async () => (await undelivered()).length === 0);
-  // What the instance before was sending is looked at once more when its claims would have run out.
+  // Tasks that the old instance was sending are checked again once its claims would have expired.
   await sql`update tasks set run_at = now()`;
   await until(async () => (await waiting()) === 0);
   const ids = receiver.received.map(({ id }) => id);

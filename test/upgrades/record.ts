@@ -1,6 +1,6 @@
 /**
- * Records the database that an earlier release leaves behind, for `upgrades.test.ts`: the built server of that release
- * serves the town of the demonstration, and every row is kept.
+ * Records an earlier release's database for `upgrades.test.ts`. That release's built server serves the demo town, and
+ * every row is saved.
  *
  *   npx tsx test/upgrades/record.ts <folder of the built release> <its name>
  */

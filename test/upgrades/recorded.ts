@@ -1,4 +1,4 @@
-/** The database of an earlier release: how many migrations it had run, and what was in it. */
+/** An earlier release's database: the number of migrations it had run, and its rows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ export async function record(sql: Sql): Promise<RecordedDatabase> {
   return { migrations, tables };
 }
 
-/** Into a database that has run as many migrations; no trigger fires, as when the rows were there all along. */
+/** The database must have run the same number of migrations. No trigger fires, as if the rows had always been there. */
 export async function restore(sql: Sql, { tables }: RecordedDatabase): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;

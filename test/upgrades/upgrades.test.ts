@@ -1,6 +1,6 @@
 /**
- * Databases that earlier releases left behind, each with the town of the demonstration in it: this one migrates them at
- * its start and goes on where they stopped. `record.ts` makes them.
+ * Databases from earlier releases, each with the demo town in it. The current release migrates them on startup and
+ * continues from there. `record.ts` creates them.
  */
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
   it('keeps every row, and every guarantee between rows', async () => {
     for (const table of ['users', 'jobs', 'bids', 'holds', 'events', 'token_transfers', 'reviews']) {
       const [{ count = 0 } = {}] = await app.sql<{ count: number }[]>`select count(*)::int from ${app.sql(table)}`;
-      // The tests' own admin is one user more; a release without reviews kept them in the events.
+      // The tests' own admin is an additional user. A release without reviews kept them in the events.
       const expected = table === 'reviews' ? 1 : rowsOf(table).length + (table === 'users' ? 1 : 0);
       expect([table, count]).toEqual([table, expected]);
     }
@@ -110,7 +110,7 @@ describe.each(['7034561', '59073ba', '043ffe9'])('a database of release %s', (re
   });
 });
 
-/** As that release left it: its migrations, and what was in it. */
+/** The database as that release left it: its migrations and its rows. */
 async function databaseOf(recorded: RecordedDatabase): Promise<FreshDatabase> {
   const database = await emptyDatabase();
   const sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });

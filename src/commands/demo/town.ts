@@ -77,7 +77,7 @@ export const WORKS = [
   work('Replace the kitchen tap', 'plumbing', 'It has not closed for a week.', 180),
   work('Paint the hallway', 'painting', 'Twelve metres of wall and the ceiling.', 650),
   work('Two more sockets in the study', 'electrical', 'One at each window.', 240),
-  work('A heat pump instead of the boiler', 'heating', 'The boiler is 28 years old.', 8_900),
+  work('A heat pump in place of the boiler', 'heating', 'The boiler is 28 years old.', 8_900),
   work('Insulate the attic', 'insulation', 'About 60 square metres.', 3_200),
   work('Tile the bathroom', 'tiling', 'Floor and shower; tiles are here.', 2_100),
   work('A new fence to the street', 'landscaping', 'Fifteen metres, cedar if possible.', 1_700),
@@ -94,7 +94,7 @@ const CHECK_IN: DemoCall = ['contractor', 'checkin', { notes: 'Tools are on the 
 const SUBMIT: DemoCall = [
   'contractor',
   'submit-for-review',
-  { completion_notes: 'Done and cleaned up. I’ll email pictures.' },
+  { completion_notes: 'Done and cleaned up; pictures by mail.' },
 ];
 const APPROVE: DemoCall = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than offered.' }];
 const DISPUTE: DemoCall = ['owner', 'dispute', { reason: 'It is not as agreed.', details: 'One corner was left out.' }];

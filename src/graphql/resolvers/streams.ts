@@ -8,7 +8,7 @@ import { JobEvent } from '../types/jobs.js';
 const AFTER = {
   nullable: true,
   description:
-    'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
+    'The position of the last event that was seen: what was missed since comes first. From now on by default.',
 };
 
 /** The methods only declare the arguments. Each event is the field's value. */
@@ -16,10 +16,10 @@ const AFTER = {
 export class StreamResolver {
   @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: streamOf(streamJobEvents) })
   jobEvents(
-    @Root() event: JobEvent,
+    @Root() event: object,
     @Arg('jobId', () => ID, { description: 'The job.' }) _jobId: string,
     @Arg('after', () => String, AFTER) _after: string | undefined,
-  ): JobEvent {
+  ): object {
     return event;
   }
 
@@ -27,7 +27,7 @@ export class StreamResolver {
     description: `${streamMyEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
     subscribe: streamOf(streamMyEvents),
   })
-  myEvents(@Root() event: JobEvent, @Arg('after', () => String, AFTER) _after: string | undefined): JobEvent {
+  myEvents(@Root() event: object, @Arg('after', () => String, AFTER) _after: string | undefined): object {
     return event;
   }
 }

@@ -3,27 +3,26 @@ import { adjustTokens, auditTokens, findTransfers, transferFilter } from '../../
 import { perform } from '../../platform/call/operation.js';
 import type { TokenTransfer as Transfer } from '../../market/store/ledger/ledger.js';
 import type { Context } from '../context.js';
-import { Input, inputOf } from '../inputs.js';
+import { Input, inputOf } from '../types/field.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { AdjustTokensPayload } from '../types/payloads.js';
-import { Bid } from '../types/bids.js';
-import { Job } from '../types/jobs.js';
+import { Bid, Job } from '../types/jobs.js';
 import { TokenAudit, TokenTransfer, TokenTransferConnection } from '../types/tokens.js';
 import { mutationOptions, queryOptions } from './field-options.js';
 
 const AdjustTokensInput = inputOf(
   'AdjustTokensInput',
   adjustTokens.input,
-  'The account, the number of tokens, and the reason.',
+  'Whose tokens to correct, by how many, and why.',
 );
 
-const TokenTransferFilter = inputOf('TokenTransferFilter', transferFilter, 'The transfers to find.');
+const TokenTransferFilter = inputOf('TokenTransferFilter', transferFilter, 'Which transfers to find.');
 
 @Resolver()
 export class TokenResolver {
   @Query(() => TokenTransferConnection, { ...queryOptions(findTransfers), nullable: true })
   async tokenTransfers(
-    @Arg('filter', () => TokenTransferFilter, { description: 'The transfers to find.' }) filter: object,
+    @Arg('filter', () => TokenTransferFilter, { description: 'Which transfers to find.' }) filter: object,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
   ) {
@@ -45,7 +44,7 @@ export class TokenResolver {
 export class TokenTransferResolver {
   @FieldResolver(() => Job, {
     nullable: true,
-    description: 'The job that the transfer is for. Null for other transfers, and if you can’t see the job.',
+    description: 'The job that caused it; null where there is none, and for those who may not see the job.',
   })
   job(@Root() { jobId }: Transfer, @Ctx() { loaders }: Context) {
     return jobId && loaders.jobs.load(jobId);
@@ -53,7 +52,7 @@ export class TokenTransferResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The bid that the transfer is for. Null for other transfers, and if you can’t see the bid.',
+    description: 'The bid that caused it; null where there is none, and for those who may not see the bid.',
   })
   bid(@Root() { bidId }: Transfer, @Ctx() { loaders }: Context) {
     return bidId && loaders.bids.load(bidId);

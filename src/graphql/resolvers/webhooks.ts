@@ -7,15 +7,15 @@ import {
   readWebhookEndpoint,
   rotateWebhookSecret,
   updateWebhookEndpoint,
+  type NewWebhook,
 } from '../../market/operations/webhooks/endpoints.js';
 import { perform } from '../../platform/call/operation.js';
 import { nestedPage } from '../../platform/call/paging.js';
-import type { NewWebhook } from '../../market/operations/webhooks/endpoints.js';
 import type { DeliveryStatus } from '../../market/rules/webhooks.js';
 import type { WebhookEndpoint as Endpoint } from '../../market/store/webhooks/webhooks.js';
 import type { Context } from '../context.js';
 import { WebhookDeliveryStatus } from '../enums.js';
-import { Input, inputOf } from '../inputs.js';
+import { Input, inputOf } from '../types/field.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import {
   CreateWebhookEndpointPayload,
@@ -31,12 +31,12 @@ import { mutationOptions, queryOptions } from './field-options.js';
 const CreateWebhookEndpointInput = inputOf(
   'CreateWebhookEndpointInput',
   createWebhookEndpoint.input,
-  'The endpoint’s URL and the types of events to send.',
+  'Where to send events, and which.',
 );
 const UpdateWebhookEndpointInput = inputOf(
   'UpdateWebhookEndpointInput',
   updateWebhookEndpoint.input,
-  'The fields to change. Omitted and null fields are unchanged.',
+  'What to change: left out or null stays.',
 );
 
 const Id = () => Arg('id', () => ID, { description: 'The webhook endpoint.' });
@@ -54,10 +54,10 @@ export class WebhookResolver {
   }
 
   @FieldResolver(() => WebhookDeliveryConnection, {
-    description: 'The deliveries to this endpoint, newest first. They’re kept for 30 days.',
+    description: 'What was or is to be sent to it, newest first; it is kept for 30 days.',
   })
   async deliveries(
-    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Only deliveries with this status.' })
+    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Deliveries in this state.' })
     status: DeliveryStatus | undefined,
     @Args(() => PageArgs) pageArgs: PageArgs,
     @Root() { id }: Endpoint,

@@ -1,27 +1,18 @@
-/** People, their profiles and their sessions, as clients see them. */
-import { InterfaceType, ObjectType } from 'type-graphql';
+/** People with their profiles, sessions, and API keys, and admins' actions on them. */
+import { InterfaceType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
 import { REVIEW } from '../../market/rules/entities/review.js';
-import { SESSION } from '../../market/rules/entities/session.js';
+import { SESSION, VIEWER, ACTIVE_SESSION } from '../../market/rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
-import { Node } from './node.js';
+import { nodeType } from './node.js';
+import { API_KEY } from '../../market/rules/entities/api-key.js';
+import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 
-@ObjectType({ implements: Node, description: USER.description })
-@FieldsOf(USER)
-export class User {}
-
-@ObjectType({ implements: Node, description: HOMEOWNER.description })
-@FieldsOf(HOMEOWNER)
-export class Homeowner {}
-
-@ObjectType({ implements: Node, description: CONTRACTOR.description })
-@FieldsOf(CONTRACTOR)
-export class Contractor {}
-
-@ObjectType({ implements: Node, description: REVIEW.description })
-@FieldsOf(REVIEW)
-export class Review {}
+export const User = nodeType(USER);
+export const Homeowner = nodeType(HOMEOWNER);
+export const Contractor = nodeType(CONTRACTOR);
+export const Review = nodeType(REVIEW);
 
 @InterfaceType({ description: SESSION.description })
 @FieldsOf(SESSION)
@@ -30,3 +21,14 @@ export abstract class Session {}
 export const UserConnection = connectionType('User', () => User, 'accounts');
 export const ContractorConnection = connectionType('Contractor', () => Contractor, 'contractors');
 export const ReviewConnection = connectionType('Review', () => Review, 'reviews');
+
+export const Viewer = nodeType(VIEWER, { kind: 'viewer' });
+
+export const ActiveSession = nodeType(ACTIVE_SESSION);
+export const ActiveSessionConnection = connectionType('ActiveSession', () => ActiveSession, 'log-ins that go on');
+
+export const ApiKey = nodeType(API_KEY);
+export const ApiKeyConnection = connectionType('ApiKey', () => ApiKey, 'API keys');
+
+export const AdminAction = nodeType(ADMIN_ACTION);
+export const AdminActionConnection = connectionType('AdminAction', () => AdminAction, 'actions of admins');

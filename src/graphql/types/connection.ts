@@ -1,53 +1,45 @@
 /** Relay connections. A part of a connection is computed only if it is selected. */
+import { fieldOptions } from './field.js';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../platform/call/paging.js';
 import type { Page, Total } from '../../platform/db/pages/page.js';
 
-@ObjectType({ description: 'The position of a page in its list.' })
+@ObjectType({ description: 'Which part of its list a page is.' })
 export class PageInfo {
-  @Field(() => Boolean, { simple: true, description: 'True if there are more entries after this page.' })
+  @Field(() => Boolean, fieldOptions('Whether more entries follow.'))
   hasNextPage: boolean;
 
-  @Field(() => Boolean, { simple: true, description: 'True if there are entries before this page.' })
+  @Field(() => Boolean, fieldOptions('Whether entries come before this page.'))
   hasPreviousPage: boolean;
 
-  @Field(() => String, {
-    simple: true,
-    nullable: true,
-    description: 'The cursor of the first entry. Pass it as `before` to read backward. Null on an empty page.',
-  })
+  @Field(
+    () => String,
+    fieldOptions(
+      'The cursor of the first entry: pass it as `before` to read backwards. Null on an empty page.',
+      'nullable',
+    ),
+  )
   startCursor: string | null;
 
-  @Field(() => String, {
-    simple: true,
-    nullable: true,
-    description: 'The cursor of the last entry. Pass it as `after` to read the next page. Null on an empty page.',
-  })
+  @Field(() => String, fieldOptions('The cursor of the last entry: pass it as `after` to read on.', 'nullable'))
   endCursor: string | null;
 }
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, {
-    nullable: true,
-    description: 'The number of entries to return, from 1 to 100. The default is 20.',
-  })
+  @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 by default.' })
   first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Returns the entries after this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Read on from behind this cursor.' })
   after?: string | null;
 
   @Field(() => Int, {
     nullable: true,
-    description:
-      'The number of entries to return from the end, or before `before`, from 1 to 100. The order stays the same.',
+    description: 'How many entries to read from the end, or from `before`: 1 to 100. They come in the same order.',
   })
   last?: number | null;
 
-  @Field(() => String, {
-    nullable: true,
-    description: 'Returns the last entries before this cursor. Use it with `last`.',
-  })
+  @Field(() => String, { nullable: true, description: 'Read backwards from this cursor, as many as `last` says.' })
   before?: string | null;
 }
 
@@ -124,15 +116,12 @@ class PageInfoOf<Node> implements PageInfo {
 
 /** The connection and edge types of one kind of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
-  @ObjectType(`${name}Edge`, { description: `An entry in a list of ${entries}.` })
+  @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
   class NodeEdge {
-    @Field(() => String, {
-      simple: true,
-      description: 'The entry’s cursor. Pass it as `after` to read the entries after it.',
-    })
+    @Field(() => String, fieldOptions('The place in the list: pass it as `after` to read on from here.'))
     cursor: string;
 
-    @Field(node, { simple: true, description: 'The entry.' })
+    @Field(node, fieldOptions('The entry itself.'))
     node: Node;
   }
 
@@ -140,24 +129,24 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   class NodeConnection {
     static readonly Edge = NodeEdge;
 
-    @Field(() => [NodeEdge], { simple: true, description: 'The entries with their cursors.' })
+    @Field(() => [NodeEdge], fieldOptions('The entries with their cursors.'))
     edges: NodeEdge[];
 
-    @Field(() => [node()], { simple: true, description: 'The entries without their cursors.' })
+    @Field(() => [node()], fieldOptions('The entries alone.'))
     nodes: Node[];
 
-    @Field(() => PageInfo, { simple: true, description: 'The position of this page in the list.' })
+    @Field(() => PageInfo, fieldOptions('Which part of the list this page is.'))
     pageInfo: PageInfo;
 
     @Field(() => Int, {
       simple: true,
       description:
-        'The number of entries in the list. Counting stops at 10,000, or at 1,000 for a search. To read the whole ' +
-        'list, follow `pageInfo`.',
+        'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, ' +
+        'go by `pageInfo`.',
     })
     totalCount: number;
 
-    @Field(() => Boolean, { simple: true, description: 'True if the list has more entries than `totalCount`.' })
+    @Field(() => Boolean, fieldOptions('Whether there are more entries than `totalCount` says.'))
     totalCountCapped: boolean;
   }
 

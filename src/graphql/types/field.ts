@@ -1,10 +1,10 @@
 /** Creates a GraphQL type's fields from an entity's fields. */
-import { Field, Float, ID, Int } from 'type-graphql';
-import type { ZodObject } from 'zod';
-import { isNullable, kindOf, type ShapeKind } from '../../platform/fields/shapes.js';
+import { Field, Float, ID, Int, ObjectType, Arg, InputType } from 'type-graphql';
+import type { ZodObject, z } from 'zod';
+import { isNullable, kindOf, type ShapeKind, isRequired, metaOf } from '../../platform/fields/shapes.js';
 import { descriptionOf, entityOf, type Entity } from '../../platform/fields/entity.js';
-import { ENUMS } from '../enums.js';
-import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
+import { enumNamed } from '../enums.js';
+import { GraphQLScalarType } from 'graphql';
 
 /** The options of a plain field. Its value comes from the row, which has null if the viewer may not read it. */
 export function fieldOptions(description: string, nullable?: 'nullable') {
@@ -13,8 +13,13 @@ export function fieldOptions(description: string, nullable?: 'nullable') {
 
 type ObjectClass = abstract new () => object;
 
-/** Each entity's class, for fields of other entities that contain it. */
-const classes = new Map<unknown, ObjectClass>();
+/** Each entity's class, by the entity's schema, for fields of other entities that contain it. */
+const classes = new Map<ZodObject, ObjectClass>();
+
+/** The entities that have a type in the schema. */
+export function entitiesShown(): Entity[] {
+  return [...classes.keys()].map(entityOf);
+}
 
 /**
  * Gives a class every field of an entity, except those that a resolver gives a different type. Fields that only GraphQL
@@ -32,6 +37,21 @@ export function FieldsOf({ fields, schema }: Entity, except: readonly string[] =
       );
     }
   };
+}
+
+/** The object type of an entity. */
+export function objectType(entity: Entity, { except = [], ...options }: TypeOptions = {}) {
+  @ObjectType(entity.name, { description: entity.description, ...options })
+  @FieldsOf(entity, except)
+  class EntityType {}
+
+  return EntityType;
+}
+
+interface TypeOptions {
+  /** Fields that a resolver adds with another type. */
+  readonly except?: readonly string[];
+  readonly implements?: ObjectClass;
 }
 
 function classOf(schema: ZodObject): ObjectClass {
@@ -56,7 +76,7 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
     case 'json':
       return JsonScalar;
     case 'enum':
-      return kind.name === undefined ? String : assertExists(ENUMS[kind.name], kind.name);
+      return kind.name === undefined ? String : assertExists(enumNamed(kind.name), kind.name);
     case 'list':
       return [typeOf(kind.of, classOfObject)];
     case 'object':
@@ -69,4 +89,66 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
 function assertExists<T>(type: T | undefined, name: string): T {
   if (type === undefined) throw new Error(`GraphQL has no type ${name}.`);
   return type;
+}
+
+/** The scalars for times and dates. */
+export const DateTimeScalar = new GraphQLScalarType({
+  name: 'DateTime',
+  description: 'A moment in UTC with milliseconds, as ISO 8601: `2026-05-04T12:30:00.000Z`.',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
+  serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+  // A string internally. As for REST, the operation's own schema checks that it is a time.
+  parseValue: (value) => value,
+});
+
+/** A string internally. As for REST, the operation's own schema checks that it is a date. */
+export const DateScalar = new GraphQLScalarType({
+  name: 'Date',
+  description: 'A calendar day, in no time zone: `2026-05-04`. An empty text that is sent counts as null.',
+  serialize: (value) => value,
+  parseValue: (value) => value,
+});
+
+/** An event's payload differs by type. Fields that the viewer may not read have already been removed. */
+export const JsonScalar = new GraphQLScalarType({
+  name: 'JSON',
+  description: 'An object whose fields depend on what it belongs to.',
+  serialize: (value) => value,
+});
+
+/**
+ * Creates the input types from the operations' schemas, so REST and GraphQL accept the same input. The operation checks
+ * the values. GraphQL only checks names, types, and required fields.
+ */
+interface InputClass {
+  new (): object;
+  readonly description: string;
+}
+
+/** An operation's input type, without the parameters that are separate arguments: an identifier, a version. */
+export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
+  const kind = kindOf(schema);
+  if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
+  @InputType(name, { description })
+  class OperationInput {
+    static readonly description = description;
+  }
+  for (const [field, shape] of Object.entries(kind.schema.shape)) {
+    const { parameter, readOnly } = metaOf(shape);
+    if (!parameter && !readOnly) addField(OperationInput, name, field, shape);
+  }
+  return OperationInput;
+}
+
+/** A mutation's `input` argument, with its type's description. */
+export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
+  return Arg('input', () => type, { nullable: nullable === 'nullable', description: type.description });
+}
+
+function addField(type: InputClass, owner: string, field: string, shape: z.core.$ZodType): void {
+  const { description, kind } = metaOf(shape);
+  if (typeof description !== 'string') throw new Error(`${owner}.${field} has no description.`);
+  const nestedName = `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+  const graphqlType = kind ? ID : typeOf(kindOf(shape), (schema) => inputOf(nestedName, schema, description));
+  Field(() => graphqlType, { nullable: !isRequired(shape), description })(type.prototype as object, field);
 }

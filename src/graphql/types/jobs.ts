@@ -1,38 +1,34 @@
-/** Jobs as clients see them, and the actions available on them. */
-import { Field, Int, ObjectType } from 'type-graphql';
+/** Jobs with their bids, disputes, and events, and the actions that they allow. */
+import { Field, Int } from 'type-graphql';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { JOB, JOB_WARNING } from '../../market/rules/entities/job.js';
 import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../market/rules/entities/reference.js';
 import { connectionType } from './connection.js';
-import { FieldsOf, fieldOptions } from './field.js';
-import { Node } from './node.js';
+import { fieldOptions, objectType } from './field.js';
+import { nodeType } from './node.js';
+import { BID, HOLD } from '../../market/rules/entities/bid.js';
+import { DISPUTE, DISPUTE_PARTS } from '../../market/rules/entities/dispute.js';
 
-@ObjectType({ implements: Node, description: JOB.description })
-@FieldsOf(JOB)
-export class Job {
-  @Field(() => Int, fieldOptions('The number of bids that are live, accepted, or rejected.'))
-  bidCount: number;
-}
+export const Job = nodeType(JOB);
+const bidCount = fieldOptions('How many bids there are: all that are live, accepted or rejected.');
+Field(() => Int, bidCount)(Job.prototype, 'bidCount');
 
-@ObjectType({ description: JOB_WARNING.description })
-@FieldsOf(JOB_WARNING)
-export class JobWarning {}
-
-@ObjectType({ description: AVAILABLE_ACTION.description })
-@FieldsOf(AVAILABLE_ACTION)
-export class AvailableAction {}
-
-@ObjectType({ description: AVAILABLE_BID_ACTION.description })
-@FieldsOf(AVAILABLE_BID_ACTION)
-export class AvailableBidAction {}
-
-@ObjectType({ description: JOB_COUNT.description })
-@FieldsOf(JOB_COUNT)
-export class JobCount {}
-
-@ObjectType({ implements: Node, description: JOB_EVENT.description })
-@FieldsOf(JOB_EVENT, ['actor'])
-export class JobEvent {}
-
+export const JobWarning = objectType(JOB_WARNING);
+export const AvailableAction = objectType(AVAILABLE_ACTION);
+export const AvailableBidAction = objectType(AVAILABLE_BID_ACTION);
+export const JobCount = objectType(JOB_COUNT);
+export const JobEvent = nodeType(JOB_EVENT, { except: ['actor'] });
 export const JobConnection = connectionType('Job', () => Job, 'jobs');
-export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'job events');
+export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'events of a job');
+
+export const Bid = nodeType(BID);
+export const Hold = nodeType(HOLD);
+export const BidConnection = connectionType('Bid', () => Bid, 'bids');
+
+export const DisputeProposal = nodeType(DISPUTE_PARTS.PROPOSAL);
+export const DisputeEscalation = objectType(DISPUTE_PARTS.ESCALATION);
+export const DisputeDecision = objectType(DISPUTE_PARTS.DECISION);
+export const DisputeAppeal = objectType(DISPUTE_PARTS.APPEAL);
+export const DisputeFinalDecision = objectType(DISPUTE_PARTS.FINAL_DECISION);
+export const DisputeEnd = objectType(DISPUTE_PARTS.ENDING);
+export const Dispute = objectType(DISPUTE, { except: ['openedBy'] });

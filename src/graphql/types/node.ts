@@ -1,37 +1,35 @@
 /** Objects that can be read by their identifier. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId, type IdKind } from '../../market/rules/ids.js';
-import { fieldOptions } from './field.js';
+import type { Entity } from '../../platform/fields/entity.js';
+import { metaOf } from '../../platform/fields/shapes.js';
+import { fieldOptions, objectType } from './field.js';
 
-const TYPE_NAMES: { readonly [Kind in IdKind]?: string } = {
-  user: 'User',
-  homeowner: 'Homeowner',
-  contractor: 'Contractor',
-  job: 'Job',
-  bid: 'Bid',
-  transfer: 'TokenTransfer',
-  hold: 'Hold',
-  event: 'JobEvent',
-  review: 'Review',
-  proposal: 'DisputeProposal',
-  webhookEndpoint: 'WebhookEndpoint',
-  webhookDelivery: 'WebhookDelivery',
-  apiKey: 'ApiKey',
-  session: 'ActiveSession',
-  adminAction: 'AdminAction',
-  viewer: 'Viewer',
-};
+/** The schema's types, by the kind of their identifiers. */
+const typeNames = new Map<string, string>();
 
 export function typeOfNode({ id }: { id: string }): string | undefined {
-  const kind = kindOfId(id);
-  return kind && TYPE_NAMES[kind];
+  return typeNames.get(kindOfId(id) ?? '');
 }
 
 @InterfaceType('Node', {
-  description: 'An object that you can read by its ID with `node(id)`.',
+  description: 'Whatever can be read again by its identifier alone, with `node(id)`.',
   resolveType: typeOfNode,
 })
 export abstract class Node {
-  @Field(() => ID, fieldOptions('The ID. Its prefix shows the type of object.'))
+  @Field(() => ID, fieldOptions('The identifier, whose prefix shows the kind.'))
   id: string;
+}
+
+interface NodeOptions {
+  /** The kind of the identifier, if it isn't one of the entity's fields. */
+  readonly kind?: IdKind;
+  readonly except?: readonly string[];
+}
+
+/** The type of an entity that has its own identifier. */
+export function nodeType(entity: Entity, { kind, except = [] }: NodeOptions = {}) {
+  const { id } = entity.fields;
+  typeNames.set(kind ?? (id && metaOf(id.type).kind) ?? '', entity.name);
+  return objectType(entity, { except, implements: Node });
 }

@@ -10,324 +10,198 @@ import { NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../market/rules/entities/session.js';
 import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
 import type { Context } from '../context.js';
-import { Contractor, Session, User } from './account.js';
-import { ApiKey } from './api-keys.js';
-import { Bid, BidConnection } from './bids.js';
+import { Contractor, Session, User, Viewer, ActiveSession, ApiKey } from './account.js';
+import { Bid, BidConnection, Job, JobConnection } from './jobs.js';
 import { fieldOptions, FieldsOf } from './field.js';
-import { Job, JobConnection } from './jobs.js';
-import { ActiveSession } from './sessions.js';
 import { TokenTransfer } from './tokens.js';
-import { Viewer } from './viewer.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 @ObjectType()
-abstract class Payload {
+abstract class WithViewer {
   /** type-graphql calls this unless the mutation itself has returned a `viewer`. */
-  @Field(() => Viewer, {
-    nullable: true,
-    description: 'Your account after this mutation, including your token balance.',
-  })
+  @Field(() => Viewer, { nullable: true, description: 'Oneself as one is now, tokens included.' })
   viewer(@Ctx() { caller }: Context): object {
     return performWithin(readMe, {}, caller);
   }
 }
 
-@ObjectType()
-abstract class JobPayload extends Payload {
-  @Field(() => Job, fieldOptions('The job after this mutation.', 'nullable'))
-  job: Job | null;
+type FieldOptions = ReturnType<typeof fieldOptions> & { readonly deprecationReason?: string };
+type PayloadFields = Readonly<Record<string, readonly [type: object, options: FieldOptions]>>;
+
+function payload(mutation: string, fields: PayloadFields = {}) {
+  @ObjectType(nameOf(mutation), describe(mutation))
+  class MutationPayload extends WithViewer {}
+
+  return addFields(MutationPayload, fields);
 }
 
-@ObjectType()
-abstract class BidPayload extends Payload {
-  @Field(() => Bid, fieldOptions('The bid after this mutation.', 'nullable'))
-  bid: Bid | null;
+/** For mutations that anyone may call. */
+function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
+  @ObjectType(nameOf(mutation), describe(mutation))
+  class MutationPayload {}
+
+  return addFields(MutationPayload, fields);
 }
 
-@ObjectType()
-abstract class WebhookSecretPayload extends Payload {
-  @Field(() => WebhookEndpoint, fieldOptions(NEW_WEBHOOK.fields.webhook.description, 'nullable'))
-  webhookEndpoint: WebhookEndpoint | null;
+/** Without `viewer`: the session is new, and this request has no role yet. The next request reads it with the token. */
+function sessionPayload(mutation: string) {
+  @ObjectType(nameOf(mutation), { ...describe(mutation), implements: Session })
+  class SessionPayload {}
 
-  @Field(() => String, fieldOptions(NEW_WEBHOOK.fields.secret.description))
-  secret: string;
+  return SessionPayload;
 }
 
-@ObjectType()
-abstract class DeliveryPayload extends Payload {
-  @Field(() => WebhookDelivery, fieldOptions('The delivery after this mutation.', 'nullable'))
-  delivery: WebhookDelivery | null;
+function addFields<Payload extends new () => object>(payloadType: Payload, fields: PayloadFields): Payload {
+  for (const [name, [type, options]] of Object.entries(fields))
+    Field(() => type, options)(payloadType.prototype as object, name);
+  return payloadType;
 }
 
-// Without `viewer`: the session is new, and this request has no role yet. The next request reads it with the token.
-
-@ObjectType({ implements: Session, description: 'The payload of `signUpHomeowner`.' })
-export class SignUpHomeownerPayload {}
-
-@ObjectType({ implements: Session, description: 'The payload of `signUpContractor`.' })
-export class SignUpContractorPayload {}
-
-@ObjectType({ implements: Session, description: 'The payload of `logIn`.' })
-export class LogInPayload {}
-
-@ObjectType({ implements: Session, description: 'The payload of `refreshSession`.' })
-export class RefreshSessionPayload {}
-
-@ObjectType({ description: 'The payload of `requestPasswordReset`.' })
-export class RequestPasswordResetPayload {
-  @Field(() => Boolean, fieldOptions('Always true, even if no account has this address.'))
-  requested: boolean;
+function nameOf(mutation: string): string {
+  return `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Payload`;
 }
 
-@ObjectType({ description: 'The payload of `requestEmailVerification`.' })
-export class RequestEmailVerificationPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('True if an email is on its way. False if the address is already confirmed.'))
-  requested: boolean;
+function describe(mutation: string) {
+  return { description: `The payload of \`${mutation}\`.` };
 }
 
-@ObjectType({ description: 'The payload of `sendPasswordReset`.' })
-export class SendPasswordResetPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('Always true. The email is on its way.'))
-  requested: boolean;
+function value(type: object, description: string) {
+  return [type, fieldOptions(description)] as const;
 }
 
-@ObjectType({ description: 'The payload of `changeEmail`.' })
-export class ChangeEmailPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('Always true. The email is on its way.'))
-  requested: boolean;
+/** An object that was changed. */
+function changed(type: object, description: string) {
+  return [type, fieldOptions(description, 'nullable')] as const;
 }
 
-@ObjectType({ description: 'The payload of `resetPassword`.' })
-export class ResetPasswordPayload {
-  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
-  changed: boolean;
-}
+const job = changed(Job, 'The job as it is now.');
+const bid = changed(Bid, 'The bid as it is now.');
+const delivery = changed(WebhookDelivery, 'The delivery as it is now.');
+const { webhook, secret } = NEW_WEBHOOK.fields;
+const webhookWithSecret = {
+  webhookEndpoint: changed(WebhookEndpoint, webhook.description),
+  secret: value(String, secret.description),
+};
+const { changed: passwordChanged, noticeSent } = CHANGED_PASSWORD.fields;
+const { tokensCharged, remainingBalance } = PUBLICATION.fields;
 
-@ObjectType({ description: 'The payload of `verifyEmail`.' })
-export class VerifyEmailPayload {
-  @Field(() => String, fieldOptions('The account’s email address.'))
-  email: string;
-}
+export const SignUpHomeownerPayload = sessionPayload('signUpHomeowner');
+export const SignUpContractorPayload = sessionPayload('signUpContractor');
+export const LogInPayload = sessionPayload('logIn');
+export const RefreshSessionPayload = sessionPayload('refreshSession');
+export const RequestPasswordResetPayload = payloadWithoutViewer('requestPasswordReset', {
+  requested: value(Boolean, 'Always true, whether or not an account has the address.'),
+});
+export const RequestEmailVerificationPayload = payload('requestEmailVerification', {
+  requested: value(Boolean, 'Whether a mail is on its way: not if the address is confirmed already.'),
+});
+export const SendPasswordResetPayload = payload('sendPasswordReset', {
+  requested: value(Boolean, 'Always true: a mail is on its way.'),
+});
+export const ChangeEmailPayload = payload('changeEmail', {
+  requested: value(Boolean, 'Always true: a mail is on its way.'),
+});
+export const ResetPasswordPayload = payloadWithoutViewer('resetPassword', {
+  changed: value(Boolean, passwordChanged.description),
+});
+export const VerifyEmailPayload = payloadWithoutViewer('verifyEmail', {
+  email: value(String, 'The address that the account has now.'),
+});
 
 @ObjectType({ description: UNDONE_EMAIL_CHANGE.description })
 @FieldsOf(UNDONE_EMAIL_CHANGE)
 export class UndoEmailChangePayload {}
 
-@ObjectType({ description: 'The payload of `settleEmailUndo`.' })
-export class SettleEmailUndoPayload extends Payload {
-  @Field(() => User, fieldOptions('The user whose email undo was settled.', 'nullable'))
-  user: User | null;
-}
+export const SettleEmailUndoPayload = payload('settleEmailUndo', {
+  user: changed(User, 'The user whose email undo was settled.'),
+});
+export const ChangePasswordPayload = payload('changePassword', {
+  changed: value(Boolean, passwordChanged.description),
+  noticeSent: value(Boolean, noticeSent.description),
+});
+export const UpdateProfilePayload = payload('updateProfile');
+export const VerifyContractorPayload = payload('verifyContractor', {
+  contractor: changed(Contractor, 'The contractor, who is verified now.'),
+});
+export const UnverifyContractorPayload = payload('unverifyContractor', {
+  contractor: changed(Contractor, 'The contractor, who is not verified now.'),
+});
+export const SuspendUserPayload = payload('suspendUser', { user: changed(User, 'The person, who is suspended now.') });
+export const RestoreUserPayload = payload('restoreUser', {
+  user: changed(User, 'The person, who is not suspended now.'),
+});
+export const CreateApiKeyPayload = payload('createApiKey', {
+  apiKey: changed(ApiKey, NEW_API_KEY.fields.apiKey.description),
+  secret: value(String, NEW_API_KEY.fields.secret.description),
+});
+export const RevokeApiKeyPayload = payload('revokeApiKey', { apiKey: changed(ApiKey, 'The key as it was.') });
+export const LogOutPayload = payloadWithoutViewer('logOut', {
+  session: changed(ActiveSession, 'The session that was ended.'),
+  sessionId: [
+    ID,
+    { ...fieldOptions('The session’s ID.'), deprecationReason: 'Use `session { id }`, as in `endSession`.' },
+  ],
+});
+export const EndUserSessionsPayload = payload('endUserSessions', {
+  endedCount: value(Int, 'The number of sessions that ended.'),
+});
+export const ResendEmailVerificationPayload = payload('resendEmailVerification', {
+  requested: value(Boolean, 'True if an email is on its way. False if the address is already confirmed.'),
+});
+export const EndSessionPayload = payload('endSession', { session: changed(ActiveSession, 'The log-in as it was.') });
+export const EndOtherSessionsPayload = payload('endOtherSessions', {
+  endedCount: value(Int, 'How many log-ins were ended.'),
+});
+export const AdjustTokensPayload = payload('adjustTokens', {
+  transfer: changed(TokenTransfer, 'The transfer that was made.'),
+});
 
-@ObjectType({ description: 'The payload of `changePassword`.' })
-export class ChangePasswordPayload extends Payload {
-  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
-  changed: boolean;
+export const CreateJobPayload = payload('createJob', {
+  job,
+  jobEdge: changed(JobConnection.Edge, 'The same, to put into a list of jobs, newest first.'),
+});
+export const UpdateJobPayload = payload('updateJob', { job });
+export const DeleteJobPayload = payload('deleteJob', {
+  job: changed(Job, 'The draft as it last was.'),
+  deletedJobId: value(ID, 'The identifier of the draft, which is gone.'),
+});
+export const PublishJobPayload = payload('publishJob', {
+  job,
+  tokensCharged: value(Int, tokensCharged.description),
+  remainingBalance: value(Int, remainingBalance.description),
+});
+export const AwardJobPayload = payload('awardJob', { job });
+export const CheckInJobPayload = payload('checkInJob', { job });
+export const SubmitJobForReviewPayload = payload('submitJobForReview', { job });
+export const ApproveJobPayload = payload('approveJob', { job });
+export const DisputeJobPayload = payload('disputeJob', { job });
+export const EscalateJobPayload = payload('escalateJob', { job });
+export const ResolveDisputePayload = payload('resolveDispute', { job });
+export const AcceptResolutionPayload = payload('acceptResolution', { job });
+export const ReachDecisionPayload = payload('reachDecision', { job });
+export const AcceptDecisionPayload = payload('acceptDecision', { job });
+export const FileAppealPayload = payload('fileAppeal', { job });
+export const FinalizeAppealPayload = payload('finalizeAppeal', { job });
+export const ReviewJobPayload = payload('reviewJob', { job });
+export const CompleteJobPayload = payload('completeJob', { job });
+export const CancelJobPayload = payload('cancelJob', { job });
 
-  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.noticeSent.description))
-  noticeSent: boolean;
-}
+export const SubmitBidPayload = payload('submitBid', {
+  bid,
+  bidEdge: changed(BidConnection.Edge, 'The same, to put into the list of bids on its job.'),
+});
+export const ViewBidPayload = payload('viewBid', { bid });
+export const ShortlistBidPayload = payload('shortlistBid', { bid });
+export const RejectBidPayload = payload('rejectBid', { bid });
+export const WithdrawBidPayload = payload('withdrawBid', { bid });
 
-@ObjectType({ description: 'The payload of `updateProfile`.' })
-export class UpdateProfilePayload extends Payload {}
-
-@ObjectType({ description: 'The payload of `verifyContractor`.' })
-export class VerifyContractorPayload extends Payload {
-  @Field(() => Contractor, fieldOptions('The verified contractor.', 'nullable'))
-  contractor: Contractor | null;
-}
-
-@ObjectType({ description: 'The payload of `unverifyContractor`.' })
-export class UnverifyContractorPayload extends Payload {
-  @Field(() => Contractor, fieldOptions('The contractor, who is no longer verified.', 'nullable'))
-  contractor: Contractor | null;
-}
-
-@ObjectType({ description: 'The payload of `suspendUser`.' })
-export class SuspendUserPayload extends Payload {
-  @Field(() => User, fieldOptions('The suspended user.', 'nullable'))
-  user: User | null;
-}
-
-@ObjectType({ description: 'The payload of `restoreUser`.' })
-export class RestoreUserPayload extends Payload {
-  @Field(() => User, fieldOptions('The user, who is no longer suspended.', 'nullable'))
-  user: User | null;
-}
-
-@ObjectType({ description: 'The payload of `createApiKey`.' })
-export class CreateApiKeyPayload extends Payload {
-  @Field(() => ApiKey, fieldOptions(NEW_API_KEY.fields.apiKey.description, 'nullable'))
-  apiKey: ApiKey | null;
-
-  @Field(() => String, fieldOptions(NEW_API_KEY.fields.secret.description))
-  secret: string;
-}
-
-@ObjectType({ description: 'The payload of `revokeApiKey`.' })
-export class RevokeApiKeyPayload extends Payload {
-  @Field(() => ApiKey, fieldOptions('The revoked key.', 'nullable'))
-  apiKey: ApiKey | null;
-}
-
-@ObjectType({ description: 'The payload of `logOut`.' })
-export class LogOutPayload {
-  @Field(() => ActiveSession, fieldOptions('The session that ended.', 'nullable'))
-  session: ActiveSession | null;
-
-  @Field(() => ID, {
-    ...fieldOptions('The session’s ID.'),
-    deprecationReason: 'Use `session { id }`, as in `endSession`.',
-  })
-  sessionId: string;
-}
-
-@ObjectType({ description: 'The payload of `endUserSessions`.' })
-export class EndUserSessionsPayload extends Payload {
-  @Field(() => Int, fieldOptions('The number of sessions that ended.'))
-  endedCount: number;
-}
-
-@ObjectType({ description: 'The payload of `resendEmailVerification`.' })
-export class ResendEmailVerificationPayload extends Payload {
-  @Field(() => Boolean, fieldOptions('True if an email is on its way. False if the address is already confirmed.'))
-  requested: boolean;
-}
-
-@ObjectType({ description: 'The payload of `endSession`.' })
-export class EndSessionPayload extends Payload {
-  @Field(() => ActiveSession, fieldOptions('The session that ended.', 'nullable'))
-  session: ActiveSession | null;
-}
-
-@ObjectType({ description: 'The payload of `endOtherSessions`.' })
-export class EndOtherSessionsPayload extends Payload {
-  @Field(() => Int, fieldOptions('The number of sessions that ended.'))
-  endedCount: number;
-}
-
-@ObjectType({ description: 'The payload of `adjustTokens`.' })
-export class AdjustTokensPayload extends Payload {
-  @Field(() => TokenTransfer, fieldOptions('The new transfer.', 'nullable'))
-  transfer: TokenTransfer | null;
-}
-
-@ObjectType({ description: 'The payload of `createJob`.' })
-export class CreateJobPayload extends JobPayload {
-  @Field(
-    () => JobConnection.Edge,
-    fieldOptions('The same job as an edge, to add to a list of jobs, newest first.', 'nullable'),
-  )
-  jobEdge: object | null;
-}
-
-@ObjectType({ description: 'The payload of `updateJob`.' })
-export class UpdateJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `deleteJob`.' })
-export class DeleteJobPayload extends Payload {
-  @Field(() => Job, fieldOptions('The draft before it was deleted.', 'nullable'))
-  job: Job | null;
-
-  @Field(() => ID, fieldOptions('The ID of the deleted draft.'))
-  deletedJobId: string;
-}
-
-@ObjectType({ description: 'The payload of `publishJob`.' })
-export class PublishJobPayload extends JobPayload {
-  @Field(() => Int, fieldOptions(PUBLICATION.fields.tokensCharged.description))
-  tokensCharged: number;
-
-  @Field(() => Int, fieldOptions(PUBLICATION.fields.remainingBalance.description))
-  remainingBalance: number;
-}
-
-@ObjectType({ description: 'The payload of `awardJob`.' })
-export class AwardJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `checkInJob`.' })
-export class CheckInJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `submitJobForReview`.' })
-export class SubmitJobForReviewPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `approveJob`.' })
-export class ApproveJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `disputeJob`.' })
-export class DisputeJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `escalateJob`.' })
-export class EscalateJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `resolveDispute`.' })
-export class ResolveDisputePayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `acceptResolution`.' })
-export class AcceptResolutionPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `reachDecision`.' })
-export class ReachDecisionPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `acceptDecision`.' })
-export class AcceptDecisionPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `fileAppeal`.' })
-export class FileAppealPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `finalizeAppeal`.' })
-export class FinalizeAppealPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `reviewJob`.' })
-export class ReviewJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `completeJob`.' })
-export class CompleteJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `cancelJob`.' })
-export class CancelJobPayload extends JobPayload {}
-
-@ObjectType({ description: 'The payload of `submitBid`.' })
-export class SubmitBidPayload extends BidPayload {
-  @Field(
-    () => BidConnection.Edge,
-    fieldOptions('The same bid as an edge, to add to the job’s list of bids.', 'nullable'),
-  )
-  bidEdge: object | null;
-}
-
-@ObjectType({ description: 'The payload of `viewBid`.' })
-export class ViewBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'The payload of `shortlistBid`.' })
-export class ShortlistBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'The payload of `rejectBid`.' })
-export class RejectBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'The payload of `withdrawBid`.' })
-export class WithdrawBidPayload extends BidPayload {}
-
-@ObjectType({ description: 'The payload of `createWebhookEndpoint`.' })
-export class CreateWebhookEndpointPayload extends WebhookSecretPayload {}
-
-@ObjectType({ description: 'The payload of `updateWebhookEndpoint`.' })
-export class UpdateWebhookEndpointPayload extends Payload {
-  @Field(() => WebhookEndpoint, fieldOptions('The endpoint after this mutation.', 'nullable'))
-  webhookEndpoint: WebhookEndpoint | null;
-}
-
-@ObjectType({ description: 'The payload of `deleteWebhookEndpoint`.' })
-export class DeleteWebhookEndpointPayload extends Payload {
-  @Field(() => ID, fieldOptions('The ID of the deleted endpoint.'))
-  deletedWebhookEndpointId: string;
-}
-
-@ObjectType({ description: 'The payload of `rotateWebhookSecret`.' })
-export class RotateWebhookSecretPayload extends WebhookSecretPayload {}
-
-@ObjectType({ description: 'The payload of `sendTestEvent`.' })
-export class SendTestEventPayload extends DeliveryPayload {}
-
-@ObjectType({ description: 'The payload of `redeliver`.' })
-export class RedeliverPayload extends DeliveryPayload {}
+export const CreateWebhookEndpointPayload = payload('createWebhookEndpoint', webhookWithSecret);
+export const UpdateWebhookEndpointPayload = payload('updateWebhookEndpoint', {
+  webhookEndpoint: changed(WebhookEndpoint, 'The endpoint as it is now.'),
+});
+export const DeleteWebhookEndpointPayload = payload('deleteWebhookEndpoint', {
+  deletedWebhookEndpointId: value(ID, 'The identifier of the endpoint, which is gone.'),
+});
+export const RotateWebhookSecretPayload = payload('rotateWebhookSecret', webhookWithSecret);
+export const SendTestEventPayload = payload('sendTestEvent', { delivery });
+export const RedeliverPayload = payload('redeliver', { delivery });

@@ -1,5 +1,4 @@
 /** The rules that a client can build its forms and buttons from. */
-import { ObjectType } from 'type-graphql';
 import {
   CATALOG,
   CATALOG_URGENCY,
@@ -8,28 +7,11 @@ import {
   LIFECYCLE_BID_ACTION,
   LIFECYCLE_BID_CONSEQUENCE,
 } from '../../market/rules/entities/reference.js';
-import { FieldsOf } from './field.js';
+import { objectType } from './field.js';
 
-@ObjectType({ description: LIFECYCLE_ACTION.description })
-@FieldsOf(LIFECYCLE_ACTION)
-export class LifecycleAction {}
-
-@ObjectType({ description: LIFECYCLE_BID_ACTION.description })
-@FieldsOf(LIFECYCLE_BID_ACTION)
-export class LifecycleBidAction {}
-
-@ObjectType({ description: LIFECYCLE_BID_CONSEQUENCE.description })
-@FieldsOf(LIFECYCLE_BID_CONSEQUENCE)
-export class LifecycleBidConsequence {}
-
-@ObjectType({ description: LIFECYCLE.description })
-@FieldsOf(LIFECYCLE)
-export class Lifecycle {}
-
-@ObjectType({ description: CATALOG_URGENCY.description })
-@FieldsOf(CATALOG_URGENCY)
-export class CatalogUrgency {}
-
-@ObjectType({ description: CATALOG.description })
-@FieldsOf(CATALOG)
-export class Catalog {}
+export const LifecycleAction = objectType(LIFECYCLE_ACTION);
+export const LifecycleBidAction = objectType(LIFECYCLE_BID_ACTION);
+export const LifecycleBidConsequence = objectType(LIFECYCLE_BID_CONSEQUENCE);
+export const Lifecycle = objectType(LIFECYCLE);
+export const CatalogUrgency = objectType(CATALOG_URGENCY);
+export const Catalog = objectType(CATALOG);

@@ -14,8 +14,8 @@ export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'
   return {
     recordOutcome: metrics.histogram(
       'mail_seconds',
-      'How long it took to send an email, by outcome: sent; failed, to be retried; given_up after the last ' +
-        'attempt; refused permanently by the recipient’s server; nobody, if no email was needed.',
+      'How long it took to send a mail, by outcome: sent; failed, to be tried again; given_up after the last ' +
+        'attempt; refused for good by its receiver; nobody, where no mail was needed.',
       'outcome',
     ),
     recordDropped: metrics.counter(

@@ -24,8 +24,7 @@ export const BID_TRANSITIONS = {
     to: 'viewed',
     actor: 'owner',
     event: 'bid.viewed',
-    participle: 'marked as viewed',
-    description: 'The homeowner marks the bid as viewed.',
+    description: 'The homeowner has read the bid.',
     effects: [],
   },
   shortlist: {
@@ -36,7 +35,6 @@ export const BID_TRANSITIONS = {
     to: 'shortlisted',
     actor: 'owner',
     event: 'bid.shortlisted',
-    participle: 'shortlisted',
     description: 'The homeowner shortlists the bid.',
     effects: [],
   },
@@ -48,8 +46,7 @@ export const BID_TRANSITIONS = {
     to: 'rejected',
     actor: 'owner',
     event: 'bid.rejected',
-    participle: 'rejected',
-    description: 'The homeowner rejects the bid, which releases its hold.',
+    description: 'The homeowner declines the bid; its hold is released.',
     effects: ['releaseHold'],
   },
   withdraw: {
@@ -60,8 +57,7 @@ export const BID_TRANSITIONS = {
     to: 'withdrawn',
     actor: 'bidder',
     event: 'bid.withdrawn',
-    participle: 'withdrawn',
-    description: 'The contractor withdraws the bid, which releases its hold. They can bid again.',
+    description: 'The contractor takes the bid back; its hold is released, and they may bid again.',
     effects: ['releaseHold'],
   },
 } as const satisfies Record<string, BidTransition>;
@@ -76,12 +72,12 @@ interface BidConsequence {
 
 /** What happens to bids because something happened to their job. An accepted bid's stake is held until the end. */
 export const BID_CONSEQUENCES = {
-  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'the bid is awarded', effects: [] },
+  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'award names the bid', effects: [] },
   passOver: {
     from: LIVE_BID_STATES,
     to: 'rejected',
     event: 'bid.rejected',
-    when: 'another bid is awarded',
+    when: 'award names another bid',
     effects: ['releaseHold'],
   },
   close: {

@@ -24,8 +24,6 @@ export interface Action<Event extends string = string> {
   readonly actor: AllowedActor;
   /** The type of the event that records it. */
   readonly event: Event;
-  /** Completes the sentence “Only an open job can be …”. */
-  readonly participle: string;
   readonly description: string;
 }
 
@@ -63,7 +61,6 @@ export const JOB_TRANSITIONS = {
     to: 'open',
     actor: 'owner',
     event: 'job.published',
-    participle: 'published',
     description: 'The homeowner publishes the draft to contractors.',
     effects: ['chargePublishing', 'keepBudgets'],
   },
@@ -75,7 +72,6 @@ export const JOB_TRANSITIONS = {
     to: 'awarded',
     actor: 'owner',
     event: 'job.awarded',
-    participle: 'awarded',
     description: 'The homeowner awards the job to one bid.',
     effects: ['awardBid'],
   },
@@ -87,7 +83,6 @@ export const JOB_TRANSITIONS = {
     to: 'in_progress',
     actor: 'awardee',
     event: 'job.checked_in',
-    participle: 'started',
     description: 'The awarded contractor starts the work.',
     effects: ['keepCompletionDate'],
   },
@@ -99,8 +94,7 @@ export const JOB_TRANSITIONS = {
     to: 'in_review',
     actor: 'awardee',
     event: 'job.submitted_for_review',
-    participle: 'submitted for review',
-    description: 'The awarded contractor submits the finished work for review.',
+    description: 'The awarded contractor hands the work over for review.',
     effects: [],
   },
   approve: {
@@ -111,7 +105,6 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'owner',
     event: 'job.approved',
-    participle: 'approved',
     description: 'The homeowner accepts the work, which completes the job.',
     effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
   },
@@ -123,8 +116,7 @@ export const JOB_TRANSITIONS = {
     to: 'disputed',
     actor: 'owner',
     event: 'job.disputed',
-    participle: 'disputed',
-    description: 'The homeowner disputes the work instead of approving it.',
+    description: 'The homeowner does not accept the work, which begins a dispute.',
     effects: ['beginDispute'],
   },
   escalate: {
@@ -135,7 +127,6 @@ export const JOB_TRANSITIONS = {
     to: 'escalated',
     actor: 'parties',
     event: 'job.escalated',
-    participle: 'escalated',
     description: 'Either party asks an admin to decide the dispute.',
     effects: ['lapseProposal'],
   },
@@ -147,9 +138,10 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'parties',
     event: 'job.dispute_resolved',
-    participle: 'settled',
-    mayKeepState: { event: 'job.resolution_proposed', until: 'the other party sends the same resolution' },
-    description: 'Either party proposes a resolution. Once both have sent the same one, the job is completed.',
+    mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
+    description:
+      'Either party proposes how to settle the dispute, or agrees: the job is completed once both have named the ' +
+      'same resolution.',
     effects: ['releaseHolds'],
   },
   acceptResolution: {
@@ -160,8 +152,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'parties',
     event: 'job.resolution_accepted',
-    participle: 'settled',
-    description: 'The other party accepts the current proposal, which completes the job.',
+    description: 'The party that didn’t make the standing proposal accepts it, which completes the job.',
     effects: ['releaseHolds'],
   },
   reachDecision: {
@@ -172,7 +163,6 @@ export const JOB_TRANSITIONS = {
     to: 'decision_reached',
     actor: 'admin',
     event: 'job.decision_reached',
-    participle: 'decided',
     description: 'An admin decides an escalated dispute.',
     effects: [],
   },
@@ -184,9 +174,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'awardee',
     event: 'job.decision_accepted',
-    participle: 'completed by accepting the decision',
-    description:
-      'The awarded contractor accepts the decision. The job is completed, without credit for the contractor.',
+    description: 'The awarded contractor accepts the decision, which completes the job without credit.',
     effects: ['releaseHolds'],
   },
   fileAppeal: {
@@ -197,8 +185,7 @@ export const JOB_TRANSITIONS = {
     to: 'appealed',
     actor: 'awardee',
     event: 'job.appeal_filed',
-    participle: 'appealed',
-    description: 'The awarded contractor appeals the decision. There is no deadline.',
+    description: 'The awarded contractor appeals against the decision; for that there is no deadline.',
     effects: [],
   },
   finalizeAppeal: {
@@ -209,8 +196,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'admin',
     event: 'job.appeal_finalized',
-    participle: 'ruled on',
-    description: 'An admin makes the final ruling on an appeal, which completes the job.',
+    description: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
     effects: ['releaseHolds'],
   },
   complete: {
@@ -220,12 +206,11 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'admin',
     event: 'job.completed',
-    participle: 'completed',
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
     description:
-      'An admin completes the job outside the normal flow. If the job is in review, the admin can give the ' +
-      'contractor credit. A completed job stays unchanged.',
+      'An admin completes the job outside the normal flow. The contractor gets credit only if the job is in review ' +
+      'and the admin gives it. On a completed job, this changes nothing.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal', 'creditOnRequest'],
   },
   cancel: {
@@ -236,8 +221,7 @@ export const JOB_TRANSITIONS = {
     to: 'cancelled',
     actor: 'owner',
     event: 'job.cancelled',
-    participle: 'cancelled',
-    description: 'The homeowner cancels the job.',
+    description: 'The homeowner calls the job off.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
   },
 } as const satisfies Record<string, JobTransition>;
@@ -252,11 +236,10 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     actor: 'owner',
     event: 'job.updated',
-    participle: 'edited',
     codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
-      'The homeowner edits the fields that the job’s status allows. Omitted fields are unchanged; null clears a ' +
-      'field. If one field can’t change, none do.',
+      'The homeowner edits the job as far as its state allows: what is left out stays, null clears, and it is all or ' +
+      'nothing.',
     effects: ['chargeRaisedUrgency'],
   },
   review: {
@@ -267,10 +250,9 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     actor: 'owner',
     event: 'job.reviewed',
-    participle: 'rated',
     description:
-      'The homeowner rates work that they approved without a rating. They can do this once, within ' +
-      `${REVIEW_DAYS_MAX} days of the job’s completion.`,
+      `The homeowner rates work that they approved without a rating: once, within ${REVIEW_DAYS_MAX} days of the ` +
+      'job’s completion.',
     effects: ['addRating', 'keepReview'],
   },
   delete: {
@@ -282,8 +264,7 @@ export const OTHER_JOB_ACTIONS = {
     to: 'gone',
     actor: 'owner',
     event: 'job.deleted',
-    participle: 'deleted',
-    description: 'The homeowner deletes a draft. To end a published job, cancel it instead.',
+    description: 'The homeowner deletes a draft. A published job is cancelled instead.',
     effects: [],
   },
   submitBid: {
@@ -294,9 +275,8 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     actor: 'contractor',
     event: 'bid.submitted',
-    participle: 'bid on',
     description:
-      'A contractor bids on an open job. They can have one bid per job. To bid again, they must withdraw it first.',
+      'A contractor bids on an open job. They have one bid on a job, and may bid again only after withdrawing it.',
     effects: ['makeBid', 'stakeHold'],
   },
 } as const satisfies Record<string, OtherJobAction>;

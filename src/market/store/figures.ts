@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
 import type { Db } from '../../platform/db/database.js';
-import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
+import { builder, type Placeholders, selectFrom, statement } from '../../platform/db/statement.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 
@@ -34,11 +34,7 @@ const jobsByStatus = statement(
 const jobsAwarded = statement(
   'jobsAwarded',
   { count: sql<number>`count(*)::float8` },
-  (_: Placeholders<object>, fields) =>
-    builder
-      .select(fields)
-      .from(jobs)
-      .where(sql`${jobs.awardedContractorId} is not null`),
+  (_: Placeholders<object>, fields) => selectFrom(jobs, fields, sql`${jobs.awardedContractorId} is not null`),
 );
 
 const tokensKept = statement(

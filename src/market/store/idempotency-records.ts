@@ -1,7 +1,7 @@
 /** Records of completed calls. A record commits together with its call's effect, or not at all. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
-import { builder, columns, statement, type Placeholders } from '../../platform/db/statement.js';
+import { builder, columns, type Placeholders, selectFrom, statement } from '../../platform/db/statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 import { IDEMPOTENCY_KEY } from '../../platform/caller-limits.js';
 
@@ -29,17 +29,16 @@ export const selectRecord = statement(
   'selectRecord',
   { inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer },
   ($: Placeholders<Claim>, fields) =>
-    builder
-      .select(fields)
-      .from(idempotencyRecords)
-      .where(
-        and(
-          eq(idempotencyRecords.userId, $('userId')),
-          eq(idempotencyRecords.operation, $('operation')),
-          eq(idempotencyRecords.key, $('key')),
-          not(recordIsTooOld),
-        ),
+    selectFrom(
+      idempotencyRecords,
+      fields,
+      and(
+        eq(idempotencyRecords.userId, $('userId')),
+        eq(idempotencyRecords.operation, $('operation')),
+        eq(idempotencyRecords.key, $('key')),
+        not(recordIsTooOld),
       ),
+    ),
 );
 
 /** Runs under the key's lock and replaces a record that is too old. Returns no row if there is a valid one. */

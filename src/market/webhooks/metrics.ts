@@ -16,7 +16,7 @@ export function createWebhookMetrics(metrics: Pick<Metrics, 'gauge' | 'histogram
       'again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
     'outcome',
   );
-  metrics.gauge('webhook_requests_in_flight', 'Requests to webhooks in progress.', () => requests);
+  metrics.gauge('webhook_requests_in_flight', 'Requests to webhooks that are under way.', () => requests);
   return {
     recordOutcome,
     async trackRequest(request) {

@@ -4,8 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
-import type { Queue } from '../../platform/queue/queue.js';
-import { repeat, type Repeated } from '../../platform/queue/repeat.js';
+import { type Queue, repeat, type Repeated } from '../../platform/queue/queue.js';
 import { WEBHOOKS } from '../rules/market-limits.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';

@@ -1,6 +1,6 @@
 /**
- * The picture of the lifecycle as SVG: dagre arranges the table of the lifecycle, and its rows and lines are drawn as
- * they are. Every step and every state in it is a link to its words on the page.
+ * The picture of the lifecycle as SVG. dagre lays out the lifecycle table. Every step and every state links to its
+ * description on the page.
  */
 import { Graph, layout } from '@dagrejs/dagre';
 import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
@@ -10,7 +10,7 @@ import { MARKS, ARROWS, type Arrow } from './words.js';
 type Point = Readonly<Record<'x' | 'y', number>>;
 type Box = Point & Readonly<Record<'width' | 'height', number>>;
 
-/** How wide a letter is at most, on average, in the widest of the usual fonts. */
+/** The average width of a letter in the widest common font. */
 const LETTER_WIDTH = 6.8;
 
 export function drawPicture(): string {
@@ -28,7 +28,7 @@ export function drawPicture(): string {
   ].join('\n');
 }
 
-/** The label of a step is a node like a state: a line leads to it from each state that the step leaves. */
+/** A step's label is a node, like a state. A line leads to it from each state that the step leaves. */
 function arrange(): Graph {
   const graph = new Graph();
   // The whole picture fits in a 400 by 800 pixel window.
@@ -39,8 +39,8 @@ function arrange(): Graph {
     if (!leadsTo) continue;
     graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
     graph.setEdge(labelOf(id), leadsTo, {});
-    // Each label is close to the state that it leaves. Labels that lead to the same state are stacked: the picture
-    // would be too wide with all of them side by side above the last state.
+    // Each label is close to the state that it leaves. Labels that lead to the same state are stacked. Side by side,
+    // they would make the picture too wide.
     for (const state of leaves) {
       const above = ARROWS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
       graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
@@ -62,10 +62,10 @@ function stepLink({ id, by, leaves, mayKeepState, words }: Arrow, leadsTo: strin
   });
   return [
     `<a href="#step-${id}" class="move by-${by}" data-step="${id}"`,
-    ` aria-label="${wordsOf(id)}, by ${words.Who}: from ${words.From} to ${words.To}">`,
+    ` aria-label="${wordsOf(id)} ${by}: by ${words.Who}, from ${words.From} to ${words.To}">`,
     ...lines,
     `<rect class="plate" ${outline(label)} rx="4"/>`,
-    `<text x="${label.x}" y="${label.y - 2}"><tspan class="name">${wordsOf(id)}</tspan>`,
+    `<text x="${label.x}" y="${label.y - 2}"><tspan class="name">${wordsOf(id)}</tspan> `,
     `<tspan class="party" x="${label.x}" dy="12">${by}</tspan></text></a>`,
   ].join('');
 }
@@ -95,7 +95,7 @@ function loopAt({ x, y, width }: Box): string {
   return `M${x + width / 2} ${y - 8}c20 -8 20 24 0 16`;
 }
 
-/** Each of dagre's points between the first and the last rounds a corner. */
+/** Rounds a corner at each of dagre's points between the first and the last. */
 function curve([first, ...rest]: readonly Point[]): string {
   const corners = rest.slice(0, -1).map(({ x, y }, at) => {
     const next = rest[at + 1] ?? { x, y };

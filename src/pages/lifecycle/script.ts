@@ -1,4 +1,4 @@
-/** The script of the lifecycle's page: the words of what is pointed at, and where a job of the viewer's stands. */
+/** The script of the lifecycle page: it describes the selected state or step, and shows where the viewer's job is. */
 import type { PageFile } from '../../platform/http/pages/pages.js';
 
 export const START_SCRIPT: PageFile = { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT };
@@ -92,7 +92,7 @@ let shown = /^#(job_\w+)$/.exec(location.hash)?.[1];
 async function listJobs() {
   const { data } = await read('/v1/jobs?per_page=100');
   const options = data.map((job) => new Option(job.title + ' · ' + plain(job.status), job.id, false, job.id === shown));
-  at('#job').replaceChildren(new Option(data.length > 0 ? 'Choose a job' : 'You have no job yet', ''), ...options);
+  at('#job').replaceChildren(new Option(data.length > 0 ? 'Choose a job' : 'You have no jobs yet', ''), ...options);
   if (shown) await showJob(shown);
 }
 
@@ -106,7 +106,7 @@ async function showJob(id) {
   const job = await read(path);
   const { data: actions } = await read(path + '/actions');
   const may = actions.filter(({ allowed }) => allowed);
-  const wait = at('svg .end[data-state=' + job.status + ']') ? 'the job is over' : 'wait for the others';
+  const wait = at('svg .end[data-state=' + job.status + ']') ? 'this job is finished' : 'wait for the other party';
   mark(job.status, may.map(({ action }) => action));
   const listOf = (rows) => element('ul', ...rows.map((row) => itemFor(row, id)));
   at('#where').replaceChildren(
@@ -118,7 +118,7 @@ async function showJob(id) {
   );
 }
 
-/** What may be done leads to the step of the playground that does it, with this job. */
+/** An allowed action links to the playground's step that performs it, with this job. */
 function itemFor(row, job) {
   const link = row.allowed && at('#step-' + row.action + ' [data-head=Operation] a')?.cloneNode();
   if (!link) return element('li', plain(row.action) + ' · ' + wordsFor(row));
@@ -128,7 +128,7 @@ function itemFor(row, job) {
 }
 
 function wordsFor({ action, allowed, message, missing_fields: missing, token_cost: tokens }) {
-  if (missing.length > 0) return 'Fill in first: ' + missing.map(plain).join(', ') + '.';
+  if (missing.length > 0) return 'First fill in: ' + missing.map(plain).join(', ') + '.';
   if (!allowed) return message;
   return 'costs ' + (tokens ? tokens + ' tokens' : at('#step-' + action + ' [data-head=Cost]').textContent);
 }
@@ -165,7 +165,7 @@ at('#log-out').onclick = () => {
   forgetAll();
   showSessions();
 };
-// A job may have moved while another page was looked at.
+// The job's state may have changed while another page was open.
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refresh());
 news.addEventListener('change', refresh);
 

@@ -1,14 +1,13 @@
-/** How the page of the lifecycle looks, wide and narrow, light and dark. */
+/** The styles of the lifecycle page, wide and narrow, light and dark. */
 export const STYLES = `
       .by-owner { --by: var(--mark); }
       .by-awardee { --by: light-dark(#1d4ed8, #7fb0ff); }
       .by-parties { --by: light-dark(#7e22ce, #cf9bff); }
       .by-admin { --by: light-dark(#0f766e, #4fd1c0); }
-      * { box-sizing: border-box; }
       [hidden] { display: none !important; }
-      header, main { max-width: 1280px; margin: 0 auto; padding: 8px 24px; }
-      header, nav { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; }
-      h1 { font-size: 22px; margin: 0; }
+      main { max-width: 1280px; margin: 0 auto; padding: 8px 24px; }
+      h1 { display: flex; gap: 16px; align-items: baseline; grid-column: 1 / -1; font-size: 20px; margin: 0; }
+      h1 a { font-size: 14px; font-weight: 400; }
       h2 { font-size: 18px; margin: 8px 0; }
       main { display: grid; grid-template-columns: auto minmax(340px, 1fr); gap: 0 40px; }
       .side { position: sticky; top: 12px; align-self: start; }
@@ -54,8 +53,9 @@ export const STYLES = `
       #words tr { border: 0; padding: 0; }
 
       @media (max-width: 1000px) {
-        header, main { padding: 12px 16px; }
-        main, .side { display: contents; }
+        main { display: block; padding: 0; }
+        h1 { padding: 4px 16px; line-height: 1.3; }
+        .side { display: contents; }
         .picture svg { margin: 0 auto; }
         #words { height: auto; max-height: 40vh; }
         /* The text about a state or a step stays in view, and never covers the element it describes. */

@@ -1,4 +1,4 @@
-/** Every step in the life of a job in words, as the table of the lifecycle has it. */
+/** Every step in the life of a job in words, from the lifecycle table. */
 import { descriptionOf, type Effect } from '../../market/rules/jobs/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';
@@ -8,28 +8,28 @@ import { PUBLISH_COST, URGENCIES } from '../../market/rules/jobs/publishing.js';
 import { GUARANTEED_VIEW_STAKE } from '../../market/rules/tokens.js';
 import { eitherOf, wordsOf } from '../../market/rules/words.js';
 
-/** Boxes of the picture that are no states. */
+/** Boxes in the picture that aren't states. */
 export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as const;
 
 export interface Arrow {
-  /** As REST spells the action. */
+  /** The action's name in REST. */
   readonly id: string;
   readonly by: AllowedActor;
   readonly leaves: readonly string[];
-  /** Missing where the job stays in its state. */
+  /** Undefined if the job stays in its state. */
   readonly leadsTo?: string | undefined;
   readonly mayKeepState?: boolean;
   readonly description: string;
-  readonly words: Readonly<Record<'Who' | 'From' | 'To' | 'Besides' | 'Cost' | 'Operation', string>>;
+  readonly words: Readonly<Record<'Who' | 'From' | 'To' | 'Also' | 'Cost' | 'Operation', string>>;
 }
 
 const PRICES = URGENCIES.map((urgency) => `${PUBLISH_COST[urgency]} tokens for ${urgency} urgency`);
 
 const COSTS: { readonly [Name in Effect]?: string } = {
   chargePublishing: eitherOf(PRICES),
-  chargeRaisedUrgency: 'nothing, but for a raised urgency: the difference in price',
+  chargeRaisedUrgency: 'nothing, unless you raise the urgency: then you pay the difference',
   stakeHold: `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid or the job ends`,
-  refundPublishing: 'nothing; what publishing cost comes back if there never was a bid',
+  refundPublishing: 'nothing; publishing is refunded if the job never had a bid',
 };
 
 const { actor: by, operation, event, to } = JOB_CREATION;
@@ -39,7 +39,7 @@ const CREATION: Arrow = {
   leaves: [MARKS.none],
   leadsTo: to,
   description: EVENT_DESCRIPTIONS[event],
-  words: { Who: 'any homeowner', From: MARKS.none, To: to, Besides: 'nothing', Cost: 'nothing', Operation: operation },
+  words: { Who: 'any homeowner', From: MARKS.none, To: to, Also: 'nothing', Cost: 'nothing', Operation: operation },
 };
 
 export const ARROWS: readonly Arrow[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf)];
@@ -47,7 +47,7 @@ export const ARROWS: readonly Arrow[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf
 function stepOf(row: JobAction): Arrow {
   const leadsTo = isTransition(row) ? row.to : row.to === 'gone' ? MARKS.gone : undefined;
   const until = isTransition(row) ? row.mayKeepState?.until : undefined;
-  // Lines from every single state would cross out the picture.
+  // Lines from every state would make the picture illegible.
   const leaves = leavesEveryState(row) ? [MARKS.any] : row.from;
   return {
     id: row.action.toLowerCase(),
@@ -60,7 +60,7 @@ function stepOf(row: JobAction): Arrow {
       Who: ALLOWED_ACTORS[row.actor].description,
       From: eitherOf(leaves),
       To: wordsOf(leadsTo ?? 'the same state') + (until ? `; the same state until ${until}` : ''),
-      Besides: row.effects.map(descriptionOf).join(' ') || 'nothing',
+      Also: row.effects.map(descriptionOf).join('; ') || 'nothing',
       Cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
       Operation: row.operation,
     },

@@ -1,10 +1,13 @@
-/** A script of the playground: the bar above GraphiQL, which describes the open tab and leads from step to step. */
+/** A playground script: the guide above GraphiQL, which describes the open tab and leads from step to step. */
 export const GUIDE_SCRIPT = String.raw`'use strict';
 import { latest, prepare } from './memory.js';
 import { change, forgetAll, known, news } from './session.js';
 
 const part = (name) => document.querySelector('#guide-' + name);
 const nameOf = (tab) => tab.querySelector('.graphiql-tab-button').textContent;
+
+/** Addresses in a step's text are links. */
+const linkTo = (href) => Object.assign(document.createElement('a'), { href, textContent: href });
 
 export function openGuide(steps, storage) {
   const select = part('step');
@@ -29,12 +32,13 @@ export function openGuide(steps, storage) {
     document.querySelector('#graphiql-session')?.scrollTo({ top: 0 });
     const tab = [...document.querySelectorAll('.graphiql-tab')].find((one) => nameOf(one) === steps[at].name);
     if (tab) tab.querySelector('.graphiql-tab-button').click();
-    else show(at, 'The tab ' + steps[at].name + ' was closed or renamed; “Start over” brings it back.');
+    else show(at, 'You closed or renamed the tab ' + steps[at].name + '. “Start over” restores it.');
   }
 
   function show(at, text) {
     select.value = String(at);
-    part('text').textContent = text;
+    const pieces = text.split(/(?<= )(\/[\w/]+)/);
+    part('text').replaceChildren(...pieces.map((piece, at) => (at % 2 ? linkTo(piece) : piece)));
     part('back').disabled = at <= 0;
     part('next').disabled = at === steps.length - 1;
     mark();
@@ -42,6 +46,11 @@ export function openGuide(steps, storage) {
 
   let opened;
   function follow() {
+    // GraphiQL's tabs contain buttons, which the roles of tabs don't allow.
+    for (const part of document.querySelectorAll('.graphiql-tabs, .graphiql-tab')) {
+      part.removeAttribute('role');
+      part.removeAttribute('aria-selected');
+    }
     const active = document.querySelector('.graphiql-tab-active');
     sayWhatComes();
     if (!active || nameOf(active) === opened) return;
@@ -52,7 +61,7 @@ export function openGuide(steps, storage) {
       const step = steps.find(({ name }) => name === nameOf(tab));
       tab.hidden = step !== undefined && at >= 0 && step.chapter !== steps[at].chapter;
     }
-    show(at, at < 0 ? 'This tab is your own: write what you like. The list leads back to the story.' : steps[at].text);
+    show(at, at < 0 ? 'This tab is yours. To return to the guide, choose a step from the list.' : steps[at].text);
   }
 
   function sayWhatComes() {
@@ -60,7 +69,7 @@ export function openGuide(steps, storage) {
     if (!pane) return;
     const step = steps.find(({ name }) => name === opened);
     const isEmpty = ![...pane.querySelectorAll('.view-line')].some(({ textContent }) => textContent.trim());
-    if (isEmpty) pane.dataset.coming = step?.coming ?? 'The answer comes here.';
+    if (isEmpty) pane.dataset.coming = step?.coming ?? 'The response appears here.';
     else delete pane.dataset.coming;
   }
 
@@ -68,7 +77,7 @@ export function openGuide(steps, storage) {
     part('answer').textContent = answer ? Math.round(ms) + ' ms, ' + (bytes / 1024).toFixed(1) + ' KB' : '';
     const step = steps.find((one) => one.name === name);
     if (step && (!answer?.errors || step.isMeantToFail)) change({ done: [...new Set([...known.done, name])] });
-    // What the answer taught the page is known after this turn.
+    // The page learns from the response after this turn.
     setTimeout(mark);
   };
 
@@ -95,7 +104,7 @@ export function openGuide(steps, storage) {
   };
   news.addEventListener('change', mark);
 
-  /** From another page: “#awardJob” opens the first step that does it. */
+  /** From another page: “#awardJob” opens the first step that performs it. */
   function openHash() {
     const at = steps.findIndex(({ calls }) => calls.includes(location.hash.slice(1)));
     if (at < 0 || !document.querySelector('.graphiql-tab')) return at < 0;
@@ -110,6 +119,7 @@ export function openGuide(steps, storage) {
   part('next').onclick = () => open(select.value === '' ? 0 : Number(select.value) + 1);
   part('job').onclick = () => (part('job').hash = known.ids.job ?? '');
   part('over').onclick = () => {
+    if (!confirm('Start over? This restores every tab and signs you out.')) return;
     forgetAll();
     storage.clear();
     location.reload();

@@ -1,15 +1,15 @@
 /**
- * A script of the playground: it keeps the sessions and ids of the answers, fills them in where a tab contains
- * {{homeowner}} or {{job}}, and renews access tokens. Sessions are those of `pages/session-script.ts`.
+ * A playground script: it keeps the sessions and IDs from responses, replaces {{homeowner}} or {{job}} in a tab with
+ * them, and renews access tokens. `pages/session-script.ts` keeps the sessions.
  */
 export const MEMORY_SCRIPT = String.raw`'use strict';
 import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';
 import { stream } from './stream.js';
 
-/** The request that was sent last, and who is told of its answer. */
+/** The last request, and the listener for its response. */
 export const latest = { request: undefined, answered: () => {} };
 
-/** The tab that gives each value. */
+/** The tab that provides each value. */
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
   contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', refresh: 'SignUp',
@@ -28,7 +28,7 @@ export async function send(params, options) {
     }
     const answer = await post(prepare(params, options));
     if (!answer.errors?.some(({ extensions }) => extensions?.reason === 'expired')) return learned(answer);
-    // Every field that needs a token was refused, so that the operation may be sent again.
+    // The server rejected every field that needs a token, so the operation can be sent again.
     await Promise.all([...roles].map(renew));
     return learned(await post(prepare(params, options)));
   } catch ({ message }) {
@@ -41,7 +41,7 @@ export function prepare({ query, operationName, variables }, options) {
   const roles = new Set();
   const headers = new Headers({ ...fill(options?.headers, missing, roles), 'content-type': 'application/json' });
   const last = known.sessions[known.last];
-  // The schema is read without a token, so that it can be read after the session has ended.
+  // Anyone can read the schema, even after their session has ended.
   if (!headers.has('authorization') && last && operationName !== 'IntrospectionQuery') {
     roles.add(known.last);
     headers.set('authorization', 'Bearer ' + last.token);
@@ -66,7 +66,7 @@ function valueOf(name, roles) {
   return known.sessions[name].token;
 }
 
-// Right after a change of tabs, GraphiQL still has the name of the other tab's operation.
+// Right after the tab changes, GraphiQL still has the other tab's operation name.
 function nameIn(query, name) {
   return name && new RegExp('\\b(query|mutation|subscription)\\s+' + name + '\\b').test(query) ? name : undefined;
 }
@@ -86,7 +86,7 @@ async function post(request) {
 
 function renew(role) {
   return renewSession(role).catch(({ message, isOver }) => {
-    throw new Error('Nothing was sent: the token {{' + role + '}} has run out and was not renewed: ' + message +
+    throw new Error('Nothing was sent: the token {{' + role + '}} has expired and couldn’t be renewed. ' + message +
       (isOver ? ' Sign in again: run the tab ' + TABS[role] + ' first.' : ' Try again.'));
   });
 }
@@ -108,7 +108,8 @@ function learned(answer) {
 
 function notSent(placeholder) {
   const tab = TABS[placeholder.slice(2, -2)];
-  const how = tab ? 'run the tab ' + tab + ' first' : 'known are {{random}}, ' + Object.keys(TABS).join(', ');
-  return { message: 'Nothing was sent: this page does not know ' + placeholder + ' yet; ' + how + '.' };
+  if (tab) return { message: 'Nothing was sent: ' + placeholder + ' has no value yet. Run the tab ' + tab + ' first.' };
+  const names = ['random', ...Object.keys(TABS)].map((name) => '{{' + name + '}}').join(', ');
+  return { message: 'Nothing was sent: ' + placeholder + ' is unknown. Use one of ' + names + '.' };
 }
 `;

@@ -1,23 +1,21 @@
-/** The page at /graphql where the playground is off: what this address is, and where the API is documented. */
-import { HTML, htmlPage, ICON, TEXT_STYLES } from '../../platform/http/pages/look.js';
+/** The page at /graphql if the playground is off: what this address is for, and where the API is documented. */
+import { HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 
-export function openOffPage(): Pages {
-  return openPages({ '/graphql': { contentType: HTML, read: async () => PAGE } });
+export function openOffPage(links: SiteLinks): Pages {
+  const read = async () => htmlPage({ title: 'Job Marketplace · GraphQL', styles: TEXT_STYLES, body: BODY, links });
+  return openPages({ '/graphql': { contentType: HTML, read } });
 }
 
 const BODY = `
     <main>
-      <h1>${ICON} GraphQL</h1>
-      <p>Programs send their operations here, by <code>POST</code> with <code>Content-Type: application/json</code>.
-        The playground is off on this server.</p>
+      <h1>GraphQL</h1>
+      <p>Programs send GraphQL operations to this address: <code>POST</code> with
+        <code>Content-Type: application/json</code>. The playground is off on this server.</p>
       <ul>
-        <li><a href="/v1/docs">The REST reference</a>: each operation is there under its name in GraphQL,
-          with what it takes and answers.</li>
-        <li><a href="/lifecycle">The life of a job</a>: who may do what, in which state.</li>
-        <li>The schema is the project’s file <code>schema/api.graphql</code>;
-          <code>docs/clients.md</code> in the same folder is for developers of apps.</li>
+        <li><a href="/v1/docs">REST reference</a>: every operation, with the name it also has in GraphQL</li>
+        <li><a href="/lifecycle">The life of a job</a>: who can do what, in which state</li>
+        <li>The schema: <code>schema/api.graphql</code> in the project</li>
+        <li>For developers of apps: <code>docs/clients.md</code> in the project</li>
       </ul>
     </main>`;
-
-const PAGE = htmlPage({ title: 'Job Marketplace · GraphQL', styles: TEXT_STYLES, body: BODY });

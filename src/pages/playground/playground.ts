@@ -1,22 +1,22 @@
 /**
  * The page that a browser gets at /graphql: GraphiQL with tabs for two stories, a job that goes well and one that ends
- * in an appeal. All its files come from this server, and are loaded on the first request.
+ * in an appeal. All its files come from this server, which reads them on the first request.
  */
-import { HTML } from '../../platform/http/pages/look.js';
+import { HTML, type SiteLinks } from '../../platform/http/pages/look.js';
 import { readPageFile } from '../../platform/http/pages/page-files.js';
 import { openPages, type PageFile, type Pages } from '../../platform/http/pages/pages.js';
 import { SESSION_SCRIPT } from '../session-script.js';
 import { GUIDE_SCRIPT } from './guide.js';
 import { MEMORY_SCRIPT } from './memory.js';
-import { FOLDER, PAGE } from './page.js';
+import { FOLDER, playgroundPage } from './page.js';
 import { starterScript, THEME_SCRIPT } from './starter.js';
 import { STREAM_SCRIPT } from './stream.js';
 
 const PACKAGE_FILES = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
 
-export function openPlayground(): Pages {
+export function openPlayground(links: SiteLinks): Pages {
   return openPages({
-    '/graphql': { contentType: HTML, read: async () => PAGE },
+    '/graphql': { contentType: HTML, read: async () => playgroundPage(links) },
     [`${FOLDER}/start.js`]: script(async () => starterScript()),
     [`${FOLDER}/theme.js`]: script(async () => THEME_SCRIPT),
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),

@@ -1,26 +1,26 @@
 /**
- * The steps of the playground's stories: a folder for each chapter, and a file for each step. A step can be run once
- * those before it have run. Its comment is what the bar above the tabs says of it, and what the tab sends besides:
- * `Authorization` and `Variables`.
+ * The steps of the playground's stories, one file each, in a folder per chapter. A step needs the steps before it. Its
+ * comment has the guide's text about it, and what the tab sends along with its operation: `Authorization` and
+ * `Variables`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Step {
-  /** The name of its operation, which GraphiQL shows as the name of the tab. */
+  /** The operation's name, which GraphiQL shows as the tab's name. */
   readonly name: string;
-  /** In plain words, as its file is named. */
+  /** The file's name in plain words. */
   readonly title: string;
   readonly chapter: string;
-  /** The first fields that it asks for: a mutation’s is the operation of the market. */
+  /** The operation's top-level fields. */
   readonly calls: readonly string[];
-  /** What its answer is about to say. */
+  /** A preview of the response. */
   readonly coming: string;
   readonly isMeantToFail: boolean;
   readonly text: string;
   readonly tab: Readonly<{ query: string; headers?: string | undefined; variables?: string | undefined }>;
 }
 
-/** Compiled code reads them there too: they are no code, and so are not copied. */
+/** Compiled code reads them there too: the build doesn't copy them. */
 const FOLDER = new URL('../../../src/pages/playground/steps/', import.meta.url);
 
 export function readSteps(): readonly Step[] {
@@ -31,7 +31,7 @@ export function readSteps(): readonly Step[] {
   );
 }
 
-/** The operations of the market that some step performs. */
+/** Every operation that a step performs. */
 export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }
@@ -39,9 +39,10 @@ export function operationsOfSteps(): ReadonlySet<string> {
 /** Each folder is a chapter, and these are their titles. */
 const CHAPTERS = {
   '1-a-job-that-goes-well': 'A job that goes well',
-  '2-a-dispute': 'A dispute, to the last word',
-  '3-events-refusals-sessions': 'Events, refusals, sessions',
-  '4-ways-back-in': 'Ways back in, and support',
+  '2-a-dispute': 'A dispute and an appeal',
+  '3-events-refusals-sessions': 'Events, errors, sessions',
+  '4-ways-back-in': 'Account recovery and support',
+  '5-what-next': 'What’s next',
 };
 
 function stepIn(chapter: string, file: string, source: string): Step {
@@ -57,7 +58,7 @@ function stepIn(chapter: string, file: string, source: string): Step {
   const [, kind = '', name = ''] = /(query|mutation|subscription) (\w+)/.exec(query) ?? [];
   const calls = [...query.matchAll(/^ {2}(\w+)/gm)].map(([, field]) => field ?? '');
   const fields = new Set([...query.matchAll(/^ {4}(\w+)/gm)].map(([, field]) => field ?? ''));
-  const when = kind === 'subscription' ? 'Each event comes here as it happens' : 'The answer comes here';
+  const when = kind === 'subscription' ? 'Each event appears here when it happens' : 'The response appears here';
   const isMeantToFail = number >= 28 && number <= 32;
   return {
     name,

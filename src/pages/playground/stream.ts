@@ -1,29 +1,38 @@
-/** A script of the playground: the answers of a subscription, by GraphQL-SSE, as an iterator that can be stopped. */
+/** A playground script: a subscription's results over server-sent events, as an iterator that can be stopped. */
 export const STREAM_SCRIPT = String.raw`'use strict';
 export function stream(request) {
   const controller = new AbortController();
   const answers = answersTo(request, controller.signal);
-  // A generator that waits for an answer would end only after that answer.
+  // A generator that waits for a result would end only after that result.
   const end = async () => (controller.abort(), { done: true, value: undefined });
   return { [Symbol.asyncIterator]() { return this; }, next: () => answers.next(), return: end };
 }
 
+const KEPT = 200;
+
+/** Every result so far, newest first: GraphiQL shows only the last value. */
 async function* answersTo({ headers, body }, signal) {
+  let received = 0;
+  let newestFirst = [];
   try {
     headers.set('accept', 'text/event-stream');
     const response = await fetch('/graphql/stream', { method: 'POST', headers, body: JSON.stringify(body), signal });
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return yield await response.json();
     for await (const { event, data } of eventsOf(response)) {
       if (event === 'complete') return;
-      if (event === 'next') yield JSON.parse(data);
+      if (event !== 'next') continue;
+      received += 1;
+      newestFirst = [JSON.parse(data), ...newestFirst].slice(0, KEPT);
+      yield { received, newestFirst };
     }
-    yield { errors: [{ message: 'The stream has ended. With the last position as “after”, nothing is missed.' }] };
+    const message = 'The stream has ended. To miss no event, subscribe again with the last position as “after”.';
+    yield { errors: [{ message }], received, newestFirst };
   } catch ({ message }) {
-    if (!signal.aborted) yield { errors: [{ message }] };
+    if (!signal.aborted) yield { errors: [{ message }], received, newestFirst };
   }
 }
 
-/** A server-sent event is a field on each line, and an empty line after the event. */
+/** A server-sent event has one field per line and ends with an empty line. */
 async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

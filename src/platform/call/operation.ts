@@ -4,8 +4,7 @@ import { Refusal, refuse } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
 import type { Db } from '../db/database.js';
 import type { Caller } from './caller.js';
-import { fingerprintOf } from './fingerprint.js';
-import { checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './idempotency.js';
+import { fingerprintOf, checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './idempotency.js';
 import type { FrameServices, FrameViewer } from './services.js';
 import { invalidField, parse } from './validation.js';
 
@@ -143,7 +142,7 @@ async function consumeBudget({ budget }: Traits, viewer: FrameViewer | null, cal
 
 function assertRole({ allows, budget, needsSession }: Traits, viewer: FrameViewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
-    throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => `${role}s`).join(' and ')} can do this.` });
+    throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => `${role}s`).join(' and ')} may do this.` });
   if (needsSession) assertLogIn(caller);
   if (caller.onlyReads && isWrite({ budget })) throw refuse('FORBIDDEN', { message: NOT_BY_READ_KEY });
 }
@@ -187,7 +186,7 @@ async function run<Input, Output>(
   return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
 }
 
-const NOTHING_TO_SHOW = 'isn’t allowed for an operation that returns a secret, because the secret couldn’t be shown';
+const NOTHING_TO_SHOW = 'does not go with an operation that answers a secret: nothing of it could be shown';
 
 async function runPlainly<Input, Output>(
   operation: Operation<Input, Output>,

@@ -3,7 +3,7 @@
  * sending it. A statement that Drizzle prepared on the pool couldn't run inside a transaction. This one runs on both.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
-import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
+import { PgDialect, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { LRUCache } from 'lru-cache';
 import type { ParameterOrJSON } from 'postgres';
@@ -18,6 +18,11 @@ export interface Placeholders<V> {
 /** A Drizzle instance without a connection, which only builds statements. */
 export const builder = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
+
+/** The rows of one table that meet a condition, which is what most statements select. */
+export function selectFrom(table: PgTable, fields: Fields, condition: SQL | undefined) {
+  return builder.select(fields).from(table).where(condition).$dynamic();
+}
 
 /** The fields of a statement. Some may use its parameters. */
 export type FieldsOf<V, F extends Fields> = F | (($: Placeholders<V>) => F);

@@ -69,7 +69,9 @@ export async function restore(source: string, dataFolder: string): Promise<void>
     );
   const [secret, kept] = [join(source, SECRET), join(dataFolder, SECRET)];
   if (existsSync(secret) && existsSync(kept) && readFileSync(secret, 'utf8') !== readFileSync(kept, 'utf8'))
-    throw new Error(`${resolve(kept)} differs from the backup’s secret and isn’t overwritten. Move it away first.`);
+    throw new Error(
+      `${resolve(kept)} is another secret than that of the backup, and is not overwritten: move it away.`,
+    );
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   await copyOne(secret, kept);
   const { own } = findPrograms(resolve(dataFolder), cluster);

@@ -3,14 +3,12 @@
  * folder, listens only on a Unix socket, belongs to one server at a time, and ends with that server, however the server
  * ends.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { initialiseOnce, DATABASE, SUPERUSER } from './cluster.js';
-import { runningPostmaster, SERVER_SETTING } from './postmaster.js';
-import { findPrograms } from './programs.js';
-import { runPostgres, type PostgresOptions } from './server.js';
+import { runningPostmaster, SERVER_SETTING, runPostgres, type PostgresOptions } from './server.js';
+import { findPrograms, type Programs } from './programs.js';
 
 export interface EmbeddedPostgres {
   readonly connection: { host: string; port: number; username: string; database: string };
@@ -59,6 +57,9 @@ export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['conne
 
 /** Folders left by a killed server or restore are deleted at the next start. */
 export const TEMPORARY = 'marketplace-';
+export const SUPERUSER = 'marketplace';
+export const DATABASE = 'marketplace';
+
 /** The port is only part of the socket's file name. Postgres doesn't listen on TCP. */
 const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
 
@@ -82,4 +83,45 @@ async function removeTemporary(folder: string, socket: string): Promise<void> {
   const paths = readdirSync(folder).map((name) => join(folder, name));
   const leftovers = paths.filter((path) => path.startsWith(join(folder, TEMPORARY)) && path !== socket);
   await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})));
+}
+
+/**
+ * Creates a new cluster once. It is created under another name and renamed when it and its database are complete, so a
+ * start that is killed halfway leaves only an incomplete folder. Text is UTF-8 and sorts by code point, the same on
+ * every machine.
+ */
+
+export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {
+  const isInitialised = () => existsSync(join(cluster, 'PG_VERSION'));
+  if (isInitialised()) return;
+  const temporaryCluster = mkdtempSync(temporary);
+  programs.own(temporaryCluster);
+  try {
+    await initialise(temporaryCluster, programs);
+    renameSync(temporaryCluster, cluster);
+  } catch (error) {
+    rmSync(temporaryCluster, { recursive: true, force: true, maxRetries: 5 });
+    // Another server may have been faster. Postgres's lock decides which of the two continues.
+    if (!isInitialised()) throw error;
+  }
+}
+
+async function initialise(folder: string, { run }: Programs): Promise<void> {
+  const options = [
+    `--pgdata=${folder}`,
+    `--username=${SUPERUSER}`,
+    // Trusts every local client, because only the socket's owner and root can open it.
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+  ];
+  // pg_trgm uses the system's locale to recognize letters. Machines without this locale index only ASCII.
+  await run('initdb', [...options, '--lc-ctype=C.UTF-8']).catch((error: Error) => {
+    if (!error.message.includes('invalid locale name')) throw error;
+    return run('initdb', options);
+  });
+  await run('postgres', ['--single', '-D', folder, 'postgres'], `create database ${DATABASE}\n`);
 }

@@ -9,7 +9,7 @@ import { z } from 'zod';
 export interface Readers {
   /** A viewer with one of these relations to the row reads the field. Others read null. */
   readonly relations: readonly string[];
-  /** The same in words, following "null for everyone except". */
+  /** The same in words, following "null for all but". */
   readonly words: string;
 }
 
@@ -61,7 +61,7 @@ export function entity<const F extends Fields>(name: string, description: string
 /** The entity that created an object's schema. */
 export function entityOf(schema: z.core.$ZodType): Entity {
   const match = entities.get(schema);
-  if (!match) throw new Error('An object in a described field is not an entity.');
+  if (!match) throw new Error('An object in a described field is no entity.');
   return match;
 }
 
@@ -115,13 +115,12 @@ export function settledFields<E extends Entity>({
 
 /** What the field means, and who reads null there. */
 export function descriptionOf({ description, readBy }: Field): string {
-  const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
-  return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;
+  return readBy ? `${description.replace(/\.$/, '')}; null for all but ${readBy.words}.` : description;
 }
 
 /** The same for people who write the field. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
-  return inputDescription ?? (readBy ? `${description} Private.` : description);
+  return inputDescription ?? (readBy ? `${description.replace(/\.$/, '')}; private.` : description);
 }
 
 type UnredactedFields<F extends Fields> = {
@@ -137,5 +136,28 @@ export function unredactedEntity<F extends Fields>({
   const open = Object.fromEntries(
     Object.entries<Field>(fields).map(([field, { readBy: _, ...rest }]) => [field, rest]),
   );
-  return entity(name, `${description.replace(/\.$/, '')}, as they see it themselves.`, open as UnredactedFields<F>);
+  return entity(name, `${description.replace(/\.$/, '')}, as they read it themselves.`, open as UnredactedFields<F>);
+}
+
+export type WrittenInputs<E extends Entity> = {
+  -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
+};
+
+/** All of them with their descriptions. None is required. */
+export function writtenInputs<E extends Entity>(
+  entity: E,
+  describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,
+): WrittenInputs<E> {
+  const fields: Fields = entity.fields;
+  const inputs = writtenFields(entity).flatMap((name) => {
+    const field = fields[name];
+    return field ? [[name, field.type.describe(describe(name, inputDescriptionOf(field))).optional()] as const] : [];
+  });
+  return Object.fromEntries(inputs) as WrittenInputs<E>;
+}
+
+/** An input that writes an entity. When it refuses fields that only the service sets, it names them. */
+export function entityInput<Shape extends z.ZodRawShape>({ fields }: Entity, shape: Shape) {
+  const setByService = Object.keys(fields).filter((name) => !fields[name]?.written);
+  return z.strictObject(shape).meta({ setByService });
 }

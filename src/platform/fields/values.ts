@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
-import { isRealDate } from './dates.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 
 /** Zod's metadata apart from the description. JSON Schema omits it. */
@@ -50,7 +49,7 @@ const ONE_LINE = 'must be a single line without control characters or characters
 export function untrimmedText(max: number, string = z.string()) {
   const wellFormed = string.refine(
     (value) => value.isWellFormed() && !value.includes('\0'),
-    'must be valid Unicode without NUL characters',
+    'must be well-formed text without NUL',
   );
   return (isProse(max) ? wellFormed : wellFormed.refine((value) => !NOT_IN_ONE_LINE.test(value), ONE_LINE))
     .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
@@ -93,7 +92,7 @@ export function prefixedId<P extends string>(prefix: P, kind: string) {
   return z
     .custom<PrefixedId<P>>((value) => hasPrefix(prefix, value), {
       // If it is missing, the message is the same as for every other field.
-      error: ({ input }) => (input === undefined ? undefined : `must be the ID of a ${kind}`),
+      error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
     })
     .meta({ type: 'string', kind, idPrefix: prefix });
 }
@@ -130,7 +129,7 @@ export const moneyAboveZero = cents(
 ).meta({ answerMinimum: 0.01 });
 
 /** The homeowner's rating of finished work. */
-export const rating = z.int().min(1, 'must be 1 to 5').max(5, 'must be 1 to 5');
+export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
 
 /**
  * A date as a string, or null, checked against the calendar and without a time zone. A form sends an empty string for a
@@ -138,7 +137,7 @@ export const rating = z.int().min(1, 'must be 1 to 5').max(5, 'must be 1 to 5');
  */
 export const nullableDay = z
   .string()
-  .refine((value) => value === '' || isRealDate(value), 'must be a real date, as YYYY-MM-DD')
+  .refine((value) => value === '' || isRealDate(value), 'must be a day that exists, as YYYY-MM-DD')
   .meta({ format: 'date', day: true })
   .transform((value) => (value === '' ? null : value))
   .nullable();
@@ -177,4 +176,26 @@ export function enumOf<const V extends string>(values: readonly V[], enumName?: 
 /** An object whose fields depend on its context. */
 export function json(charactersMax: number) {
   return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
+}
+
+const MILLISECONDS_PER_DAY = 86_400_000;
+
+/** True if the calendar has this day. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
+export function isRealDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const midnight = new Date(`${text}T00:00:00Z`);
+  // JavaScript parses some impossible days as days of the next month.
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
+
+/**
+ * Whole days from one date to another, negative if the second is earlier. Both must be real. A day in UTC has no
+ * daylight saving.
+ */
+export function daysBetween(from: string, to: string): number {
+  return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;
+}
+
+function midnightUtc(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
 }

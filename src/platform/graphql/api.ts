@@ -11,12 +11,12 @@ import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { FrameServices } from '../call/services.js';
 import { waitForSlot } from '../quotas/quotas.js';
 import { Refusal, refuse } from '../errors.js';
-import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
-import { acceptedType } from './content-type.js';
-import { contextOf, type Context, type LoadersFor } from './context.js';
+import { setRateLimitHeaders } from '../http/answer-headers.js';
+import { acceptedType, sendRefusal } from './content-type.js';
+import { contextOf, type Context, type LoadersFor, type Opening } from './context.js';
 import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
-import { asPlugin, createHooks, type Operations } from './hooks.js';
+import { asPlugin, createHooks, type Operations, DISABLED_PLUGINS, OTHER_PLUGINS } from './hooks.js';
 import { createKnownDocuments, type HttpAnswer } from './known-documents.js';
 import { createLimits } from './limits/document-limits.js';
 import type { Measured } from './limits/measure.js';
@@ -24,9 +24,6 @@ import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
 import { refusalIn } from './limits/refusals.js';
-import { DISABLED_PLUGINS, OTHER_PLUGINS } from './plugins.js';
-import { sendRefusal } from './send-refusal.js';
-import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsOptions } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
@@ -205,7 +202,7 @@ function assertGetOrPost({ method }: Exchange): void {
 
 function unacceptable(): Refusal {
   return refuse('MALFORMED_REQUEST', {
-    message: 'The response is JSON. Send Accept: application/json or application/graphql-response+json.',
+    message: 'The answer is JSON: send Accept: application/json or application/graphql-response+json.',
   });
 }
 
@@ -221,7 +218,7 @@ function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
     throw refuse('MALFORMED_REQUEST', {
-      message: '`query` and `operationName` must be strings; `variables` and `extensions` must be objects.',
+      message: 'A `query` is a text, and so is an `operationName`; `variables` and `extensions` are objects.',
     });
   const { query, operationName, variables, extensions } = data;
   return {
@@ -249,7 +246,7 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
-    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation per request. Batches aren’t accepted.' });
+    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
   if (typeof json !== 'object' || json === null)
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
   return json;

@@ -1,6 +1,10 @@
 /** Chooses the response's media type. It does so before anything runs, because a rejected call must have no effect. */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
+import { JSON_TYPE, type Exchange } from '../http/exchange.js';
+import { setRefusalHeaders } from '../http/answer-headers.js';
+import type { Refusal } from '../errors.js';
+import { extensionsOf } from './errors.js';
 
 /** In order of preference, if the client accepts both equally. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
@@ -15,4 +19,14 @@ export function acceptedType(accept = '*/*'): string | undefined {
   const form = new Negotiator({ headers: { accept } }).mediaType(FORMS);
   formsByHeader.set(accept, { form });
   return form;
+}
+
+/** Sends a refusal that comes before GraphQL, in the same format, with the refusal's HTTP status. */
+export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
+  exchange.record.addRefusal(refusal);
+  setRefusalHeaders(exchange, refusal);
+  const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
+  // Apollo Client reads the errors in such a response only in the media type that it requested.
+  const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
+  exchange.send(status, contentType, JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
 }

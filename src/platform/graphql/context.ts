@@ -1,8 +1,8 @@
 /** The context of every resolver: the caller, and the market's loaders for nested objects. */
-import type { GraphQLError } from 'graphql';
+import type { GraphQLError, ExecutionResult } from 'graphql';
 import type { Caller } from '../call/caller.js';
 import { Failures } from './failures.js';
-import type { Opening } from './streams/opening.js';
+import type { EventStream } from '../live/live.js';
 
 /** What the limits found out about an operation before it runs. */
 export interface LimitCheck {
@@ -39,4 +39,13 @@ export function contextOf(caller: Caller, loadersFor: LoadersFor, wantsDryRun = 
     opening,
     limitCheck: undefined,
   };
+}
+
+export type AnswerEvent = (event: unknown) => ExecutionResult | Promise<ExecutionResult>;
+
+export interface Opening {
+  /** Counts the stream in the caller's quota, or throws a refusal, and then opens it. */
+  begin<Stream extends EventStream<unknown>>(open: () => Stream): Stream;
+  /** Sets how each event is executed. */
+  answerWith(answer: AnswerEvent): void;
 }

@@ -9,9 +9,16 @@ import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
 import type { Limits } from './limits/document-limits.js';
-import { retryAfterIfOverloaded } from './overloaded.js';
+import { retryAfterIfOverloaded } from './errors.js';
 import type { Operation } from '../call/operation.js';
 import { invalidField } from '../call/validation.js';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
 
 export interface ValidOperation {
   readonly document: DocumentNode;
@@ -130,7 +137,7 @@ function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
   // A key belongs to one result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
-    throw badHeader('Idempotency-Key', 'allows only one mutation per request. Send the others in separate requests');
+    throw badHeader('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
   }
   if (!wantsDryRun) return;
   const alone = mutations.filter((name) => mustBeAlone(operations.get(name)));
@@ -152,3 +159,15 @@ function badHeader(header: string, problem: string): GraphQLError {
   const extensions = { http: { status: refusal.status } };
   return new GraphQLError(refusal.message, { originalError: refusal, extensions });
 }
+
+/** Those that Apollo adds, depending on the environment, unless it's told not to. */
+export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
+  ApolloServerPluginCacheControlDisabled(),
+  ApolloServerPluginInlineTraceDisabled(),
+  ApolloServerPluginLandingPageDisabled(),
+  ApolloServerPluginSchemaReportingDisabled(),
+  ApolloServerPluginUsageReportingDisabled(),
+];
+
+/** Add others here. As long as there is one, every request goes through all of Apollo, which calls it. */
+export const OTHER_PLUGINS: readonly ApolloServerPlugin<Context>[] = [];

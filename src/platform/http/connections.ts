@@ -3,11 +3,13 @@
  * requests a client may send ahead on one. Behind a proxy, these limits are the proxy's (deploy/haproxy.cfg). The proxy
  * sends each request once the previous one has its response.
  */
-import type { Server, ServerResponse } from 'node:http';
+import { type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { REQUESTS_AHEAD_MAX } from '../caller-limits.js';
 import type { Release } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
+import { refuse } from '../errors.js';
+import type { CorsSettings } from './policy.js';
 
 /** The unsent responses of each connection. Unless a client sends requests ahead, there is at most one. */
 const underWay = new WeakMap<Socket, Set<ServerResponse>>();
@@ -19,7 +21,7 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
 /**
- * One read may contain 2,000 tiny requests. `platform/http/upgrade.ts` stops reading a connection that has sent too
+ * One read may contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection that has sent too
  * many.
  */
 export function hasSentTooManyAhead(socket: Socket): boolean {
@@ -80,4 +82,62 @@ export function boundConnections(
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     },
   };
+}
+
+/**
+ * Decides which requests become WebSockets: those to `/graphql` that ask for one. Any other Upgrade header is ignored,
+ * as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in one with a body.
+ */
+const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
+
+/** The value that Node has set for `upgrade`, which counts only for a WebSocket request. */
+const WANTS_UPGRADE = Symbol('wants an upgrade');
+/** Decided when the head is parsed, because responses start and finish later. */
+const IS_ONE_TOO_MANY = Symbol('is one too many');
+
+/**
+ * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header and stops parsing
+ * that connection. This property is the only way to choose: Node sets it after parsing the head and reads it when the
+ * headers are complete.
+ */
+export class UpgradableRequest extends IncomingMessage {
+  private [WANTS_UPGRADE]: boolean | null | undefined;
+  private [IS_ONE_TOO_MANY]: boolean | undefined;
+
+  get upgrade(): boolean {
+    // Node then stops parsing what it has read, and `upgrade` in server.ts closes the connection.
+    if (this[IS_ONE_TOO_MANY] === true) return true;
+    if (this[WANTS_UPGRADE] !== true) return false;
+    return this.method === 'CONNECT' || isForWebSocket(this);
+  }
+
+  set upgrade(value: boolean | null) {
+    this[WANTS_UPGRADE] = value;
+    this[IS_ONE_TOO_MANY] ??= hasSentTooManyAhead(this.socket);
+  }
+}
+
+function isForWebSocket({ method, url = '', headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEB_SOCKET_PATH.test(url);
+}
+
+/** Rejects an upgrade with an ordinary response. The connection then closes. */
+export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  response.setHeader('Connection', 'close');
+  response.assignSocket(socket);
+  response.once('finish', () => socket.destroySoon());
+}
+
+/**
+ * Browsers let a page open a WebSocket to any origin and read from it. So the allowed origins are the same as for
+ * requests.
+ */
+export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
+  const { origin, host } = headers;
+  if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  throw refuse('FORBIDDEN', {
+    message: 'Pages of this origin may not open a WebSocket here; the server’s CORS_ORIGINS names those that may.',
+  });
 }

@@ -1,4 +1,4 @@
-/** Makes the JSON Schema and the example of an answer from the fields of its entity. */
+/** Creates the JSON Schema and the example of a response from its entity's fields. */
 import { z } from 'zod';
 import { isNullable, kindOf, metaOf, type ShapeKind } from '../fields/shapes.js';
 import {
@@ -15,7 +15,7 @@ import { INT32_MAX, MONEY_MAX } from '../fields/values.js';
 import { toDocumentSchema, withNull, type JsonSchema } from './json-schema.js';
 import { wireName } from './wire.js';
 
-/** The reference of a part that is a named component; undefined for one that is written out. */
+/** The reference to a part that is a named component. Undefined for one that is written out. */
 export type RefOf = (entity: Entity) => string | undefined;
 
 /** Every field is required unless it is optional, and no others are allowed. */
@@ -58,7 +58,7 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
   return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
 }
 
-/** Without the bounds of an input: numbers in answers may be as large as their columns allow. */
+/** Without an input's bounds, because numbers in responses may be as large as their columns allow. */
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
@@ -85,11 +85,11 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
   );
 }
 
-/** The fields that users write, in the spelling of the domain. */
+/** The fields that users write, in the domain's spelling. */
 export function exampleInput<E extends Entity>(entity: E): Partial<Pick<StoredRow<E>, WrittenField<E>>> {
   const { fields }: Entity = entity;
   const examples = writtenFields(entity).map((name) => [name, fields[name]?.example] as const);
-  // The names are those of the entity's fields; a test checks the examples against the inputs.
+  // The names are those of the entity's fields. A test checks the examples against the inputs.
   return Object.fromEntries(examples.filter(([, example]) => example != null)) as Partial<
     Pick<StoredRow<E>, WrittenField<E>>
   >;

@@ -1,4 +1,4 @@
-/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own printing leaves out. */
+/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own output omits. */
 import { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import { idPattern } from '../ids.js';
@@ -22,10 +22,10 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
 }
 
 /**
- * Rules that JSON Schema cannot express, as a sentence in the field's description, unless a keyword has the same
+ * Adds rules that JSON Schema can't express to the field's description as a sentence, unless a keyword has the same
  * meaning.
  */
-const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|valid Unicode)/;
+const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
 
 const RULES = 'x-rules';
 
@@ -59,9 +59,6 @@ const OWN_METADATA = new Set([
   'charactersMax',
   'answerMinimum',
   'moment',
-  'kind',
-  'idPrefix',
-  'setByService',
   'description',
   RULES,
 ]);
@@ -75,7 +72,7 @@ export function toDocumentSchema(schema: JsonSchema): JsonSchema {
   }
   const { properties, items, idPrefix, required } = schema;
   const description = [
-    schema.description ?? (schema.readOnly ? 'Read-only. You can send it back unchanged.' : undefined),
+    schema.description ?? (schema.readOnly ? 'May be sent back as it was read.' : undefined),
     ...rulesOf(schema),
   ]
     .filter(Boolean)
@@ -130,4 +127,51 @@ export function withoutNull(schema: JsonSchema): JsonSchema {
 
 function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Writes each enum once in the document, under its GraphQL name, which code generators then use. */
+export interface WithNamedEnums<Part> {
+  /** The schema, with a reference instead of every named enum. */
+  readonly part: Part;
+  /** The enums by name. */
+  readonly enums: Readonly<Record<string, JsonSchema>>;
+}
+
+export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<Part> {
+  const enums = new Map<string, JsonSchema>();
+  const result = replaceEnums(part, enums) as Part;
+  return { part: result, enums: Object.fromEntries(enums) };
+}
+
+/** Examples are values, not schemas. */
+const VALUES = new Set(['example', 'examples', 'enum']);
+
+function replaceEnums(value: unknown, enums: Map<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((entry) => replaceEnums(entry, enums));
+  if (typeof value !== 'object' || value === null) return value;
+  if (isNamedEnum(value)) return reference(value, enums);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, VALUES.has(name) ? inner : replaceEnums(inner, enums)]),
+  );
+}
+
+interface NamedEnum {
+  readonly enumName: string;
+  readonly type: unknown;
+  readonly enum: readonly unknown[];
+}
+
+function isNamedEnum(value: object): value is NamedEnum {
+  return 'enumName' in value && typeof value.enumName === 'string' && 'enum' in value && Array.isArray(value.enum);
+}
+
+/** The description stays with the field. */
+function reference({ enumName, type: _type, enum: values, ...others }: NamedEnum, enums: Map<string, JsonSchema>) {
+  const choices = values.filter((value) => value !== null);
+  const earlierChoices = enums.get(enumName)?.enum;
+  if (earlierChoices !== undefined && JSON.stringify(earlierChoices) !== JSON.stringify(choices))
+    throw new Error(`Two lists are called ${enumName}.`);
+  enums.set(enumName, { type: 'string', enum: choices });
+  const $ref = refTo('schemas', enumName);
+  return choices.length === values.length ? { $ref, ...others } : { anyOf: [{ $ref }, { type: 'null' }], ...others };
 }

@@ -1,4 +1,4 @@
-/** One REST route: its operation, the status of its answer, and the body that is made of the result. */
+/** One REST route: its operation, its response status, and the body created from the result. */
 import type { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
@@ -6,6 +6,7 @@ import type { Page } from '../db/pages/page.js';
 import type { Caller } from '../call/caller.js';
 import { kindOf, metaOf } from '../fields/shapes.js';
 import { wireWriter } from './wire.js';
+import { refuse } from '../errors.js';
 
 /** One of several entities. */
 export interface Variants {
@@ -17,19 +18,19 @@ export interface Variants {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path without `/v1`; a `{name}` becomes the input's field of that name. */
+  /** The path without `/v1`. A `{name}` becomes the input field with that name. */
   readonly path: string;
   readonly operation: Operation<unknown, unknown>;
   readonly status: 200 | 201;
-  /** What the body shows, or each entry of a page. */
+  /** The contents of the body, or of each entry in a page. */
   readonly shows: Entity | Variants;
-  /** The fields that the query may contain, as the input spells them. */
+  /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
   /** Fields that the query may name several times, and the field that then holds all of them. */
   readonly several?: Readonly<Record<string, string>>;
-  /** Other names that the body may call fields by. */
+  /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The path of the created resource, for the header Location. */
+  /** The path of the created resource, for the Location header. */
   location?(this: void, body: unknown): string;
   /** Converts the result, or a row of a page, to the fields that are shown, in REST's spelling. */
   write(this: void, result: unknown, caller?: Caller): unknown;
@@ -41,7 +42,7 @@ type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 
-/** The shown fields are picked from the row; a row of another type needs a conversion. */
+/** The shown fields are picked from the row. A row of another type needs a conversion. */
 type Shows<Row, Body> = Row extends Body
   ? Answers<Row, Body>
   : Body extends Row
@@ -68,23 +69,23 @@ export function route<Input, Output, Body>(
   return { method, path, operation, status: 200, ...extras, write };
 }
 
-/** Whether the body is a page of what the route shows. */
+/** True if the body is a page. */
 export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
 
-/** For a list: what each entry shows. */
+/** For a list: the contents of each entry. */
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;
 }
 
-/** Whether the call supports If-None-Match: it reads one thing that has a version. */
+/** True if the call supports If-None-Match: it reads one object that has a version. */
 export function isConditional(route: Route): boolean {
   return route.method === 'GET' && 'fields' in route.shows && 'version' in route.shows.fields && !isList(route);
 }
 
-/** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */
+/** True if the call supports Dry-Run. A read changes nothing anyway, as its description says. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
@@ -114,7 +115,64 @@ export function hasBody({ method }: Route): boolean {
   return method === 'POST' || method === 'PUT';
 }
 
-/** Whether the field comes from the path or a header, and so is not in the body. */
+/** True if the field comes from the path or a header, and so isn't in the body. */
 export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
+}
+
+/** Finds the route for a path and a method. Every path is served with the prefix `/v1` and without it. */
+/** The routes of one address, and its path parameters' values. */
+export interface AddressMatch {
+  readonly routes: readonly Route[];
+  readonly parameterValues: readonly string[];
+}
+
+export interface RouteMatch {
+  readonly route: Route;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+export type Finder = (path: string) => AddressMatch | undefined;
+
+/** There are few paths. Those without parameters are looked up, and the others are tried one after another. */
+export function finderOf(routes: readonly Route[]): Finder {
+  const exact = new Map<string, AddressMatch>();
+  const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
+  for (const [address, routesThere] of routesByAddress(routes)) {
+    if (address.includes(ANYTHING)) patterns.push({ pattern: new RegExp(`^${address}$`), routes: routesThere });
+    else exact.set(address, { routes: routesThere, parameterValues: [] });
+  }
+  return (fullPath) => {
+    const path = fullPath.startsWith('/v1/') ? fullPath.slice(3) : fullPath;
+    const exactMatch = exact.get(path);
+    if (exactMatch) return exactMatch;
+    for (const { pattern, routes } of patterns) {
+      const match = pattern.exec(path);
+      if (match) return { routes, parameterValues: match.slice(1) };
+    }
+    return undefined;
+  };
+}
+
+const ANYTHING = '([^/]+)';
+
+/** Routes on the same path may name its parameters differently. */
+export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
+  const byAddress = new Map<string, Route[]>();
+  for (const route of routes) {
+    const address = route.path.replaceAll(PATH_PARAMETER, ANYTHING);
+    byAddress.set(address, [...(byAddress.get(address) ?? []), route]);
+  }
+  return byAddress;
+}
+
+/** HEAD is handled as GET. */
+export function chooseRoute({ routes, parameterValues }: AddressMatch, method: string): RouteMatch {
+  const route = routes.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
+  if (!route) throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: methodsOf(routes) } });
+  return { route, parameters: new Map(parametersOf(route).map((name, at) => [name, parameterValues[at] ?? ''])) };
+}
+
+function methodsOf(routes: readonly Route[]): string[] {
+  return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

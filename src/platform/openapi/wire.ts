@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { kindOf } from '../fields/shapes.js';
 
-/** Marks a name that is not in REST's spelling, so that the schema refuses it under the name that was sent. */
+/** Marks a name that isn't in REST's spelling, so the schema refuses it under the name that was sent. */
 const MISSPELLING_MARK = '!';
 
 export function fromWire(value: unknown): unknown {
@@ -20,7 +20,7 @@ export function fieldName(wireName: string): string {
   return isField ? field : unknownName(wireName);
 }
 
-/** Makes a name that no schema has. */
+/** Creates a name that no schema has. */
 export function unknownName(wireName: string): string {
   return MISSPELLING_MARK + wireName;
 }
@@ -38,7 +38,7 @@ export function toWire(value: unknown): unknown {
 
 type Write = (value: unknown) => unknown;
 
-/** Converts values of one type: of an object only its described fields, and of its parts likewise. */
+/** Converts values of one type. Of an object and its parts, only the described fields are converted. */
 export function wireWriter(type: z.core.$ZodType): Write {
   const kind = kindOf(type);
   if (kind.is === 'object') return objectWriter(kind.schema.shape);
@@ -48,8 +48,8 @@ export function wireWriter(type: z.core.$ZodType): Write {
 }
 
 /**
- * Every object begins as a copy of an empty one with all names, so that all have one hidden class: V8 turns an object
- * to which dozens of properties are added one by one into a dictionary, which is slow to serialize as JSON.
+ * Every object starts as a copy of an empty one with all names, so all have one hidden class. V8 turns an object that
+ * gets dozens of properties one by one into a dictionary, which is slow to serialize as JSON.
  */
 function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const fields = Object.entries(shape).map(([field, type]) => ({
@@ -76,7 +76,7 @@ function plain(value: unknown): unknown {
 
 const WIRE_NAMES = new Map<string, string>();
 
-/** Only the few known field names are cached, and no names that a client made up. */
+/** Only the known field names are cached, which are few, and no names that a client made up. */
 export function wireName(field: string): string {
   return WIRE_NAMES.get(field) ?? remember(field);
 }
@@ -87,7 +87,7 @@ function remember(field: string): string {
   return name;
 }
 
-/** A misspelt name is the last part of a field's path, and stays as it was sent; so does a header's name. */
+/** A misspelled name is the last part of a field's path, and stays as it was sent. So does a header's name. */
 function spell(field: string): string {
   if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLING_MARK);

@@ -11,7 +11,6 @@ import { connect, type Connection, type Db } from '../db/database.js';
 import type { DatabaseWatch } from '../db/database-watch.js';
 import { asArray } from '../db/statement.js';
 import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task } from './tasks.js';
-import { repeat, type Repeated } from './repeat.js';
 
 export interface TaskKind {
   readonly limits: TaskLimits;
@@ -141,6 +140,40 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
       await claiming.close();
       await Promise.all([...running].map(({ work }) => work));
       clearTimeout(timer);
+    },
+  };
+}
+
+export interface Repeated {
+  wake(): void;
+  /** Waits for the work in progress. */
+  close(): Promise<void>;
+}
+
+/**
+ * Does the work whenever it is woken, and at this interval otherwise. Repeats it immediately as long as it returns
+ * true.
+ */
+export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {
+  const state = { isClosed: false, wake: () => {} };
+
+  async function run(): Promise<void> {
+    while (!state.isClosed) {
+      const woken = new Promise<void>((resolve) => (state.wake = resolve));
+      const timer = setTimeout(() => state.wake(), everyMs);
+      const isMore = await work().catch(onFailure);
+      if (isMore !== true && !state.isClosed) await woken;
+      clearTimeout(timer);
+    }
+  }
+
+  const running = run();
+  return {
+    wake: () => state.wake(),
+    async close() {
+      state.isClosed = true;
+      state.wake();
+      await running;
     },
   };
 }

@@ -2,7 +2,7 @@
  * Access tokens: short-lived JWTs, HS256 only. jsonwebtoken checks the signature. This file checks what it would let
  * pass: a missing `exp`, one-byte secrets, string payloads, and audience lists.
  */
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, createHash, randomInt } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { ACCESS_TOKEN } from '../caller-limits.js';
@@ -149,4 +149,24 @@ function claimsIn<B extends Bearer>(
 
 function isSecond(value: unknown): value is number {
   return Number.isSafeInteger(value);
+}
+
+/** Creates API keys and defines their format. Only a key's SHA-256 is stored. */
+const API_KEY_PREFIX = 'jmk_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const API_KEY_CHARACTERS = 40;
+const API_KEY = new RegExp(`^${API_KEY_PREFIX}[0-9A-Za-z]{${API_KEY_CHARACTERS}}$`);
+
+export function newApiKeySecret(): string {
+  return (
+    API_KEY_PREFIX + Array.from({ length: API_KEY_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+  );
+}
+
+export function isApiKeySecret(bearer: string): boolean {
+  return API_KEY.test(bearer);
+}
+
+export function hashOfApiKey(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
 }

@@ -83,7 +83,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   });
   const serverErrors = new Counter({
     name: 'http_server_errors_total',
-    help: 'Responses with a status of 500 or above, except on the operator’s own URLs.',
+    help: 'Answers of 500 and above, but for those of the operator’s own addresses.',
     labelNames: ['route'],
     registers,
   });
@@ -115,15 +115,15 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   const errors = new Counter({
     name: 'request_errors_total',
     help:
-      'Requests that returned an error with this code, by API. A GraphQL request counts once for each of its ' +
-      'codes.',
+      'Requests that answered an error with this code, by API. A GraphQL request counts once for each of ' +
+      'its codes.',
     labelNames: ['api', 'code'],
     registers,
   });
   for (const api of ['graphql', 'rest'] as const) errors.inc({ api, code: 'INTERNAL' }, 0);
   const overloads = new Counter({
     name: 'overloads_total',
-    help: `Requests that failed with OVERLOADED, by cause: ${OVERLOAD_CAUSES.join(', ')}.`,
+    help: `Requests refused with OVERLOADED, by why: ${OVERLOAD_CAUSES.join(', ')}.`,
     labelNames: ['cause'],
     registers,
   });
@@ -170,7 +170,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   });
   const rateLimited = new Counter({
     name: 'rate_limited_total',
-    help: 'Calls that failed with RATE_LIMITED, by rate limit.',
+    help: 'Calls refused with RATE_LIMITED because a budget was spent, by budget.',
     labelNames: ['limit'],
     registers,
   });

@@ -11,9 +11,9 @@ import { pageOf, PROBLEM, PUBLICATION, SHOWN_JOB } from '../bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
-import { listName, refusalsOf } from './refusals.js';
-import { canRunDry, isConditional, isList, type Route, rowOf } from '../../platform/openapi/route.js';
+import { canRunDry, isConditional, isList, type Route, rowOf, hasBody, shapeOf } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
+import { refusalCodesOf } from '../../market/operations/refusals.js';
 
 export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(route, codes)] as const);
@@ -25,7 +25,7 @@ export function responsesOf(route: Route) {
 }
 
 const NOT_MODIFIED = {
-  description: 'The job hasn’t changed. There is no body.',
+  description: 'The job is still as the caller has it. There is no body.',
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
@@ -122,37 +122,33 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 };
 
 const EFFECTS =
-  'The charges, stakes, and events that the call would have caused, as JSON. If they take more than 4 KB, the header ' +
-  'has only their counts, as in `{"charges":1,"stakes":0,"events":120,"complete":false}`. GraphQL’s ' +
-  '`extensions.dryRun` always has all of them.';
+  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it has only how many ' +
+  'there are, as `{"charges":1,"stakes":0,"events":120,"complete":false}`; GraphQL’s `extensions.dryRun` ' +
+  'has all of them.';
 
 const HEADERS = {
   'X-Request-Id': header(
-    'The ID of this request in our logs. You can choose it by sending the same header.',
+    'Names this request in our logs. A caller may choose it, by a header of the same name.',
     '0f8fad5b-d9cb-469f-a165-70867728950e',
   ),
   RateLimit: header(
-    'The remaining calls in each rate limit that this call counted against, and the seconds until the limit resets.',
+    'What is left of each budget that the call drew on, and the seconds until it is whole again.',
     '"read";r=599;t=60',
     false,
   ),
-  'RateLimit-Policy': header(
-    'The rate limits: the number of calls and the window in seconds.',
-    '"read";q=600;w=60',
-    false,
-  ),
-  'Retry-After': header('The number of seconds to wait before you retry.', '12'),
-  'WWW-Authenticate': header('The authentication scheme to use.', 'Bearer'),
-  ETag: header('The job’s version. To change only the version you’ve read, send it as `If-Match`.', '"3"'),
-  Location: header('The URL of the new object.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
+  'RateLimit-Policy': header('The budgets: how many calls, in how many seconds.', '"read";q=600;w=60', false),
+  'Retry-After': header('After how many seconds to try again.', '12'),
+  'WWW-Authenticate': header('How to say who one is.', 'Bearer'),
+  ETag: header('The job’s version: send it as `If-Match` to change only what you have read.', '"3"'),
+  Location: header('Where what was made is found.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
   Link: header(
-    'Links to the first, previous, next, and last pages. `prev` and `next` are present only if those pages exist, ' +
-      'and `last` only while the total is exact. `next` stays fast at any depth.',
+    'Where the first page is and, if there are such, the one before this and the next, whose address stays fast ' +
+      'however deep; and the last page, while the total is exact.',
     '</v1/jobs>; rel="first", </v1/jobs?page=2&after=WzE3N10>; rel="next", </v1/jobs?page=3>; rel="last"',
     false,
   ),
-  'Idempotency-Replayed': header('True if this is a replay of the first response.', 'true', false),
-  'Dry-Run': header('The call was a dry run. Nothing was saved.', 'true', false),
+  'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
+  'Dry-Run': header('The call was a dry run. Nothing was kept.', 'true', false),
   'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
 };
 
@@ -163,3 +159,36 @@ function header(description: string, example: string, required = true) {
 function headers(...names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: refTo('headers', name) }]));
 }
+
+/**
+ * Lists each address's refusals: its operation's, and those for any body. Each status's codes, in the order of the
+ * list of codes.
+ */
+export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
+  const codes = new Set(refusalCodesOf(route.operation));
+  if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
+  // For a malformed If-Match.
+  if (shapeOf(route).has('expectedVersion')) codes.add('MALFORMED_REQUEST');
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of ERROR_CODES.filter((one) => codes.has(one))) {
+    const [status] = REFUSALS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([one], [other]) => one - other));
+}
+
+const OF_BODIES: readonly ErrorCode[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+
+/** The name of a route's list of codes, if it has several. Code generators create an enum from each. */
+export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
+  return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
+}
+
+const OF_INPUT = 'VALIDATION_FAILED MALFORMED_REQUEST';
+
+/** The lists that several routes share. */
+const SHARED_LISTS: ReadonlyMap<string, string> = new Map([
+  [OF_INPUT, 'InputErrorCode'],
+  [`${OF_INPUT} INVALID_TRANSITION`, 'TransitionErrorCode'],
+  [`${OF_INPUT} EMAIL_TAKEN UNKNOWN_REFERRAL_CODE`, 'SignUpErrorCode'],
+]);

@@ -1,6 +1,6 @@
 /**
- * The parts of a market of which few people have many, added to a seeded one. Their numbers are the same in a market of
- * any size: a call that takes longer in a larger market then depends on the market's size.
+ * Adds the uneven parts to a seeded market: a few people who have many things. Their numbers are the same in markets of
+ * any size. If a call takes longer in a larger market, the cause is then the market's size.
  */
 import type { Sql } from 'postgres';
 import {
@@ -15,7 +15,7 @@ import { seededId } from './market.js';
 
 const JOBS_OF_BUSY_HOMEOWNER = 5_000;
 const JOBS_OF_MODEST_HOMEOWNER = 8;
-/** Drafts among them have no bids. */
+/** The drafts among them have no bids. */
 const JOBS_OF_BUSY_CONTRACTOR = 2_222;
 const BIDS_ON_CROWDED_JOB = 1_000;
 const JOBS_IN_SMALL_TOWN = 200;
@@ -25,7 +25,7 @@ const KEYS_OF_BUSY_HOMEOWNER = 40;
 export const SMALL_TOWN = { city: 'Marfa', zipCode: '79843' } as const;
 const CENTRES = { small: '(-104.0848,30.293)', large: '(-97.754,30.302)' } as const;
 
-/** Every job contains `drips`, one in five `replace`; the others are added to titles. */
+/** Every job contains `drips`, and one in five contains `replace`. The other words are added to titles. */
 export const WORDS = {
   everywhere: 'drips',
   common: 'replace',
@@ -34,7 +34,7 @@ export const WORDS = {
   rare: 'gargoyle',
 } as const;
 
-/** These people are numbered after all others, and the crowded job is the last. */
+/** These people have the numbers after all others, and the crowded job is the last. */
 export const busyHomeowner = ({ homeowners, contractors }: Market) => homeowners + contractors + 1;
 export const busyContractor = (market: Market) => busyHomeowner(market) + 1;
 export const modestHomeowner = (market: Market) => busyHomeowner(market) + 2;
@@ -42,7 +42,7 @@ export const crowdedJob = ({ jobs }: Market) =>
   jobs + JOBS_OF_BUSY_HOMEOWNER + JOBS_OF_MODEST_HOMEOWNER + JOBS_OF_BUSY_CONTRACTOR + 1;
 
 export async function seedUnevenMarket(sql: Sql, size: MarketSize, passwordHash: string): Promise<Market> {
-  // To write each row once: an update of all towns would fill the indexes of words anew.
+  // Writes each row only once. Updating all towns later would rewrite the word indexes.
   await sql.unsafe(`alter table job_search alter town set default '${CENTRES.large}'`);
   const market = await seedMarket(sql, size, passwordHash);
   await addPeople(sql, busyHomeowner(market), modestHomeowner(market), passwordHash);
@@ -61,16 +61,16 @@ export async function seedUnevenMarket(sql: Sql, size: MarketSize, passwordHash:
   await addWords(sql, market);
   await moveToSmallTown(sql, market);
   await addIntegrations(sql, market);
-  // As if the parts had come about together, so that few jobs of one person share a page.
+  // As if all parts had been created together, so few jobs of one person share a page.
   await sql`cluster jobs using jobs_newest`;
   await sql`vacuum (analyze)`;
   return market;
 }
 
 const NUMBER = 'substr(id, 6)::bigint';
-/** Evenly from 0 to below this, the same in every run. */
+/** Evenly distributed from 0 to below this, and the same in every run. */
 const hashed = (below: number, salt: number) => `(hashint8extended(${NUMBER}, ${salt}) & 1048575) % ${below}`;
-/** So many jobs of all ages and states: multiples of a prime are in no apparent order. */
+/** This many jobs of all ages and states. Multiples of a prime have no apparent order. */
 const spread = (prime: number, count: number, { jobs }: Market) =>
   `(${NUMBER} * ${prime} % ${jobs} < ${count} and ${NUMBER} <= ${jobs})`;
 
@@ -92,13 +92,13 @@ async function moveToSmallTown(sql: Sql, market: Market): Promise<void> {
     where job_id in (select id from jobs where city = '${city}')`);
 }
 
-/** The first number of the sessions of keys and of webhooks: after all people. */
+/** The first number for the sessions of API keys and for webhooks, after all people. */
 const INTEGRATIONS_FROM = 1_000_000_000;
 
 export const busyEndpoint = (market: Market) => seededId('whk', INTEGRATIONS_FROM + busyHomeowner(market));
 
 /**
- * API keys and webhook endpoints for one person in five, a delivery of each of the busy homeowner's events, and admin
+ * API keys and webhook endpoints for one person in five, a delivery for each of the busy homeowner's events, and admin
  * actions.
  */
 async function addIntegrations(sql: Sql, market: Market): Promise<void> {
@@ -124,7 +124,7 @@ async function addIntegrations(sql: Sql, market: Market): Promise<void> {
       from events where homeowner_id = '${seededId('hmw', busy)}'`,
     `insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status)
       select id, 1, created_at, 40, case when status = 'failed' then 500 else 204 end from webhook_deliveries`,
-    // Without their deliveries, which would be read: enough of them that none is found by reading them all.
+    // Tasks without deliveries. There are so many that scanning them all is never the best plan.
     `insert into tasks (id, kind, key) select 'dlv_' || substr(id, 5), 'webhook', '${busyEndpoint(market)}'
       from events where homeowner_id <> '${seededId('hmw', busy)}'`,
     `insert into webhook_cursor (position) select max(position) from events`,

@@ -1,7 +1,4 @@
-/**
- * One table of ratios, and the same as a chart: the product's figures divided by each rival's, the median of the
- * rounds.
- */
+/** The product's figures divided by each rival's, as a table. A ratio is the median of the rounds. */
 import type { RivalName, Work } from '../work/works.js';
 import type { ServerName } from '../servers.js';
 
@@ -11,7 +8,7 @@ export interface Block {
   readonly round: number;
   readonly answered: number;
   readonly perSecond: number;
-  /** CPU a request, in milliseconds. */
+  /** CPU per request, in milliseconds. */
   readonly serverMs: number;
   readonly postgresMs: number;
   readonly p50: number;
@@ -22,11 +19,11 @@ export interface Results {
   readonly blocks: readonly Block[];
   readonly works: readonly Work[];
   readonly rivals: readonly RivalName[];
-  /** Requests a second that the database alone answers. */
+  /** The requests per second that the database alone can serve. */
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** The product's server CPU a request against each rival's: at most this. */
+/** The maximum ratio of the product's server CPU per request to each rival's. */
 const READ_GOALS: Partial<Record<RivalName, number>> = { postgraphile: 0.8, yoga: 0.8, mercurius: 1.3 };
 const TRANSITION_GOALS: Partial<Record<RivalName, number>> = { floor: 1.6, yoga: 1 };
 const GOALS: Readonly<Record<string, Partial<Record<RivalName, number>>>> = {
@@ -37,9 +34,9 @@ const GOALS: Readonly<Record<string, Partial<Record<RivalName, number>>>> = {
   award: TRANSITION_GOALS,
   'check-in': TRANSITION_GOALS,
 };
-/** At 16 connections, at least this share of the floor's requests a second. */
+/** At 16 connections, the minimum share of the floor's requests per second. */
 const THROUGHPUT_GOAL = 0.8;
-/** At 256 connections, at most so many times the floor's p99. */
+/** At 256 connections, the maximum multiple of the floor's p99. */
 const P99_GOAL = 2;
 
 export interface Ratio {
@@ -77,7 +74,7 @@ export function ratiosOf({ blocks, works, rivals }: Results): Ratio[] {
   );
 }
 
-/** What the product and the rival did in the same round. */
+/** The product's and the rival's figures from the same round. */
 function pairsOf(blocks: readonly Block[], work: string, rival: RivalName): [Block, Block][] {
   const of = (server: ServerName) => blocks.filter((block) => block.work === work && block.server === server);
   const theirs = new Map(of(rival).map((block) => [block.round, block]));
@@ -141,43 +138,6 @@ export function table(results: Results): string {
 function marked(value: number, goal: number | undefined, reaches: (value: number, goal: number) => boolean): string {
   if (goal === undefined) return value.toFixed(2);
   return `${value.toFixed(2)} ${reaches(value, goal) ? '✓' : '✗'}`;
-}
-
-const ROW_HEIGHT = 18;
-const LEFT = 230;
-const PER_UNIT = 240;
-
-/** A bar for each ratio of CPU; the line at 1 is where both need the same, and the tick is the goal. */
-export function chart(results: Results): string {
-  const ratios = ratiosOf(results);
-  const height = 50 + ratios.length * ROW_HEIGHT;
-  const bars = ratios.map(({ work, rival, cpu, cpuGoal }, at) => {
-    const y = 36 + at * ROW_HEIGHT;
-    const wide = Math.min(cpu, 2.2) * PER_UNIT;
-    const goal =
-      cpuGoal === undefined
-        ? ''
-        : `<line x1="${LEFT + cpuGoal * PER_UNIT}" x2="${LEFT + cpuGoal * PER_UNIT}" y1="${y}" y2="${y + 13}" ` +
-          `stroke="#222"/>`;
-    const colour = cpuGoal !== undefined && cpu > cpuGoal ? '#c2703d' : '#3d7fc2';
-    return (
-      `<text x="${LEFT - 8}" y="${y + 11}" text-anchor="end">${work} · ${rival}</text>` +
-      `<rect x="${LEFT}" y="${y}" width="${wide.toFixed(1)}" height="13" fill="${colour}"/>${goal}` +
-      `<text x="${(LEFT + wide + 6).toFixed(1)}" y="${y + 11}">${cpu.toFixed(2)}</text>`
-    );
-  });
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ` +
-      `width="${LEFT + 2.2 * PER_UNIT + 60}" height="${height}" font-family="sans-serif" font-size="12">`,
-    `<rect width="100%" height="100%" fill="#fff"/>`,
-    `<text x="${LEFT}" y="20" font-size="13">Server CPU per request: the product’s divided by the rival’s (less ` +
-      `is better; ticks are goals)</text>`,
-    `<line x1="${LEFT + PER_UNIT}" x2="${LEFT + PER_UNIT}" y1="28" y2="${height - 8}" stroke="#999" ` +
-      `stroke-dasharray="3 3"/>`,
-    ...bars,
-    '</svg>',
-    '',
-  ].join('\n');
 }
 
 function median(values: readonly number[]): number {

@@ -1,10 +1,11 @@
 /**
- * Writes `results/summary.md` and the chart from the raw figures that the bench scripts leave in `raw/`, which git does
- * not keep. A section whose figures are not there stays as it is.
+ * Writes `results/summary.md` and its plots from the raw figures in `raw/`, which git ignores. A section without raw
+ * figures stays as it is.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { chart, ratiosOf, type Ratio, type Results } from './report.js';
+import { plotsOf, withPlot } from './plots.js';
+import { ratiosOf, type Ratio, type Results } from './report.js';
 import { RIVALS, WORKS } from '../work/works.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`../${name}/`, import.meta.url));
@@ -13,22 +14,22 @@ const RESULTS = folder('results');
 const SUMMARY = `${RESULTS}summary.md`;
 const SLOWEST = 15;
 
-const HEAD = `# What was measured last
+const HEAD = `# The latest results
 
-Written by the scripts of \`test/bench/\` from what they measured; the section of each is replaced when it runs again.
+The scripts in \`test/bench/\` write this page. Each script replaces its section.
 `;
 
 const SECTIONS: Readonly<Record<string, () => string | undefined>> = {
-  'Against the rivals': () => from<Omit<Results, 'works' | 'rivals'> & Run>('bench.json', againstRivals),
+  'Compared with the rivals': () => from<Omit<Results, 'works' | 'rivals'> & Run>('bench.json', againstRivals),
   'Lists from ten thousand to a million jobs, half of them open': () => from<Growth>('growth.json', growth),
   'Lists from ten to a hundred thousand jobs, half of them open': () => from<Growth>('growth-to-100000.json', growth),
-  'Lists from ten thousand to a million jobs, 2 % of them open': () => from<Growth>('growth-open-2.json', growth),
-  'Events to subscribers': () => from<Live>('live.json', live),
-  'Memory through an hour of steady work': () => from<Memory>('memory.json', memory),
-  'Up to three times what the server can answer': () => from<Knee>('knee.json', knee),
+  'Lists from ten thousand to a million jobs, 2% of them open': () => from<Growth>('growth-open-2.json', growth),
+  'Delivery of events': () => from<Live>('live.json', live),
+  'Memory during an hour of steady work': () => from<Memory>('memory.json', memory),
+  'Up to three times the capacity': () => from<Knee>('knee.json', knee),
 };
 
-/** Keeps the raw figures of one script, and writes the summary and the chart anew. */
+/** Stores one script's raw figures, and rewrites the summary and its plots. */
 export function keepFigures(name: string, figures: object): void {
   mkdirSync(RAW, { recursive: true });
   writeFileSync(`${RAW}${name}`, `${JSON.stringify(figures, null, 1)}\n`);
@@ -39,10 +40,13 @@ export function writeSummary(): void {
   mkdirSync(RESULTS, { recursive: true });
   const before = existsSync(SUMMARY) ? readFileSync(SUMMARY, 'utf8') : '';
   const sections = Object.entries(SECTIONS).map(([title, make]) => {
-    const text = make() ?? sectionOf(before, title);
+    const made = make();
+    const text = made === undefined ? sectionOf(before, title) : withPlot(title, made);
     return text === undefined ? '' : `\n## ${title}\n\n${text.trim()}\n`;
   });
-  writeFileSync(SUMMARY, HEAD + sections.join(''));
+  const summary = HEAD + sections.join('');
+  writeFileSync(SUMMARY, summary);
+  for (const [name, plot] of Object.entries(plotsOf(summary))) writeFileSync(RESULTS + name, plot);
 }
 
 function from<Figures>(name: string, print: (figures: Figures) => string): string | undefined {
@@ -64,7 +68,6 @@ interface Run {
 
 function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 'works' | 'rivals'> & Run): string {
   const results: Results = { blocks, limits, works: WORKS, rivals: RIVALS };
-  writeFileSync(`${RESULTS}bench.svg`, chart(results));
   const ratios = ratiosOf(results);
   const rows = WORKS.flatMap(({ name }) => {
     const of = (rival: string) => ratios.find((ratio) => ratio.work === name && ratio.rival === rival);
@@ -77,8 +80,8 @@ function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 
     return [[name, ...RIVALS.map((rival) => cpuOf(of(rival))), ...served]];
   });
   const said =
-    `Server CPU a request, the product's divided by each rival's, and its throughput and p99 divided ` +
-    `by the floor's: medians of ${rounds} rounds of ${seconds} s, Node ${node}. In brackets: a goal that was missed.`;
+    `The server's CPU time per request is divided by each rival's. Its throughput and p99 are divided by the floor's. ` +
+    `Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. Missed goals are in brackets.`;
   return `${said}\n\n${table(['Work', ...RIVALS.map((rival) => `CPU: ${rival}`), 'Throughput', 'p99'], rows)}`;
 }
 
@@ -100,7 +103,7 @@ interface Growth {
   }[];
 }
 
-/** The slowest of the plans that the database takes, at the largest size. */
+/** The slowest of the plans that the database chooses, at the largest size. */
 function growth({ sizes, problems, measured }: Growth): string {
   const largest = Math.max(...sizes);
   const taken = measured.flatMap(({ name, figures }) => {
@@ -109,11 +112,11 @@ function growth({ sizes, problems, measured }: Growth): string {
   });
   const slowest = taken.toSorted((a, b) => b.last.ms - a.last.ms).slice(0, SLOWEST);
   const within = (ms: number) => taken.filter(({ last }) => last.ms <= ms).length;
-  const missed = problems.length === 0 ? 'none' : `${problems.length}, in [missed.md](missed.md)`;
+  const missed = problems.length === 0 ? 'All goals are met.' : `${problems.length} goals are [missed](missed.md).`;
   const said =
-    `Of ${taken.length} statements ${within(1)} take at most 1 ms at ${largest.toLocaleString('en')} ` +
-    `jobs, ${within(10)} at most 10 ms, ${within(100)} at most 100 ms. Goals that are missed: ${missed}. ` +
-    `The slowest ${slowest.length}:`;
+    `At ${largest.toLocaleString('en')} jobs, ${within(1)} of ${taken.length} statements take at most 1 ms, ` +
+    `${within(10)} at most 10 ms, and ${within(100)} at most 100 ms. ${missed} These are the slowest ` +
+    `${slowest.length}:`;
   const rows = slowest.map(({ name, figures, last }) => [
     name.replaceAll('|', '\\|'),
     ...sizes.map((size) => figures.find(({ jobs }) => jobs === size)?.ms.toFixed(1) ?? ''),
@@ -137,9 +140,9 @@ function memory({ minutes, rate, asked, refused, megabytes }: Memory): string {
   const tenth = Math.max(1, Math.floor(megabytes.length / 10));
   const most = (samples: readonly number[]) => `${Math.max(...samples).toFixed(0)} MB`;
   return (
-    `${asked.toLocaleString('en')} requests in ${minutes} minutes (${rate} a second), ${refused} refused. ` +
-    `Resident at most ${most(megabytes.slice(0, tenth))} in the first tenth, ${most(megabytes.slice(-tenth))} in ` +
-    `the last.`
+    `The server got ${asked.toLocaleString('en')} requests in ${minutes} minutes (${rate} per second) and rejected ` +
+    `${refused}. Its resident memory was at most ${most(megabytes.slice(0, tenth))} in the first tenth of that time, ` +
+    `and ${most(megabytes.slice(-tenth))} in the last.`
   );
 }
 
@@ -148,14 +151,14 @@ export interface Latency {
   readonly p50: number;
   readonly p99: number;
   readonly longest: number;
-  /** Of the server, for an event with its edit and its delivery. */
+  /** The server's CPU for an event, including its edit and its delivery. */
   readonly cpuMs: number;
 }
 
 export interface Resting {
   readonly streams: number;
   readonly megabytes: number;
-  /** Of one core. */
+  /** As a percentage of one core. */
   readonly cpuPercent: number;
 }
 
@@ -168,10 +171,10 @@ interface Live {
 
 function live({ rate, listeners, latency, resting }: Live): string {
   return (
-    `${latency.events.toLocaleString('en')} events (${rate} a second) to ${listeners} subscribers over WebSockets: ` +
-    `p50 ${latency.p50} ms, p99 ${latency.p99} ms, at most ${latency.longest} ms after the change was written; ` +
-    `${latency.cpuMs} ms of the server's CPU each, its edit included. ${resting.streams} idle streams take ` +
-    `${resting.megabytes} MB and ${resting.cpuPercent} % of a core.`
+    `${listeners} subscribers got ${latency.events.toLocaleString('en')} events (${rate} per second) over WebSockets. ` +
+    `An event arrived ${latency.p50} ms (p50), ${latency.p99} ms (p99), or at most ${latency.longest} ms after the ` +
+    `change was written. With its edit, it took ${latency.cpuMs} ms of the server's CPU time. ${resting.streams} idle ` +
+    `streams take ${resting.megabytes} MB and ${resting.cpuPercent}% of a core.`
   );
 }
 
@@ -186,10 +189,10 @@ const KNEE_COLUMNS = ['of that', 'offered/s', 'answered/s', 'shed/s', 'p50 ms', 
 
 function knee({ work, capacity, recoveredMs, steps }: Knee): string {
   const rows = steps.map((step) => KNEE_COLUMNS.map((column) => String(step[column] ?? '')));
-  const columns = ['Of the capacity', ...KNEE_COLUMNS.slice(1)];
+  const columns = ['Load / capacity', ...KNEE_COLUMNS.slice(1)];
   return (
-    `${work}: ${capacity.toLocaleString('en')} a second. After the last rush a lone caller is answered ` +
-    `quickly again within ${recoveredMs} ms.\n\n${table(columns, rows)}`
+    `The capacity is ${capacity.toLocaleString('en')} calls of ${work} per second. After the last overload, a single ` +
+    `caller gets fast responses again within ${recoveredMs} ms.\n\n${table(columns, rows)}`
   );
 }
 

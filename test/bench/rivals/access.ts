@@ -1,6 +1,5 @@
 /**
- * Who calls: a JWT with a key made once, and the session's row looked at on each request, with the statement that the
- * product sends.
+ * Authentication: a JWT with a key created once, and a session check on each request, with the product's own statement.
  */
 import { createSecretKey } from 'node:crypto';
 import jwt from 'jsonwebtoken';

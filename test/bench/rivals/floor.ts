@@ -1,7 +1,7 @@
 /**
- * The floor: a hand-written `node:http` server that knows the documents of the bench by their operations' names and
- * answers each with the JSON that GraphQL would. Nothing is parsed, validated or planned; whatever a framework costs,
- * it costs on top of this.
+ * The floor: a handwritten `node:http` server that recognizes the bench's documents by their operation names. It
+ * responds with the JSON that GraphQL would return. It doesn't parse, validate, or plan anything, so every framework's
+ * cost comes on top of this.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isId } from '../../../src/market/rules/ids.js';

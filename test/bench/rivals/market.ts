@@ -1,6 +1,6 @@
 /**
- * The market by hand: one statement for each thing, joined where things belong together, limits as literals, and rows
- * shaped once. The floor answers with these rows, and Yoga and Mercurius resolve from them.
+ * The market by hand: one statement per operation, joins where possible, literal limits, and rows shaped once. The
+ * floor returns these rows, and Yoga and Mercurius resolve from them.
  */
 import bcrypt from 'bcrypt';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import { signToken } from './access.js';
 import { sql } from './postgres.js';
 import { AWARD_STATEMENT, CHECK_IN_STATEMENT, LIST_STATEMENT, PUBLISH_STATEMENT } from './statements.js';
 
-/** As wide as the columns of all statements: each has some of them. */
+/** The columns of all statements. Each statement has some of them. */
 interface Row {
   id: string;
   title: string;
@@ -131,7 +131,7 @@ export async function listOpenJobs(viewer: Viewer) {
   };
 }
 
-// ---- REST's list and REST's one job: every column that is sent
+// ---- REST's list and REST's single job: every column in the response
 
 const ON_WIRE = `j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city,
   j.state, j.country,
@@ -141,7 +141,7 @@ const PRIVATE = 'j.address_line1, j.address_line2, j.zip_code, j.latitude, j.lon
 const NO_PRIVATE =
   'null as address_line1, null as address_line2, null as zip_code, null as latitude, null as longitude';
 
-/** Nobody has been awarded an open job, so no contractor may read its address. */
+/** An open job hasn't been awarded, so contractors can't read its address. */
 const REST_LIST = `select ${ON_WIRE}, ${NO_PRIVATE}, null as distance from jobs j where j.status = 'open'
   order by j.created_at desc, j.id desc limit 21`;
 const REST_COUNT = `select count(*)::int from (select from jobs where status = 'open' limit 10001) counted`;
@@ -167,7 +167,7 @@ export async function restListOpenJobs() {
 
 const REST_JOB = `select ${ON_WIRE}, ${PRIVATE} from jobs j where j.id = $1`;
 
-/** For its owner; everybody else is refused, which is all that the work asks for. */
+/** Only the owner may read it. The benchmark needs no other rule. */
 export async function restOwnJob(viewer: Viewer, id: string) {
   const [job] = await run(REST_JOB, [id]);
   if (!job) throw new Refused('NOT_FOUND', 404);
@@ -303,7 +303,7 @@ export async function timelineOf(jobId: string) {
   };
 }
 
-/** What none of the rivals has to read. */
+/** Values that none of the rivals has to read. */
 export const NOTHING_SPECIAL = {
   ownBids: [],
   isOwnerSuspended: false,
@@ -318,7 +318,7 @@ export function actionsOn(viewer: Viewer, { job, ...facts }: Partial<JobFacts> &
   return availableActions(viewer, job, facts).map(({ action, allowed, reason }) => ({ action, allowed, reason }));
 }
 
-// ---- one's own account
+// ---- the caller's own account
 
 const ME = `select u.id, u.email, u.first_name, u.last_name, u.user_type, u.referral_code, t.balance, t.held,
   t.balance - t.held as available,
@@ -354,7 +354,7 @@ export async function me(viewer: Viewer) {
   };
 }
 
-// ---- transitions, each one statement: what cannot be done changes nothing, and why is asked afterwards
+// ---- transitions, each as one statement: an illegal one changes nothing, and a second statement finds the reason
 
 const changedJob = (row: Row) => ({
   id: row.id,

@@ -1,6 +1,6 @@
 /**
- * What every server here does besides answering, as the product does: an id and a line of log for each request, and a
- * histogram of how long it took.
+ * The work that every server here does besides responding, like the product: a request ID, a log line, and a latency
+ * histogram.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ const seconds = new Histogram({
   registers: [registry],
 });
 
-/** To be called as soon as a request is there; `route` is asked when the answer is through. */
+/** Call this as soon as a request arrives. `route` is called when the response is complete. */
 export function observe(request: IncomingMessage, response: ServerResponse, route: () => string): void {
   const began = performance.now();
   const requestId = randomUUID();
@@ -35,7 +35,10 @@ export function observe(request: IncomingMessage, response: ServerResponse, rout
 
 export const metrics = () => registry.metrics();
 
-/** Sent to the bench, which waits for it. It ends by itself, so that a profile of it is written. */
+/**
+ * Tells the waiting bench that the server is up. On SIGTERM, the process exits by calling `exit`, so Node can write its
+ * profile.
+ */
 export function listening(name: string, port: number): void {
   process.once('SIGTERM', () => process.exit());
   log.info({ name, port }, 'open');

@@ -1,6 +1,6 @@
 /**
- * PostGraphile makes its schema from the tables: the same data under its own names, asked for with the conditions that
- * say who may see it.
+ * PostGraphile generates its schema from the tables. These documents request the same data under its own names, with
+ * the visibility rules as conditions.
  */
 import { seededId } from '../market/market.js';
 import type { Asked } from '../work/works.js';
@@ -64,14 +64,14 @@ interface Rated {
   ratingCount: number;
 }
 
-/** Its answer under the names and in the forms of the product's. */
+/** Its response, with the product's names and formats. */
 export function backFromPostgraphile(asked: Asked, data: unknown): unknown {
   const said = spelled(data);
   switch (asked.body?.operationName) {
     case 'OpenJobs': {
       const { jobs } = said as { jobs: Nodes<{ id: string; createdAt: string; own: Nodes<object> }> };
       const last = jobs.nodes.at(-1);
-      // Its cursors are its own; that there is one was seen.
+      // PostGraphile has its own cursor format. The check above shows that there is a cursor.
       const endCursor =
         last && Buffer.from(JSON.stringify([Date.parse(last.createdAt), last.id])).toString('base64url');
       return {
@@ -106,7 +106,7 @@ export function backFromPostgraphile(asked: Asked, data: unknown): unknown {
     }
     case 'Award':
     case 'CheckIn':
-      // The database's functions answer the job alone.
+      // The database's functions return only the job.
       return Object.fromEntries(Object.entries(said as object).map(([name, job]) => [name, { job: job as object }]));
     default:
       return said;
@@ -119,7 +119,7 @@ const MOMENTS = new Set(['createdAt', 'updatedAt', 'occurredAt']);
 
 function spelled(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => spelled(one));
-  // What an event tells is as it was written, be it sent as text or as an object.
+  // An event's data is compared as written, whether sent as a string or an object.
   if (name === 'data') return typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, spelled(inner, key)]));
@@ -130,7 +130,7 @@ function spelled(value: unknown, name = ''): unknown {
   return value;
 }
 
-/** The mean that it leaves to its clients. */
+/** Computes the mean, which PostGraphile leaves to its clients. */
 function rated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rated);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,7 @@
 /**
- * PostGraphile 5 on `node:http` with the schema that it makes from the tables, its pool as large as everybody's, and no
- * settings for each query, so that it needs no transactions. What its tables cannot say is added the way its
- * documentation shows; a transition is the floor's one statement.
+ * PostGraphile 5 on `node:http`, with the schema that it generates from the tables. Its pool is as large as all the
+ * others. It sets no options per query, so it needs no transactions. Anything that the tables can't express is added as
+ * its documentation shows. A transition is the floor's single statement.
  */
 import { createServer } from 'node:http';
 import pg from 'pg';
@@ -22,7 +22,7 @@ import { POOL_SIZE } from './postgres.js';
 import { AWARD_STATEMENT, CHECK_IN_STATEMENT, PUBLISH_STATEMENT, VIEWER_STATEMENT } from './statements.js';
 
 declare global {
-  // PostGraphile's context is made wider in this way.
+  // This is how to extend PostGraphile's context.
   namespace Grafast {
     interface Context {
       viewer: Viewer;
@@ -176,7 +176,7 @@ const market = extendSchema((build) => {
   };
 });
 
-/** Events name no key to their job, since they outlive a deleted one; and jobs are asked for by their state. */
+/** Events have no foreign key to their job, because they outlive a deleted one. Jobs are filtered by state. */
 const tags = makeJSONPgSmartTagsPlugin({
   version: 1,
   config: {

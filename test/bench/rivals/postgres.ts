@@ -1,6 +1,6 @@
 /**
- * The pool that every hand-written server here has: as many connections as the product's. Numbers are numbers, and days
- * are text.
+ * The pool of every handwritten server here, with as many connections as the product's. Numbers are numbers, and dates
+ * are strings.
  */
 import postgres from 'postgres';
 import { environment } from './environment.js';

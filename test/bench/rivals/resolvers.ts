@@ -1,6 +1,5 @@
 /**
- * Resolvers on the hand-written market: joined rows where the floor joins, and a statement for each list that is asked
- * for.
+ * Resolvers on the handwritten market. They join rows where the floor does, and run one statement per requested list.
  */
 import { GraphQLError, GraphQLScalarType } from 'graphql';
 import type { Viewer } from '../../../src/market/rules/viewer.js';

@@ -1,5 +1,5 @@
 /**
- * As much of the product's schema as the bench asks for, word for word as `schema/api.graphql` has it but for the
+ * The part of the product's schema that the bench uses, copied word for word from `schema/api.graphql` without the
  * descriptions.
  */
 export const TYPE_DEFS = `

@@ -1,4 +1,4 @@
-/** The statements that others than the hand-written servers send too. */
+/** Statements that servers other than the handwritten ones also send. */
 export const VIEWER_STATEMENT = `select u.id as "userId", s.id as "sessionId", u.user_type as role,
   h.id as "homeownerId", c.id as "contractorId"
   from sessions s join users u on u.id = s.user_id left join homeowners h on h.user_id = u.id left join contractors c
@@ -44,8 +44,9 @@ export const PUBLISH_STATEMENT = `with moved as (
   select m.id, m.status, m.version, m.updated_at, m.most_tokens_paid, p.available from moved m, paid p`;
 
 /**
- * A bid that came while this waited for the job is not among those read at its start: the job's own count, read under
- * its lock, tells, and then nothing moves. The events' identifiers are one identifier with its end counted on.
+ * A bid that arrives while this waits for the job's lock isn't among the bids read at the start. The job's own count,
+ * read under its lock, reveals this, and the statement then changes nothing. The events' identifiers are one identifier
+ * with consecutive endings.
  */
 export const AWARD_STATEMENT = `with live as materialized (select id, contractor_id from bids where job_id = $1
   and status in ('pending', 'viewed', 'shortlisted')),

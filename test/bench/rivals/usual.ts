@@ -1,6 +1,6 @@
 /**
- * The usual stack: Apollo on Express, Drizzle's builder on each call, a DataLoader for each relation, and transactions
- * that read, check and write. Nothing in it is clumsy; it is what the documentation of each part shows.
+ * The usual stack: Apollo on Express, Drizzle's query builder on each call, a DataLoader per relation, and transactions
+ * that read, check, and write. The code isn't clumsy. It follows each library's documentation.
  */
 import { ApolloServer } from '@apollo/server';
 import { expressMiddleware } from '@as-integrations/express5';

@@ -1,4 +1,4 @@
-/** GraphQL Yoga on `node:http`, with its caches of parsed and validated documents as they come. */
+/** GraphQL Yoga on `node:http`, with its default caches for parsed and validated documents. */
 import { createServer } from 'node:http';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { environment } from './environment.js';

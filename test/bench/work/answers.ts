@@ -1,5 +1,5 @@
 /**
- * Same questions, same answers: before anything is timed, every server is asked, and what it says and what it wrote is
+ * Same questions, same answers. Before any timing, every server gets the same calls, and its responses and rows are
  * compared with the floor's.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -10,7 +10,7 @@ import { seededId } from '../market/market.js';
 import type { RunningServer, ServerName } from '../servers.js';
 import { asRequest, type Asked, type Work } from './works.js';
 
-/** What this server is asked instead, where its schema is its own. */
+/** The equivalent request, if this server has its own schema. */
 export function inItsWords(server: ServerName, asked: Asked): Asked {
   return server === 'postgraphile' ? asPostgraphileSays(asked) : asked;
 }
@@ -34,7 +34,7 @@ export async function compareAnswers(
       if (work.kind === 'read')
         for (let n = 0; n < READS_COMPARED; n += 1) answers.push(await ask(server, work.ask(market, n, n)));
       else {
-        // Rows of the same place in the plan's cycles, so that prices, owners' figures and guaranteed bids are alike.
+        // Rows at the same position in the seed's cycles, so prices, owners' figures, and guaranteed bids are alike.
         const rows = row + (LIKE - (row % LIKE)) + STAKED;
         if (work.stock) await addJobs(sql, market, { from: rows, count: 1, ...work.stock });
         const before = await figures(sql, work, rows);
@@ -53,7 +53,8 @@ export async function compareAnswers(
 }
 
 /**
- * Where the two part, and what either has there; undefined if they are the same. The order of names does not matter.
+ * The first path where the two differ, with both values. Undefined if they are the same. The order of names doesn't
+ * matter.
  */
 function firstDifference(one: unknown, other: unknown, path = ''): string | undefined {
   if (isDeepStrictEqual(one, other)) return undefined;
@@ -66,9 +67,12 @@ function firstDifference(one: unknown, other: unknown, path = ''): string | unde
     .find((difference) => difference !== undefined);
 }
 
-/** Three urgencies, ten for guaranteed bids, and all the rest of the plan's cycles. */
+/** A multiple of all the seed's cycles, such as three urgencies and ten for guaranteed bids. */
 const LIKE = 3_000;
-/** Where the fourth bid is a guaranteed one, which an award to the third releases. */
+/**
+ * The position in the cycles where the fourth bid is a guaranteed one. Awarding the job to the third bid releases its
+ * hold.
+ */
 const STAKED = 6;
 
 export function takesPart(server: ServerName, work: Work): boolean {
@@ -91,14 +95,14 @@ async function ask(server: RunningServer, asked: Asked): Promise<unknown> {
   return server.name === 'postgraphile' ? backFromPostgraphile(asked, body.data) : body.data;
 }
 
-/** The rivals answer an event's type as the database has it; the product's schema has an enumeration of them. */
+/** The rivals return event types as the database stores them. The product's schema has an enum. */
 function withTypesAsKept(name: string, value: unknown): unknown {
   return name === 'type' && typeof value === 'string' ? value.toLowerCase().replace('_', '.') : value;
 }
 
 const NEWS = /^(?:id|updatedAt|createdAt|token|refreshToken|remainingBalance|email)$/;
 
-/** What is new or differs from person to person is only looked at for its kind. */
+/** For values that are new or differ between people, only the kind is compared. */
 function withoutNews(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutNews(one));
   if (typeof value === 'object' && value !== null)
@@ -110,7 +114,7 @@ function withoutNews(value: unknown, name = ''): unknown {
   return value.replaceAll(/\d\w{10,}/g, '…').replaceAll(/\d+/g, '#');
 }
 
-/** The balances of everybody who has to do with the row, before the call. */
+/** The balances of everyone involved in the row, before the call. */
 async function figures(sql: Sql, work: Work, row: number): Promise<unknown> {
   if (!work.stock) return undefined;
   return sql.unsafe(BALANCES, [seededId('job', row)]);
@@ -120,7 +124,7 @@ const PEOPLE = `select h.user_id from jobs j join homeowners h on h.id = j.homeo
   union select c.user_id from bids b join contractors c on c.id = b.contractor_id where b.job_id = $1`;
 const BALANCES = `select user_id, balance, held from token_balances where user_id in (${PEOPLE}) order by user_id`;
 
-/** The job, its events, its bids and holds, and how the balances changed: all but identifiers and moments. */
+/** The job, its events, bids, and holds, and the balance changes. Identifiers and times are left out. */
 async function written(sql: Sql, work: Work, row: number, before: unknown): Promise<unknown> {
   if (!work.stock) return undefined;
   const id = seededId('job', row);

@@ -1,6 +1,6 @@
 /**
- * A closed loop: so many connections, each with one request under way at any time. It reads no more of an answer than
- * where it ends and whether it is a refusal.
+ * A closed loop: a fixed number of connections, each with one request in progress at any time. It only checks where
+ * each response ends and whether it is an error.
  */
 import { connect, type Socket } from 'node:net';
 import { addressOf } from '../../story/addresses.js';
@@ -8,16 +8,16 @@ import { addressOf } from '../../story/addresses.js';
 export interface Driven {
   readonly seconds: number;
   readonly answered: number;
-  /** Answers of 400 and above, or with errors in them. */
+  /** Responses with a status of 400 or above, or with GraphQL errors. */
   readonly refused: number;
-  /** In milliseconds, one a request, in no order. */
+  /** In milliseconds, one per request, in no particular order. */
   readonly latencies: readonly number[];
 }
 
 export interface Drive {
   readonly port: number;
   readonly connections: number;
-  /** The n-th request; undefined when there are none left. */
+  /** The n-th request. Undefined when there are none left. */
   next(n: number): Buffer | undefined;
   readonly seconds: number;
 }
@@ -47,7 +47,7 @@ export async function drive({ port, connections, next, seconds }: Drive): Promis
 
 export interface Answered {
   readonly status: number;
-  /** 400 and above, or errors inside. */
+  /** True for a status of 400 or above, or for GraphQL errors. */
   readonly refused: boolean;
 }
 
@@ -60,9 +60,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const ERRORS = Buffer.from('"errors":');
 
-/**
- * Each caller has a network address of its own, as real ones do: a server may give one address no more than a share.
- */
+/** Each caller has a separate network address, like real ones, because a server limits each address to a quota. */
 export function openLine(port: number, caller: number): Promise<Line> {
   return new Promise((opened, failed) => {
     const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: addressOf(caller), noDelay: true });
@@ -97,7 +95,7 @@ export function openLine(port: number, caller: number): Promise<Line> {
   });
 }
 
-/** Undefined until the answer is whole. Nothing is ever pipelined, so an answer ends where the bytes do. */
+/** Undefined until the response is complete. Requests are never pipelined, so the response ends where the bytes end. */
 function answerIn(received: Buffer): Answered | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

@@ -1,9 +1,9 @@
 /**
- * What grows with the market, as calls: every list, search, filter, count and permission check, by those who have
- * little and those who have much. They go through the real APIs as real people; the statements that come of them are
- * what is explained. The product's own tests ask the same list.
+ * Calls whose cost may grow with the market: every list, search, filter, count, and permission check, by people with
+ * little and people with much. They go through the real APIs as real people, and the resulting statements are
+ * explained. The product's own tests use the same list.
  */
-// The bench has a TypeScript project of its own, which does not see what the product declares about this package.
+// The bench has its own TypeScript project, which doesn't see the product's type declaration for this package.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="../../../src/market/operations/places/zipcodes.d.ts" />
 import { Writable } from 'node:stream';
@@ -32,8 +32,8 @@ export type Connection = { host: string; port: number; username: string; databas
 export type Who = 'homeowner' | 'owner' | 'busy homeowner' | 'new contractor' | 'busy contractor' | 'admin' | 'bidder';
 
 /**
- * How its cost may grow from the smallest market to the largest. A broad search is one for a word that stands in every
- * fifth job or more.
+ * How much the cost may grow from the smallest market to the largest. A broad search has a word that occurs in at least
+ * every fifth job.
  */
 type Kind = 'steady' | 'broad';
 export const GROWTH_MAX: Readonly<Record<Kind, number>> = { steady: 1.5, broad: 4 };
@@ -43,9 +43,9 @@ export interface Query {
   readonly as: Who;
   readonly kind: Kind;
   /**
-   * A search term of fewer than three letters has no trigram to be found by; where every second row counts, a scan that
-   * ends at the most that is counted costs as much as an index does; an audit adds up all there is; and a list that
-   * is sorted reads all jobs of the busy homeowner, who owns every fifth of the smallest market.
+   * Some queries may scan a table. Search terms with fewer than three letters have no trigrams. If every second row
+   * counts, a scan up to the count's limit costs no more than an index. An audit sums up everything. A sorted list
+   * reads all jobs of the busy homeowner, who owns a fifth of the smallest market.
    */
   readonly mayScan?: true;
   readonly api: 'rest' | 'graphql';
@@ -57,10 +57,10 @@ interface Asked {
   readonly graphql?: string;
 }
 
-/** What a query may need to know of the market before it can be asked. */
+/** Facts about the market that a query may need. */
 interface Ground {
   readonly market: Market;
-  /** Cursors to the middle of lists, by their names. */
+  /** Cursors into the middle of lists, by name. */
   readonly middle: Readonly<Record<keyof typeof MIDDLES, string>>;
 }
 
@@ -136,7 +136,7 @@ function graphql(name: string, as: Who, query: (ground: Ground) => string): Quer
   return { name, as, kind: 'steady', api: 'graphql', ask: (ground) => ({ graphql: query(ground) }) };
 }
 
-/** Behind the greater part of the rated, and of those who completed most. */
+/** A cursor after most of the rated contractors, and after most of those with many completed jobs. */
 const MIDDLE_OF_CONTRACTORS = {
   NEWEST: JSON.stringify(cursorOf([new Date(Date.now() - 590 * 24 * 3_600_000), 'z'])),
   BEST_RATED: JSON.stringify(cursorOf([400, 4, 'z'])),
@@ -158,8 +158,8 @@ const USER_FILTERS: readonly (readonly [
   filter: string,
   more?: Partial<Pick<Query, 'kind' | 'mayScan'>>,
 ])[] = [
-  ['whose email all have', 'search: "@example.test"', { kind: 'broad' }],
-  ['whose email one has', 'search: "person1234@"'],
+  ['by an email domain that all users have', 'search: "@example.test"', { kind: 'broad' }],
+  ['by an email address that one user has', 'search: "person1234@"'],
   ['whose phone a few have', 'search: "(512) 555-1234"'],
   ['of a name that nobody has', 'search: "xylophone"'],
   ['who are contractors', 'userType: CONTRACTOR', { mayScan: true }],
@@ -176,19 +176,19 @@ const USER_FILTERS: readonly (readonly [
   ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
 ];
 
-/** A job has ten events or so, which are numbered without a gap. */
+/** A job has about ten events, and positions have no gaps. */
 const middleOfLog = ({ jobs }: Market) => 5 * jobs;
 
 const counted = 'totalCount';
 
 export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
 
-/** Lists within a list, from one position for all parents. For a hundred jobs they cost almost all that is allowed. */
+/** Nested lists from the same position for all parents. For a hundred jobs, they cost almost as much as allowed. */
 const nestedFromMiddle = ({ middle }: Ground, jobs: number, filter: string) => `{ jobs(first: ${jobs}) { nodes { id
   bids(first: 14, after: "${middle.bidsOnCrowdedJob}"${filter}) { totalCount nodes { id amount } }
   timeline(first: 13, after: "${middle.eventsOfCrowdedJob}") { totalCount nodes { sequence type } } } } }`;
 
-/** An awarded job in the market's midst, whose owner, bidder and strangers are known. */
+/** An awarded job in the middle of the market, whose owner, bidder, and strangers are known. */
 export const midst = ({ jobs }: Market) => 4 + 20 * Math.floor(jobs / 40);
 const readMidst = (market: Market) =>
   `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action ` +
@@ -207,6 +207,13 @@ const KIND_OF_WORD: Readonly<Record<keyof typeof WORDS, Kind>> = {
   sparse: 'steady',
   rare: 'steady',
 };
+const NAME_OF_WORD: Readonly<Record<keyof typeof WORDS, string>> = {
+  everywhere: 'a word that all jobs have',
+  common: 'a common word',
+  middling: 'a fairly common word',
+  sparse: 'a rare word',
+  rare: 'a very rare word',
+};
 const WORD_KINDS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
 const NEAR_SMALL_CITY = `near_city=${SMALL_TOWN.city}&near_state=TX&within_miles=25`;
@@ -214,7 +221,7 @@ const NEAR_LARGE_TOWN = 'near: { zipCode: "78704", withinMiles: 25 }';
 
 export const QUERIES: readonly Query[] = [
   list('open jobs', 'new contractor', 'status: OPEN'),
-  list('open jobs, counted', 'new contractor', 'status: OPEN', { fields: counted }),
+  list('open jobs, with total', 'new contractor', 'status: OPEN', { fields: counted }),
   list('open jobs, everything nested', 'new contractor', 'status: OPEN', { fields: NESTED, first: 10 }),
   list('open jobs, from the middle', 'new contractor', 'status: OPEN', { after: 'open' }),
   rest('open jobs, tenth page by number', 'new contractor', '/v1/jobs?status=open&page=10'),
@@ -223,19 +230,19 @@ export const QUERIES: readonly Query[] = [
   list('open jobs of an urgency', 'new contractor', 'status: OPEN, urgency: URGENT'),
 
   list('new contractor’s jobs', 'new contractor', ''),
-  list('new contractor’s jobs, counted', 'new contractor', '', { fields: counted }),
+  list('new contractor’s jobs, with total', 'new contractor', '', { fields: counted }),
   list('new contractor’s jobs, from the middle', 'new contractor', '', { after: 'open' }),
   rest('new contractor’s jobs, tenth page by number', 'new contractor', '/v1/jobs?page=10'),
   list('new contractor’s completed jobs', 'new contractor', 'status: COMPLETED'),
   list('busy contractor’s jobs', 'busy contractor', ''),
-  list('busy contractor’s jobs, counted', 'busy contractor', '', { fields: counted }),
+  list('busy contractor’s jobs, with total', 'busy contractor', '', { fields: counted }),
   list('busy contractor’s jobs, everything nested', 'busy contractor', '', { fields: NESTED, first: 10 }),
   list('busy contractor’s jobs, from the middle', 'busy contractor', '', { after: 'ofBusyContractor' }),
   rest('busy contractor’s jobs, tenth page by number', 'busy contractor', '/v1/jobs?page=10'),
   list('busy contractor’s open jobs', 'busy contractor', 'status: OPEN'),
   ...(['IN_PROGRESS', 'COMPLETED'] as const).flatMap((state) => [
     list(`busy contractor’s ${state.toLowerCase()} jobs`, 'busy contractor', `status: ${state}`),
-    list(`busy contractor’s ${state.toLowerCase()} jobs, counted`, 'busy contractor', `status: ${state}`, {
+    list(`busy contractor’s ${state.toLowerCase()} jobs, with total`, 'busy contractor', `status: ${state}`, {
       fields: counted,
     }),
   ]),
@@ -244,28 +251,28 @@ export const QUERIES: readonly Query[] = [
   }),
   list('busy contractor’s jobs of a trade and an urgency', 'busy contractor', 'category: "roofing", urgency: URGENT'),
   list(
-    'busy contractor’s jobs of a trade and an urgency, counted',
+    'busy contractor’s jobs of a trade and an urgency, with total',
     'busy contractor',
     'category: "roofing", urgency: URGENT',
     { fields: counted },
   ),
 
   list('homeowner’s jobs', 'homeowner', ''),
-  list('homeowner’s jobs, counted', 'homeowner', '', { fields: counted }),
+  list('homeowner’s jobs, with total', 'homeowner', '', { fields: counted }),
   list('homeowner’s open jobs', 'homeowner', 'status: OPEN'),
   list('busy homeowner’s jobs', 'busy homeowner', ''),
   list('busy homeowner’s jobs, everything nested', 'busy homeowner', '', { fields: NESTED, first: 10 }),
   list('busy homeowner’s jobs, from the middle', 'busy homeowner', '', { after: 'ofBusyHomeowner' }),
-  list('busy homeowner’s jobs, counted', 'busy homeowner', '', { fields: counted }),
+  list('busy homeowner’s jobs, with total', 'busy homeowner', '', { fields: counted }),
   list('busy homeowner’s jobs in review', 'busy homeowner', 'status: IN_REVIEW'),
 
   list('all jobs', 'admin', ''),
-  list('all jobs, counted', 'admin', '', { fields: counted }),
+  list('all jobs, with total', 'admin', '', { fields: counted }),
   list('all jobs, from the middle', 'admin', '', { after: 'all' }),
   list('all jobs, everything nested', 'admin', '', { fields: NESTED, first: 10 }),
   rest('all jobs, two-hundredth page by number', 'admin', '/v1/jobs?page=200'),
   list('all jobs in a state', 'admin', 'status: IN_REVIEW'),
-  list('all jobs in a state, counted', 'admin', 'status: IN_REVIEW', { fields: counted }),
+  list('all jobs in a state, with total', 'admin', 'status: IN_REVIEW', { fields: counted }),
   list('all jobs in a state and of a trade', 'admin', 'status: IN_PROGRESS, category: "roofing"'),
   list('all jobs in a state that none is in', 'admin', 'status: APPEALED'),
   list('all jobs in several states', 'admin', 'statuses: [APPEALED, ESCALATED, IN_REVIEW]'),
@@ -291,7 +298,7 @@ export const QUERIES: readonly Query[] = [
     return [
       list(`all jobs by their last change of state {${filter}}`, 'admin', filter, { orderBy: 'LONGEST_UNCHANGED' }),
       list(`all jobs unchanged for long {${filter}}`, 'admin', long, { orderBy: 'LONGEST_UNCHANGED' }),
-      list(`all jobs unchanged for long {${filter}}, counted`, 'admin', long, {
+      list(`all jobs unchanged for long {${filter}}, with total`, 'admin', long, {
         orderBy: 'LONGEST_UNCHANGED',
         fields: counted,
       }),
@@ -339,8 +346,8 @@ export const QUERIES: readonly Query[] = [
 
   ...SEARCHERS.flatMap((who) =>
     WORD_KINDS.flatMap((word) => [
-      list(`${who} searches for a word that is ${word}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
-      list(`${who} searches for a word that is ${word}, counted`, who, search(WORDS[word]), {
+      list(`${who} searches for ${NAME_OF_WORD[word]}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
+      list(`${who} searches for ${NAME_OF_WORD[word]}, with total`, who, search(WORDS[word]), {
         kind: KIND_OF_WORD[word],
         fields: counted,
       }),
@@ -348,39 +355,42 @@ export const QUERIES: readonly Query[] = [
   ),
   ...WORD_KINDS.flatMap((word) => [
     list(
-      `new contractor searches for ${word} among the open`,
+      `new contractor searches open jobs for ${NAME_OF_WORD[word]}`,
       'new contractor',
       search(WORDS[word], ', status: OPEN'),
       { kind: KIND_OF_WORD[word] },
     ),
     list(
-      `busy contractor searches for ${word} among the completed`,
+      `busy contractor searches completed jobs for ${NAME_OF_WORD[word]}`,
       'busy contractor',
       search(WORDS[word], ', status: COMPLETED'),
       { kind: KIND_OF_WORD[word] },
     ),
-    list(`admin searches for ${word} among the completed`, 'admin', search(WORDS[word], ', status: COMPLETED'), {
-      kind: KIND_OF_WORD[word],
-    }),
+    list(
+      `admin searches completed jobs for ${NAME_OF_WORD[word]}`,
+      'admin',
+      search(WORDS[word], ', status: COMPLETED'),
+      { kind: KIND_OF_WORD[word] },
+    ),
   ]),
-  list('new contractor searches for a word that is common, from the middle', 'new contractor', search(WORDS.common), {
+  list('new contractor searches for a common word, from the middle', 'new contractor', search(WORDS.common), {
     kind: 'broad',
     after: 'open',
   }),
-  list('new contractor searches for a word that is rare, from the middle', 'new contractor', search(WORDS.rare), {
+  list('new contractor searches for a very rare word, from the middle', 'new contractor', search(WORDS.rare), {
     after: 'open',
   }),
   list('new contractor searches for a word that no job has', 'new contractor', search('xylophone')),
   list('homeowner searches for a common word', 'homeowner', search(WORDS.common), { kind: 'broad' }),
   list('busy homeowner searches for a common word', 'busy homeowner', search(WORDS.common), { kind: 'broad' }),
-  list('busy homeowner searches for a rare word', 'busy homeowner', search(WORDS.rare)),
+  list('busy homeowner searches for a very rare word', 'busy homeowner', search(WORDS.rare)),
   {
     ...list('new contractor searches for two letters', 'new contractor', search('zq'), { kind: 'broad' }),
     mayScan: true,
   },
 
   list('near a small town', 'new contractor', NEAR_SMALL_TOWN),
-  list('near a small town, counted', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
+  list('near a small town, with total', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
   list('near a small town, open', 'busy contractor', `${NEAR_SMALL_TOWN}, status: OPEN`),
   list('near a small town, all', 'admin', NEAR_SMALL_TOWN),
   rest('near a small city', 'new contractor', `/v1/jobs?${NEAR_SMALL_CITY}`),
@@ -412,7 +422,10 @@ export const QUERIES: readonly Query[] = [
   ),
   ...USER_FILTERS.flatMap(([what, filter, more]) => [
     { ...graphql(`users ${what}`, 'admin', () => `{ users(filter: { ${filter} }) { nodes { id email } } }`), ...more },
-    { ...graphql(`users ${what}, counted`, 'admin', () => `{ users(filter: { ${filter} }) { totalCount } }`), ...more },
+    {
+      ...graphql(`users ${what}, with total`, 'admin', () => `{ users(filter: { ${filter} }) { totalCount } }`),
+      ...more,
+    },
     {
       ...graphql(
         `users ${what}, from the middle`,
@@ -434,7 +447,7 @@ export const QUERIES: readonly Query[] = [
     () => '{ tokenTransfers(filter: { externalReference: "none" }) { totalCount nodes { id } } }',
   ),
   graphql('users with their profiles', 'admin', () => '{ users { nodes { homeowner { city } contractor { bio } } } }'),
-  graphql('users, counted', 'admin', () => `{ users { totalCount } }`),
+  graphql('users, with total', 'admin', () => `{ users { totalCount } }`),
   graphql(
     'a contractor, read by the busy homeowner',
     'busy homeowner',
@@ -456,10 +469,10 @@ export const QUERIES: readonly Query[] = [
     directory(`contractors of a place that all serve, ${order}`, order, 'serviceArea: "austin, tx"'),
     directory(`contractors of a place that nobody serves, ${order}`, order, 'serviceArea: "nome"'),
     directory(`contractors who are not verified, by a name, ${order}`, order, 'verified: false, search: "moss 1234"'),
-    directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
+    directory(`contractors by a word in all descriptions, ${order}`, order, 'search: "leaks"'),
     directory(`contractors by a name that many have, ${order}`, order, 'search: "ravi "'),
     directory(`contractors by a name that one has, ${order}`, order, 'search: "moss 1234"'),
-    directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
+    directory(`contractors by a word in one description, ${order}`, order, 'search: "company number 1234."'),
   ]),
   ...(['NEWEST', 'NEAREST'] as const).flatMap((order) => [
     directory(`contractors near a town that all serve, ${order}`, order, NEAR_AUSTIN),
@@ -475,20 +488,20 @@ export const QUERIES: readonly Query[] = [
       'near: { zipCode: "99762", withinMiles: 9 }',
     ),
   ]),
-  graphql('contractors near a town that all serve, counted', 'new contractor', () => {
+  graphql('contractors near a town that all serve, with total', 'new contractor', () => {
     return `{ contractors(filter: { ${NEAR_AUSTIN} }) { totalCount } }`;
   }),
-  graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),
+  graphql('contractors, with total', 'new contractor', () => '{ contractors { totalCount } }'),
   {
     ...graphql(
-      'contractors of the specialty that all have, counted',
+      'contractors of the specialty that all have, with total',
       'new contractor',
       () => '{ contractors(filter: { specialty: "roofing" }) { totalCount } }',
     ),
     kind: 'broad',
   },
   graphql(
-    'contractors of a specialty that nobody has, counted',
+    'contractors of a specialty that nobody has, with total',
     'new contractor',
     () => '{ contractors(filter: { specialty: "thatching" }) { totalCount } }',
   ),
@@ -544,7 +557,7 @@ export const QUERIES: readonly Query[] = [
   ...(['admin', 'busy homeowner', 'busy contractor', 'new contractor'] as const).flatMap((who) => [
     rest(`own events of the ${who}`, who, '/v1/events'),
     rest(`own events of the ${who}, from the middle`, who, ({ market }) => `/v1/events?after=${middleOfLog(market)}`),
-    graphql(`own events of the ${who}, counted`, who, () => '{ myEvents(first: 1) { totalCount } }'),
+    graphql(`own events of the ${who}, with total`, who, () => '{ myEvents(first: 1) { totalCount } }'),
   ]),
   rest('own bids', 'busy contractor', '/v1/bids'),
   rest('own bids, from the middle', 'busy contractor', ({ middle }) => `/v1/bids?after=${middle.bidsOfBusyContractor}`),
@@ -577,7 +590,7 @@ export const QUERIES: readonly Query[] = [
   { ...rest('the audit of all tokens', 'admin', '/v1/tokens/audit'), mayScan: true },
   rest('oneself', 'busy contractor', '/v1/me'),
   ...(['admin', 'busy homeowner', 'homeowner', 'busy contractor', 'new contractor'] as const).map((who) =>
-    rest(`jobs by state, counted for the ${who}`, who, '/v1/me/job-counts', 'broad'),
+    rest(`jobs by state, with totals, for the ${who}`, who, '/v1/me/job-counts', 'broad'),
   ),
 
   graphql('a job, read by its owner', 'owner', ({ market }) => readMidst(market)),
@@ -595,7 +608,7 @@ export const QUERIES: readonly Query[] = [
   ),
 ];
 
-/** The lists of GraphQL once more: from their ends, and backwards from the middle. */
+/** The GraphQL lists again, from their ends, and backwards from the middle. */
 export const BACKWARD_QUERIES: readonly Query[] = QUERIES.filter(
   ({ api, name }) => api === 'graphql' && !name.startsWith('own events'),
 ).map((query) => ({
@@ -607,7 +620,7 @@ export const BACKWARD_QUERIES: readonly Query[] = QUERIES.filter(
   },
 }));
 
-/** What begins and ends a transaction reads nothing. */
+/** The statements that begin and end transactions read nothing. */
 const OF_TRANSACTIONS = /^(begin|commit|rollback|savepoint|release)\b/i;
 
 export interface Sent {
@@ -617,7 +630,7 @@ export interface Sent {
   readonly values: readonly unknown[];
 }
 
-/** An app on the seeded market, with the people who ask; the statements that it sends are recorded. */
+/** An app on the seeded market, and its callers. It records the statements that it sends. */
 export async function openListener(connection: Connection, sql: Sql, market: Market) {
   const config = readConfig({
     NODE_ENV: 'test',
@@ -695,7 +708,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 
   return {
     ask: (as: Who, asked: Asked) => call({ name: 'a question', as, ask: () => asked }),
-    /** The statements of each query; the look-up of a session, which is one of its own, is kept once. */
+    /** Each query's statements. The session check is a separate statement, and is included once. */
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];
       for (const query of queries) {
@@ -743,8 +756,8 @@ interface Explained {
 }
 
 /**
- * A connection that explains statements as the database would run them for the product: prepared, and planned either
- * way.
+ * A connection that explains statements as the database would run them for the product: prepared, with either kind of
+ * plan.
  */
 export async function openExplainer(connection: Connection, timeoutMs: number) {
   const sql = postgres({
@@ -767,7 +780,7 @@ export async function openExplainer(connection: Connection, timeoutMs: number) {
       const json = found?.['QUERY PLAN'] as string | Explained[];
       return ((typeof json === 'string' ? JSON.parse(json) : json) as Explained[])[0] as Explained;
     },
-    /** Which of both the database takes for a statement that it has seen often. */
+    /** The kind of plan that the database chooses for a statement it has seen often. */
     async taken(): Promise<PlanKind> {
       await sql.unsafe('set plan_cache_mode = auto');
       for (let time = 0; time < 7; time += 1) await sql.unsafe(`explain execute ${executed}`);
@@ -788,13 +801,13 @@ function literal(value: unknown): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The tables that a plan reads from end to end. */
+/** The tables that a plan scans completely. */
 export function scannedIn(node: Node): string[] {
   const here = node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== undefined ? [node['Relation Name']] : [];
   return [...new Set([...here, ...(node.Plans ?? []).flatMap(scannedIn)])];
 }
 
-/** What an index is asked for, wherever a plan reads by one. */
+/** The conditions of all index scans in a plan. */
 export function indexConditionsIn(node: Node): string[] {
   const here = node['Index Cond'] === undefined ? [] : [node['Index Cond']];
   return [...here, ...(node.Plans ?? []).flatMap(indexConditionsIn)];

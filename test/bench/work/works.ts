@@ -1,4 +1,4 @@
-/** The work measured, as requests: what is asked, by whom, of which rows. */
+/** The measured work as requests: the operation, the caller, and the rows. */
 import { isBearer } from '../../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../../src/platform/security/access-token.js';
 import type { Role } from '../../../src/market/rules/viewer.js';
@@ -34,16 +34,16 @@ export interface Work {
   readonly description: string;
   readonly kind: 'read' | 'write';
   readonly connections: number;
-  /** Who takes part; the product and the floor do in everything. */
+  /** The rivals that take part. The product and the floor always do. */
   readonly rivals: readonly RivalName[];
   readonly stock?: Stock;
   /**
-   * How many requests go to the same row, one behind the other; 1 by default. All but the first are refused, unless
-   * `allSucceed`.
+   * The number of successive requests to the same row. 1 by default. All but the first get an error, unless
+   * `allSucceed` is set.
    */
   readonly perRow?: number;
   readonly allSucceed?: boolean;
-  /** The n-th request; `row` is the number of the stocked job, or counts up from nought where there is none. */
+  /** The n-th request. `row` is the number of the stocked job. Without stock, it counts up from zero. */
   ask(market: Market, row: number, n: number): Asked;
 }
 
@@ -116,7 +116,7 @@ const checkIn = (market: Market, row: number) =>
     id: seededId('job', row),
     notes: 'The valve is worn out.',
   });
-/** A job that was awarded, spread over the seeded market. */
+/** An awarded job, spread over the seeded market. */
 const readJob = (market: Market, n: number) => 4 + 20 * ((n * 13) % Math.floor(market.jobs / 20));
 
 export const WORKS: readonly Work[] = [
@@ -294,7 +294,7 @@ export function bearer(person: number): string {
   return `Bearer ${known}`;
 }
 
-/** As fetch takes it. */
+/** As arguments for fetch. */
 export function asRequest({ method, person, body }: Asked): {
   method: string;
   headers: Record<string, string>;
@@ -305,7 +305,7 @@ export function asRequest({ method, person, body }: Asked): {
   return { method, headers: { 'content-type': 'application/json', ...authorization }, body: JSON.stringify(body) };
 }
 
-/** As bytes, ready to be sent on a connection that stays. */
+/** As bytes for a persistent connection. */
 export function asBytes(asked: Asked): Buffer {
   const { method, headers, body } = asRequest(asked);
   const content = body === undefined ? '' : body;

@@ -1,9 +1,9 @@
-/** The REST description: sound by OpenAPI's own rules, whole, true to its examples, and tied to the code. */
+/** The REST description is valid OpenAPI, complete, consistent with its examples, and tied to the code. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { OPERATIONS } from '../../../src/market/operations/index.js';
-import { withNamedEnums } from '../../../src/platform/openapi/named-enums.js';
+import { withNamedEnums } from '../../../src/platform/openapi/json-schema.js';
 import { openapi } from '../../../src/rest/openapi/openapi.js';
 import { documentedPath } from '../../../src/platform/openapi/requests.js';
 import { ROUTES } from '../../../src/rest/routes.js';
@@ -33,7 +33,7 @@ const operations: Operation[] = Object.entries<Json>(printed.paths).flatMap(([pa
 describe('The document', () => {
   it('is an OpenAPI 3.1 document, by the rules of the OpenAPI Initiative', () => {
     const published = readFileSync(new URL('openapi-3.1.schema.json', import.meta.url), 'utf8');
-    // Ajv loses its way where these rules leave the dialect of schemas open; schemas are looked at by themselves below.
+    // Ajv can't handle the open schema dialect in these rules, so schemas are checked separately below.
     const rules = JSON.parse(
       published
         .replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"')
@@ -202,7 +202,7 @@ describe('The document', () => {
     );
     const saying = operations.filter(({ operation }) => /`Idempotency-Key`.*`Dry-Run/.test(operation.description));
     expect(saying.map(({ operation }) => operation.operationId).toSorted()).toEqual(forReal.toSorted());
-    const refusing = saying.filter(({ operation }) => /`Dry-Run: true` is rejected/.test(operation.description));
+    const refusing = saying.filter(({ operation }) => /`Dry-Run: true` is refused/.test(operation.description));
     expect(refusing.map(({ operation }) => operation.operationId).toSorted()).toEqual([
       'createApiKey',
       'createWebhookEndpoint',
@@ -327,7 +327,7 @@ describe('An answer', () => {
     const other = entity('Other', 'Of another kind.', { id: { ...id, type: idOf('job') }, message });
     const more = entity('More', 'With a field too many.', { id, message, note: message });
     expectTypeOf<RowOf<typeof fits, Row>>().toEqualTypeOf<Row>();
-    // An identifier that is never null may not be described as one that may be.
+    // An identifier that is never null can't be described as nullable.
     expectTypeOf<RowOf<typeof unsure, Row>>().toBeNever();
     // @ts-expect-error: a message may be null.
     expectTypeOf<RowOf<typeof tooSure, Row>>();
@@ -366,7 +366,7 @@ describe('The server', () => {
   });
 });
 
-/** Every schema that stands on its own: the named ones, and those of bodies and parameters. */
+/** Every schema on its own: the named ones, and those of bodies and parameters. */
 function* schemasIn(value: Json, at = ''): Generator<readonly [at: string, schema: Json]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries<Json>(value)) {
@@ -377,7 +377,7 @@ function* schemasIn(value: Json, at = ''): Generator<readonly [at: string, schem
   }
 }
 
-/** Every part of the document but examples, with where it is. */
+/** Every part of the document except examples, with its location. */
 function partsOf(value: Json, at = ''): [at: string, part: Json][] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.entries<Json>(value).filter(([key]) => key !== 'example' && key !== 'examples');

@@ -3,12 +3,12 @@ import { VARIABLES } from '../../../src/app/config.js';
 
 interface Variable {
   readonly name: string;
-  /** As it would be written. Empty if the variable has no default. */
+  /** As it would be written in the file. Empty if the variable has no default. */
   readonly preset: string;
   readonly description: string;
 }
 
-/** The topics in the order of the page, and the names of their variables. */
+/** The page's topics in order, and the names of their variables. */
 const TOPICS: Readonly<Record<string, RegExp>> = {
   'The server': /^(NODE_ENV|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
   'The database and Redis': /^(DATABASE_|MIGRATE_|REDIS_)/,
@@ -34,7 +34,7 @@ export function withConfigurationTables(page: string): string {
   return between('configuration', page, `\n${sections.join('\n')}\n`);
 }
 
-/** Replaces the part of a page between two comments, which readers of the page don't see. */
+/** Replaces the part of a page between two comments that readers don't see. */
 export function between(name: string, page: string, part: string): string {
   const place = new RegExp(`(?<=<!-- ${name} -->\n).*(?=<!-- /${name} -->)`, 's');
   if (!place.test(page)) throw new Error(`The page lacks its comments <!-- ${name} --> and <!-- /${name} -->.`);

@@ -40,7 +40,7 @@ export function lifecycleDiagram(): string {
     .concat('\n');
 }
 
-/** README.md shows the states and the names of the steps only. */
+/** README.md only shows the states and the names of the steps. */
 export function withLifecyclePicture(page: string): string {
   const steps = new Map<string, string[]>([[`[*] --> ${INITIAL_JOB_STATE}`, ['create']]]);
   for (const row of JOB_ACTION_LIST.filter(isTransition).filter((row) => !leavesEveryState(row))) {
@@ -51,8 +51,7 @@ export function withLifecyclePicture(page: string): string {
     }
   }
   const arrows = [...steps].map(([arrow, names]) => `${arrow} : ${names.join(', ')}`);
-  const ends = TERMINAL_JOB_STATES.map((state) => `${state} --> [*]`);
-  return between('lifecycle', page, `${fenced(['stateDiagram-v2', ...[...arrows, ...ends].map(indented)])}\n`);
+  return between('lifecycle', page, `${fenced(['stateDiagram-v2', ...arrows.map(indented)])}\n`);
 }
 
 /** An operation that leaves every state is a note. Its arrows would cover the diagram. */
@@ -68,7 +67,7 @@ function jobArrows(): string[] {
   ];
 }
 
-/** One arrow from a state to another, with all its reasons. A bid can be rejected for three. */
+/** One arrow from one state to another, with all its reasons. A bid can be rejected for three reasons. */
 function bidArrows(): string[] {
   const labels = new Map<string, string[]>([[`[*] --> ${INITIAL_BID_STATE}`, [labelOf(OTHER_JOB_ACTIONS.submitBid)]]]);
   const people = BID_TRANSITION_LIST.map((row) => ({ ...row, label: labelOf(row) }));

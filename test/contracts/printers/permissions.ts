@@ -1,8 +1,8 @@
 /**
- * Who may do and read what, in which state: every cell is called through both APIs on a job of its own, and the table
- * is what came back. A cell in which the APIs disagree, or which `availableActions` predicted wrongly, is no table but
- * an error, and so is one that was refused, or only read, and changed something. A comparison with the table that is
- * kept needs one of the APIs for a cell: they take turns, so that each answers every caller in half of the states.
+ * Prints who may do and read what, in which state. Every cell is called through both APIs, on a separate job for each
+ * change, and shows the result. If the APIs disagree, or `availableActions` predicted wrongly, printing fails. It also
+ * fails if a rejected call or a read changes anything. Comparing with the saved table needs only one API per cell. The
+ * APIs take turns, so each serves every caller in half of the states.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../../src/market/rules/lifecycle.js';
@@ -42,17 +42,17 @@ const CALLED: Record<Caller, string> = {
   anonymous: 'anonymous',
 };
 
-/** The states of a job and, beside them, an open job whose owner is suspended. */
+/** A job's states, and an open job whose owner is suspended. */
 const COLUMNS = [...JOB_STATES, 'suspended'] as const;
 type Column = (typeof COLUMNS)[number];
 
-/** One row of the table: what is called, and what it answers, state by state. */
+/** One row of the table: the call, and its result in each state. */
 interface Section {
   readonly title: string;
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
-  /** Whether a success leaves the job as it was, so that the call needs no copy of the job. */
+  /** True if a successful call leaves the job unchanged, so it doesn't need a copy of the job. */
   readonly reads: boolean;
   /** As `availableActions` names it. */
   readonly action?: string;
@@ -64,7 +64,7 @@ type Cast = People & { readonly key: Person };
 interface Scene {
   readonly people: Cast;
   readonly job: GivenJob;
-  /** The position before that of the job's first event. */
+  /** The position just before the job's first event. */
   readonly since: string;
 }
 
@@ -113,9 +113,9 @@ async function runColumn(
     CALLERS.flatMap((caller, at) => apisOf(row + at).map((api) => ({ section, caller, api }))),
   );
   const copies = await copiesOf(app, job, calls.filter(({ section }) => !section.reads).length);
-  // The list is searched for it by its own identifier, which no copy has.
+  // The list is searched for the job's own identifier, which no copy has.
   await app.sql`update jobs set title = id where id = ${job.id}`;
-  // And so is the directory.
+  // The directory is searched in the same way.
   await app.sql`update contractors set company_name = id, license_number = 'M-1'
     where id = ${people.awardee.profileId}`;
   await app.sql`update homeowners set zip_code = '78704' where id = ${people.owner.profileId}`;
@@ -126,7 +126,7 @@ async function runColumn(
   const predicted = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
-  // A read would find the list in motion while others change jobs.
+  // Reads run first, because the list would change while other calls change jobs.
   for (const reads of [true, false]) {
     const these = calls.filter(({ section }) => section.reads === reads);
     const before = await kept(app, [job, ...copies]);
@@ -150,7 +150,7 @@ async function runColumn(
   }
 }
 
-/** What there is of each job, its bids and its events. */
+/** The rows of each job and its bids, and the number of its events. */
 async function kept(app: TestApp, jobs: readonly GivenJob[]): Promise<Map<string, string>> {
   const rows = await app.sql`select id, jsonb_build_array(to_jsonb(jobs),
       (select jsonb_agg(to_jsonb(bids) order by bids.id) from bids where job_id = jobs.id),
@@ -159,7 +159,10 @@ async function kept(app: TestApp, jobs: readonly GivenJob[]): Promise<Map<string
   return new Map(rows.map(({ id, row }) => [id, row]));
 }
 
-/** What `availableActions` says to this caller, as the cells say it; nothing if they may not even see the job. */
+/**
+ * The actions that `availableActions` predicts for this caller, in the cells' words. Empty if the caller can't see the
+ * job.
+ */
 async function foretell(app: TestApp, people: Cast, { id }: GivenJob, caller: Caller): Promise<Map<string, string>> {
   const { data } = await app.graphql(
     'query($id: ID!) { job(id: $id) { availableActions { action allowed reason } } }',
@@ -180,15 +183,15 @@ const BID_OF = {
   bidder: 'the bid of the other bidder',
 } as const;
 
-/** What is read of people, who are no part of the job. */
+/** A read of people, who aren't part of the job. */
 interface PeopleRead {
   readonly title: string;
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
-  /** Who is read; by default the awardee, by their profile. */
+  /** The person to read. By default, the awardee's profile. */
   whom?(this: void, people: People): string;
-  /** Of what the answer holds; in GraphQL that is the field which was asked for. */
+  /** Sums up the response. In GraphQL, it gets the requested field. */
   seen(this: void, answer: Json): string;
 }
 
@@ -329,7 +332,7 @@ function ownEventsSection(): Section {
   };
 }
 
-/** Over server-sent events and over a WebSocket, from before the job's first event. */
+/** Over server-sent events and over a WebSocket, starting before the job's first event. */
 function streamSection(): Section {
   return {
     title: 'SUBSCRIBE TO THE JOB',
@@ -351,11 +354,11 @@ function streamSection(): Section {
         const ended = stream.ended.then(() => 'ended');
         const isOpen = (await Promise.race([stream.count(expected), ended])) !== 'ended';
         if (isOpen) return eventsSeen(stream.events);
-        // Without a token no subscription begins: the connection itself is refused.
+        // Without a token, no subscription starts, because the server rejects the connection itself.
         const end = (await stream.ended) as { code?: number; response?: { status: number } } | undefined;
         const status = end?.code ?? end?.response?.status;
         if (status === 4401 || status === 401) return 'UNAUTHENTICATED';
-        // A busy machine had no time for either side: a second attempt is served.
+        // A busy machine ran out of time. A second attempt succeeds.
         if (status === 4408 || status === 429 || status === 503) return await this.run(app, api, scene, caller);
         return (await refusalOf(stream)).join();
       } finally {
@@ -391,7 +394,7 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
   }
 }
 
-/** Where the job never had a bid, the identifier names none. */
+/** If the job never had a bid, the identifier matches no bid. */
 function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section {
   const { action, description, actor } = BID_TRANSITIONS[key];
   const title = `${action} ${whose === 'awardee' ? 'THE AWARDEE’S BID' : 'THE OTHER BID'}`;
@@ -440,14 +443,17 @@ function eventsSeen(events: { type: string; data: object }[]): string {
 interface Read {
   title: string;
   description: string;
-  /** Of the answer: what is said of it, and the same for a refusal that GraphQL gives as null. */
+  /**
+   * The address to read. The functions below describe each API's response in the same words, including an error that
+   * GraphQL returns as null.
+   */
   rest(id: string): string;
   graphql: string;
   fromRest(body: RestBody): string;
   fromGraphql(data: GraphqlData, id: string): string;
 }
 
-// What comes over the wire has no type until somebody has looked at it.
+// Data from the network has no type until something checks it.
 /* eslint-disable @typescript-eslint/no-explicit-any */
 type RestBody = any;
 type GraphqlData = any;

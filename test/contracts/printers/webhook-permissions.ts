@@ -1,4 +1,7 @@
-/** Who may do what with a webhook endpoint of somebody's: a table of its own, since no job's state matters to it. */
+/**
+ * Prints who may do what with another user's webhook endpoint. The table is separate, because a job's state doesn't
+ * matter here.
+ */
 import { graphqlOutcome, restOutcome, type Outcome } from '../../story/calls.js';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { admin, contractor, homeowner, programOf, type Person } from '../../story/cast.js';
@@ -6,7 +9,7 @@ import { admin, contractor, homeowner, programOf, type Person } from '../../stor
 interface Way {
   readonly title: string;
   readonly method: string;
-  /** `{id}` is the endpoint, `{delivery}` one that was sent to it. */
+  /** `{id}` is the endpoint, and `{delivery}` is one of its deliveries. */
   readonly path: string;
   readonly body?: object;
   readonly graphql: string;
@@ -55,7 +58,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** The owner comes last: what they do may leave nothing for others to be refused. */
+/** The owner comes last, because their call may delete what the others must be denied. */
 const CALLERS = ['anonymous', 'other homeowner', 'contractor', 'admin', 'owner’s API key', 'owner'] as const;
 type Caller = (typeof CALLERS)[number];
 
@@ -78,7 +81,7 @@ export async function webhookPermissions(): Promise<string> {
 type Column = Readonly<Record<Caller, string>>;
 type Others = Readonly<Record<Exclude<Caller, 'owner’s API key' | 'owner'>, Person | undefined>>;
 
-/** Throws where the APIs disagree. */
+/** Throws if the APIs disagree. */
 async function columnOf(app: TestApp, way: Way, others: Others): Promise<Column> {
   const [byRest, byGraphql] = await Promise.all([
     outcomes(app, others, (ids, token) => viaRest(app, way, ids, token)),
@@ -110,7 +113,7 @@ async function outcomes(app: TestApp, others: Others, call: Call): Promise<Colum
   const column: Partial<Record<Caller, string>> = {};
   let ids = await newEndpoint();
   for (const caller of CALLERS) {
-    // The owner's key has already used up the first endpoint.
+    // The owner's API key has already used up the first endpoint.
     if (caller === 'owner') ids = await newEndpoint();
     column[caller] = await call(ids, people[caller]?.token);
   }

@@ -1,4 +1,4 @@
-/** Undoing an email change: who can, what it hands over, and what support decides if it's disputed. */
+/** Undoing an email change: who can do it, what it gives back, and what support decides in a dispute. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tidy } from '../../../src/market/store/housekeeping.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -16,11 +16,11 @@ afterAll(() => app.close());
 
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
-const CHANGED = "Your account's email address was changed";
+const CHANGED = 'The email address of your account was changed';
 const UNDONE = "Your account's email address was changed back";
-const PENDING = 'Someone asked to undo your email change';
+const PENDING = 'Someone asked to undo your email address change';
 const GRANTED = 'Your account belongs to this email address';
-const DENIED = 'We decided about the email change';
+const DENIED = 'We decided on the email address change';
 const RESET = 'Set a new password';
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
@@ -67,7 +67,7 @@ async function createDraft({ token }: Person): Promise<string> {
   return (await post('/jobs', DRAFT, token)).body.id;
 }
 
-/** A bid on a job of someone else, as a path. */
+/** A bid on someone else's job, as a path. */
 async function createBid({ token }: Person): Promise<string> {
   const owner = await homeowner(app, 'Olive');
   const job = await createDraft(owner);
@@ -302,7 +302,7 @@ describe('an undo after the account was used', () => {
     for (let time = 0; time < 2; time += 1)
       expect((await undo(links.first.token)).body).toMatchObject({ email: person.email, pending: true });
     expect(await asAdmin(person)).toMatchObject({ email: third, email_undo: 'pending', email_undo_address: second });
-    // Both wait, however long that takes.
+    // Both claims remain, however long they wait.
     await app.sql`update mails set created_at = created_at - interval '90 days' where user_id = ${person.userId}`;
     await tidy(app.services.db, (_, error) => expect(error).toBeUndefined());
     expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
@@ -366,7 +366,7 @@ describe('a change back to the former address', () => {
     await post('/jobs', DRAFT, person.token);
     await move(person, person.email);
     const claim = await mailTo(app, current, CHANGED);
-    // The former address cannot end this by its own link, and the claim gives the account to nobody.
+    // The former address's own link can't settle this, and the claim doesn't give the account to anybody.
     expect((await undo(link.token)).body).toMatchObject({ email: person.email, pending: false });
     expect((await signUp(current)).body.details.code).toBe('EMAIL_TAKEN');
     expect((await undo(claim.token)).body).toMatchObject({ email: current, pending: true });

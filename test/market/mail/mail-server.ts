@@ -1,4 +1,4 @@
-/** A mail server that keeps what it takes, and answers as a test wants. */
+/** A mail server that stores the messages it accepts, and responds as a test wants. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly headers: string;
-  /** With the encoding of its parts undone. */
+  /** The decoded content. */
   readonly content: string;
   readonly messageId: string;
 }
@@ -17,9 +17,9 @@ export interface ReceivedMail {
 export interface MailServer {
   readonly url: string;
   readonly inbox: readonly ReceivedMail[];
-  /** What the next recipients or messages are answered; undefined takes them. */
+  /** The response to the next recipients or messages. If undefined, the server accepts them. */
   refuse: { readonly code: number; readonly text: string; readonly at?: 'recipient' | 'message' } | undefined;
-  /** How many of them were refused. */
+  /** How many of them it rejected. */
   refusedCount: number;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function openMailServer(): Promise<MailServer> {
   return answers;
 }
 
-/** Of quoted-printable; all texts are ASCII. */
+/** Decodes quoted-printable. All messages are ASCII. */
 function decoded(text: string): string {
   return text
     .replaceAll('=\r\n', '')

@@ -1,4 +1,4 @@
-/** Mails as a person reads them on the page at /mailbox. */
+/** Emails as a person reads them on the /mailbox page. */
 import { MAILBOX_SECRET, type TestApp } from '../../setup/app.js';
 import { until } from '../../platform/security/until.js';
 
@@ -7,7 +7,7 @@ export interface ReadMail {
   readonly subject: string;
   readonly to: string;
   readonly link: string;
-  /** The page that its link leads to, and the token; an app's own page may have the token elsewhere. */
+  /** The page that the email's link opens, and its token. An app's own page may have the token elsewhere. */
   readonly page: string | undefined;
   readonly token: string;
 }
@@ -17,7 +17,7 @@ export async function mailboxPage(app: TestApp): Promise<string> {
   return (await fetch(`${app.url}/mailbox`, { headers: { cookie: `mailbox=${MAILBOX_SECRET}` } })).text();
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> {
   const page = await mailboxPage(app);
   const mails = [...page.matchAll(/<article id="(\w+)">([^]*?)<\/article>/g)].map(
@@ -37,7 +37,7 @@ export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> 
   return mails.filter(({ to }) => to === email);
 }
 
-/** The newest mail with this subject, once there are so many. */
+/** The newest email with this subject, once this many have arrived. */
 export async function mailTo(app: TestApp, email: string, subject: string, count = 1): Promise<ReadMail> {
   let mails: ReadMail[] = [];
   await until(async () => {

@@ -1,4 +1,4 @@
-/** Who has forgotten a password gets in again, and who has lost an account takes it back: by both APIs. */
+/** People who forgot their password get back in, and people who lost an account recover it, through both APIs. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ afterAll(() => app.close());
 const RESET = 'Set a new password';
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
-const CHANGED = "Your account's email address was changed";
+const CHANGED = 'The email address of your account was changed';
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
 const logIn = async (email: string, password: string) => post('/auth/login', { email, password });
@@ -55,7 +55,7 @@ describe('a forgotten password', () => {
     expect(second.token).not.toBe(first.token);
 
     expect((await reset(second.token, hanna.email)).body.details.fields).toEqual({
-      new_password: 'must not be the email address itself',
+      new_password: 'must not be the email itself',
     });
     expect((await reset(second.token, 'a new one')).status).toBe(200);
     expect((await logIn(hanna.email, hanna.password)).status).toBe(401);
@@ -155,11 +155,11 @@ describe('an address', () => {
     expect((await post('/auth/verify-email', { token })).status).toBe(200);
     expect((await logIn(hugo.email, hugo.password)).status).toBe(401);
     expect((await logIn('hugo.new@example.test', hugo.password)).status).toBe(200);
-    // The log-in that asked for it goes on.
+    // The session that requested the change continues.
     expect(await verifiedOf(hugo.token)).toBe(true);
     const undo = await mailTo(app, hugo.email, CHANGED);
     expect(undo.page).toBe('/undo-email-change');
-    // The address is kept for who may take it back.
+    // The address stays reserved for its owner, who can undo the change.
     const signUp = { email: hugo.email, password: 'somebody else', first_name: 'A', last_name: 'B' };
     expect((await post('/auth/signup/homeowner', signUp)).body.details.code).toBe('EMAIL_TAKEN');
   });
@@ -168,9 +168,9 @@ describe('an address', () => {
     const [ivan, irma] = [await homeowner(app, 'Ivan'), await homeowner(app, 'Irma')];
     const { status } = await post('/me/email', { email: irma.email, current_password: ivan.password }, ivan.token);
     expect(status).toBe(200);
-    const mail = await mailTo(app, irma.email, 'Your email address already has an account');
+    const mail = await mailTo(app, irma.email, 'Your email address has an account already');
     expect(mail.token).toBe('');
-    // Even somebody who got hold of the link moves nothing.
+    // Even a person who obtains the link can't move the account.
     const token = app.services.mail.tokens.tokenOf(mail.id as `mal_${string}`);
     expect((await post('/auth/verify-email', { token })).body.details.code).toBe('EMAIL_TAKEN');
     expect((await logIn(irma.email, irma.password)).status).toBe(200);
@@ -198,7 +198,7 @@ describe('a stolen account', () => {
     expect((await post('/auth/verify-email', { token: back.token })).status).toBe(200);
     const undos = await app.sql`select email from mails where kind = 'email_changed' and user_id = ${olaf.userId}`;
     expect([...undos]).toEqual([{ email: olaf.email }]);
-    // The owner's own still works: whoever moves the account once more does not get away with it.
+    // The owner's undo link still works, so moving the account again doesn't help a thief.
     expect((await post('/auth/undo-email-change', { token: own.token })).status).toBe(200);
   });
 
@@ -260,7 +260,7 @@ it('a new password also ends an email change that has already passed the passwor
       return isSame;
     });
   });
-  // The owner's own log-in: it stays, so that the password alone can refuse the call.
+  // The owner's own session. It stays active, so only the password can make the call fail.
   const change = post('/me/email', { email: 'rudis.thief@example.test', current_password: rudi.password }, rudi.token);
   await isChecked;
   const passwordsOfRudi = { current_password: rudi.password, new_password: 'rudi alone knows' };

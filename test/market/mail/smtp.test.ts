@@ -1,4 +1,4 @@
-/** Mails on their way to a real mail server: what it gets, and what becomes of a mail that it does not take. */
+/** Sending email to a real mail server: what the server receives, and what happens to a message that it rejects. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
 import { mailSettings } from '../../../src/app/mail-settings.js';

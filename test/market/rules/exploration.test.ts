@@ -1,6 +1,6 @@
 /**
- * What the policies together allow: every viewer with every combination of facts tries every operation in every state.
- * A rule that holds here holds whatever row or condition is added later.
+ * What the policies allow in combination. Every viewer with every combination of facts tries every operation in every
+ * state. These rules must hold whatever row or condition is added later.
  */
 import { describe, expect, test } from 'vitest';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../src/market/rules/lifecycle.js';
@@ -44,10 +44,10 @@ const LED_TO = new Map(
   ]),
 );
 
-/** The states in which a job can be after it was in this one, by whatever anybody does. */
+/** The states that a job can reach from this one, through any allowed operations. */
 function statesFrom(start: JobState): JobState[] {
   const reached = new Set([start]);
-  // Iterating over a set also visits what is added to it meanwhile.
+  // Iterating over a set also visits values added during the loop.
   for (const state of reached) for (const next of LED_TO.get(state) ?? []) reached.add(next);
   return JOB_STATES.filter((state) => reached.has(state));
 }
@@ -62,7 +62,7 @@ describe('through allowed operations only', () => {
     expect(whoCan('cancel', 'in_progress')?.viewer.homeownerId).toBe(hannah.homeownerId);
   });
 
-  // A way back from review would let her cancel finished work, if it leads where she can cancel.
+  // If review could lead back to a state where she can cancel, she could cancel finished work.
   test('nobody can cancel a job that has ever been in review', () => {
     const afterReview = statesFrom('in_review');
     expect(afterReview).toEqual(expect.arrayContaining(['in_review', 'completed', 'disputed', 'appealed']));

@@ -1,4 +1,4 @@
-/** The rows of the lifecycle, held against each other and against what the phases of the states promise. */
+/** Checks the lifecycle's rows against each other and against the phases of the states. */
 import { describe, expect, it, test } from 'vitest';
 import { BID_TRANSITION_LIST } from '../../../src/market/rules/bids.js';
 import { EFFECT_DESCRIPTIONS, sentenceOf, type Effect } from '../../../src/market/rules/jobs/effects.js';
@@ -14,7 +14,7 @@ import type { JobPhase, JobState } from '../../../src/market/rules/states.js';
 const { AWARDED_JOB_STATES, INITIAL_BID_STATE, INITIAL_JOB_STATE, isIn, isInDispute, isTerminal } = states;
 const PHASES = Object.keys(states.JOB_PHASES);
 const TRANSITIONS = JOB_ACTION_LIST.filter(isTransition);
-/** Ending whatever is unfinished shows neither that a state can be reached nor that it has a proper way out. */
+/** Ending any unfinished job doesn't show that a state can be reached, or that it has a regular way out. */
 const NORMAL_FLOW = TRANSITIONS.filter((row) => !leavesEveryState(row));
 
 const isBidding = (state: JobState) => isIn('bidding', state);
@@ -34,7 +34,7 @@ test('no two rows share an operation, an event, an action, or an address', () =>
 
 test('every state can be reached without an admin who ends the job', () => {
   const reached = new Set<JobState>([INITIAL_JOB_STATE]);
-  // Iterating over a set also visits what is added to it meanwhile.
+  // Iterating over a set also visits values added during the loop.
   for (const state of reached) for (const row of NORMAL_FLOW) if (row.from.includes(state)) reached.add(row.to);
   expect(states.JOB_STATES.filter((state) => !reached.has(state))).toEqual([]);
 });
@@ -93,9 +93,7 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
 
 test("an operation's other effects follow its sentence, if it has any", () => {
   expect(sentenceOf([])).toBe('');
-  expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(
-    ' A pending bid is created. A guaranteed view puts a hold on the staked tokens.',
-  );
+  expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(' Then: a pending bid is made; a guaranteed view stakes a hold.');
 });
 
 test('bids are made only in states where they may wait', () => {

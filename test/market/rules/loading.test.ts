@@ -1,6 +1,6 @@
 /**
- * The tables of the rules are made while their files are read. Each file must do that alone: whichever is asked for
- * first is read first.
+ * The rules' tables are built when their files load. Each file must load on its own, because any of them may be loaded
+ * first.
  */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * The numbers and lists that clients are held to, copied by hand from the specification and the decisions, so that a
- * slip meets a second opinion.
+ * Numbers and lists that clients depend on, copied by hand from the specification and the decisions as a second
+ * opinion.
  */
 import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';

@@ -1,4 +1,4 @@
-/** The people of the rules' tests, and the job they meet over. Everything here is in memory. */
+/** The people in the rules' tests, and the job they share. Everything here is in memory. */
 import type { JobBeforeEdit } from '../../../src/market/rules/jobs/editing.js';
 import type { JobState } from '../../../src/market/rules/states.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
@@ -40,7 +40,7 @@ export const ada = {
   contractorId: null,
 } satisfies Viewer;
 
-/** Hannah's kitchen. It is complete; from award on, Carla is the one who builds it. */
+/** Hannah's kitchen job. Every field is set. From the award on, Carla is its contractor. */
 export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobState, overrides?: Overrides) {
   const hasAward = isAwarded(status);
   const isPublished = !isIn('unpublished', status);

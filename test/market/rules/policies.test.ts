@@ -1,4 +1,4 @@
-/** What a caller is told whom a policy refuses: the code, the sentence, the fields and the facts, word for word. */
+/** What a caller is told when a policy refuses a call: the code, message, fields, and facts, word for word. */
 import { describe, expect, test } from 'vitest';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
 import { Refusal, type RefusalOptions } from '../../../src/platform/errors.js';
@@ -19,7 +19,7 @@ import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
 type Answer = RefusalOptions & { code: string };
 
-/** What the caller is told; undefined where nothing stands against the call. */
+/** The refusal that the caller gets. Undefined if the call is allowed. */
 function answerTo(denial: Denial | undefined): Answer | undefined {
   try {
     assertAllowed(denial);
@@ -33,17 +33,17 @@ function answerTo(denial: Denial | undefined): Answer | undefined {
 
 const ONLY_THE_OWNER = {
   code: 'FORBIDDEN',
-  message: 'Only the homeowner who posted the job can do this.',
+  message: 'Only the homeowner who posted the job may do this.',
   details: {},
 };
 const UNVERIFIED = {
   code: 'FORBIDDEN',
-  message: 'Confirm your email address first. Use the link in the email that we sent you.',
+  message: 'Confirm your email address first, by the link in a mail.',
   details: { reason: 'email_unverified' },
 };
 const STALE = {
   code: 'STALE_VERSION',
-  message: 'The job has changed since you read it. Read it again, then retry.',
+  message: 'The job has changed since you read it; read it again.',
   details: { expectedVersion: 3, version: 1 },
 };
 
@@ -97,7 +97,7 @@ describe('an operation on the kitchen', () => {
       'Hannah publishes it twice',
       'publish',
       open,
-      { code: 'INVALID_TRANSITION', message: 'Only a draft can be published.', details: {} },
+      { code: 'INVALID_TRANSITION', message: 'The job must be draft.', details: {} },
     ],
     [
       'Hannah has left gaps in her draft',
@@ -116,7 +116,7 @@ describe('an operation on the kitchen', () => {
       { ...draft, availableTokens: 14 },
       {
         code: 'INSUFFICIENT_TOKENS',
-        message: 'You need 15 tokens and have 14.',
+        message: 'There are too few tokens available for this.',
         details: { required: 15, available: 14 },
       },
     ],
@@ -127,7 +127,7 @@ describe('an operation on the kitchen', () => {
       { ...open, cost: 16 },
       {
         code: 'INSUFFICIENT_TOKENS',
-        message: 'You need 16 tokens and have 15.',
+        message: 'There are too few tokens available for this.',
         details: { required: 16, available: 15 },
       },
     ],
@@ -137,8 +137,8 @@ describe('an operation on the kitchen', () => {
       { ...open, bidsToAward: 0 },
       {
         code: 'UNKNOWN_BID',
-        message: expect.stringContaining('pending, viewed, or shortlisted'),
-        fields: { bidId: 'can’t be awarded' },
+        message: expect.stringContaining('pending, viewed or shortlisted'),
+        fields: { bidId: 'is no bid on this job that could be awarded' },
         details: {},
       },
     ],
@@ -148,13 +148,17 @@ describe('an operation on the kitchen', () => {
       'Carla bids once more, and needs no more than the general sentence',
       'submitBid',
       { ...byCarla, ownBids: ['pending'] },
-      { code: 'DUPLICATE_BID', message: 'You’ve already bid on this job.', details: {} },
+      { code: 'DUPLICATE_BID', message: 'You have already made a bid on this job.', details: {} },
     ],
     [
       'Carla cannot stake what she does not have',
       'submitBid',
       { ...byCarla, cost: 5 },
-      { code: 'INSUFFICIENT_TOKENS', message: 'You need 5 tokens and have 0.', details: { required: 5, available: 0 } },
+      {
+        code: 'INSUFFICIENT_TOKENS',
+        message: 'There are too few tokens available for this.',
+        details: { required: 5, available: 0 },
+      },
     ],
   ])('%s', (_name, key, facts, answer) => {
     expect(answerTo(jobDenial(key, facts))).toEqual(answer);
@@ -214,7 +218,7 @@ describe('an operation on the kitchen', () => {
 });
 
 describe("an operation on Carla's bid", () => {
-  const ONLY_THE_BIDDER = { ...ONLY_THE_OWNER, message: 'Only the contractor who made the bid can do this.' };
+  const ONLY_THE_BIDDER = { ...ONLY_THE_OWNER, message: 'Only the contractor who made the bid may do this.' };
   const wrongState = (message: string, fromState: BidState, allowedOperations: string[]) => ({
     code: 'INVALID_TRANSITION',
     message,
@@ -230,14 +234,14 @@ describe("an operation on Carla's bid", () => {
       hannah,
       'view',
       'viewed',
-      wrongState('Only a pending bid can be marked as viewed.', 'viewed', ['shortlistBid', 'rejectBid']),
+      wrongState('The bid must be pending.', 'viewed', ['shortlistBid', 'rejectBid']),
     ],
     [
       'Hannah rejects it after she has accepted it',
       hannah,
       'reject',
       'accepted',
-      wrongState('Only a pending, viewed, or shortlisted bid can be rejected.', 'accepted', []),
+      wrongState('The bid must be pending, viewed or shortlisted.', 'accepted', []),
     ],
     ['Carla withdraws it', carla, 'withdraw', 'shortlisted', undefined],
     ['Cyrus withdraws it', cyrus, 'withdraw', 'shortlisted', ONLY_THE_BIDDER],
@@ -247,7 +251,7 @@ describe("an operation on Carla's bid", () => {
       carla,
       'withdraw',
       'withdrawn',
-      wrongState('Only a pending, viewed, or shortlisted bid can be withdrawn.', 'withdrawn', []),
+      wrongState('The bid must be pending, viewed or shortlisted.', 'withdrawn', []),
     ],
   ])('%s', (_name, viewer, key, status, answer) => {
     const bid = { contractorId: carla.contractorId, status };

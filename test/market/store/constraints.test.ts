@@ -1,6 +1,6 @@
 /**
- * What the database refuses by itself, whatever the code forgets. Every attempt is sound but for one thing, and is made
- * in a transaction that is rolled back.
+ * What the database itself rejects, even if the code forgets a check. Every attempt has exactly one flaw, and runs in a
+ * transaction that is rolled back.
  */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { statesIn } from '../../story/specified.js';
 import { allNumbered } from '../../platform/live/positions.js';
 
 let app: TestApp;
-/** What the attempts are made on: a draft, an open job with bids of Carl and Cora, and one that was awarded to Carl. */
+/** The rows that the attempts use: a draft, an open job with bids from Carl and Cora, and a job awarded to Carl. */
 const ids = {
   hanna: '',
   hannasProfile: '',
@@ -96,14 +96,14 @@ const event = (tx: TransactionSql, more: object) =>
 const job = (tx: TransactionSql, id: string, change: object) =>
   tx`update jobs set ${tx({ ...change })} where id = ${id}`;
 
-/** An act of an admin, whose reason is then this. */
+/** Records an admin's action, then changes its reason. */
 async function actThen(tx: TransactionSql, reason: string | null) {
   await tx`insert into admin_actions (id, admin_id, action, user_id, reason)
     values ('act_1', ${ids.carl}, 'unverifyContractor', ${ids.carl}, 'A complaint.')`;
   return tx`update admin_actions set reason = ${reason}`;
 }
 
-/** By the name of what refuses it; a name in capitals is Postgres' own word for the kind of refusal. */
+/** Each attempt, with the name of the constraint that rejects it. A name in capitals is a kind of Postgres error. */
 const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   [
     'a second accepted bid on a job',
@@ -233,7 +233,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ],
   [
     'a day there is not',
-    'NO_SUCH_DAY', // As text: the driver would make another day of it.
+    'NO_SUCH_DAY', // Raw SQL, because the driver would turn it into a different day.
     (tx) => tx.unsafe(`update jobs set desired_start_date = '2026-02-30' where id = '${ids.draft}'`),
   ],
 
@@ -305,7 +305,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 class Accepted extends Error {}
 
-/** What refused the attempt. Either way nothing of it stays. */
+/** The constraint or error that rejected the attempt. Nothing it did remains. */
 async function refusalOf(attempt: Attempt): Promise<string> {
   try {
     await app.sql.begin(async (tx) => {
@@ -349,7 +349,6 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
   for (const attempt of sound) expect(await refusalOf(attempt)).toBe('nothing refused it');
 });
 
-/** Every check and every unique index has an attempt against it. */
 it('every check and every unique constraint on jobs, bids, holds, tokens, and events has its attempt', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
@@ -357,7 +356,7 @@ it('every check and every unique constraint on jobs, bids, holds, tokens, and ev
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
     where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events',
       'token_transfers', 'token_balances')`;
-  // The whole key of a bid only serves the award, which points at it.
+  // The unique index on a bid's whole key only serves the award's foreign key.
   const untried = named
     .map(({ name }) => name.replaceAll('"', ''))
     .filter((name) => name !== 'bids_whole_key' && !ATTEMPTS.some(([, refusedBy]) => refusedBy === name));

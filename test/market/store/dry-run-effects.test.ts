@@ -1,4 +1,4 @@
-/** A dry run answers with the effects of its own transaction, even if others write at the same time. */
+/** A dry run returns the effects of its own transaction, even if others write at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Id } from '../../../src/market/rules/ids.js';
 import { newId } from '../../../src/market/store/new-id.js';

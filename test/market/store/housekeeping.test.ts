@@ -122,7 +122,7 @@ it('deletes everything that has expired, however much it is', async () => {
   expect(await tidyAll()).toEqual({ ...NOTHING, records: 12_000 });
 });
 
-/** A database that deletes nothing, and fails at the statement of this name. */
+/** A database that has nothing to delete, and fails on the statement with this name. */
 function emptyDatabase(failing: string): Db & { readonly sent: string[] } {
   const sent: string[] = [];
   return {

@@ -1,7 +1,7 @@
 /**
- * Whatever somebody searches for among whatever jobs, they get what a look at every job finds: page by page, from any
- * position, and counted as far as is counted. The market is made by chance from a seed, large enough that some searches
- * scan the list and others ask the index.
+ * Any search among any jobs finds what a scan of every job finds: page by page, from any position, and with the same
+ * count, up to its limit. The market is random, from a seed. It is large enough that some searches scan the list and
+ * others use the index.
  */
 import postgres, { type Sql } from 'postgres';
 import { JOB_ORDERS, type JobOrder } from '../../../src/market/rules/jobs/orders.js';
@@ -17,12 +17,12 @@ import { diceOf, type Dice } from '../../setup/random/dice.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const SEED = 20_261_122;
-/** So many that the list of the open ones is too long to be scanned for whatever is searched. */
+/** Enough that the list of open jobs is too long to scan for some searches. */
 const JOBS = 9_000;
 const SIZES = [3, 20, 100];
 const EXACT_SEARCH_TOTAL_MAX = 1_000;
 
-/** How many of a thousand jobs hold a text, and the texts, some of which only look like one another. */
+/** How many jobs in a thousand contain each text. Some of the texts only look alike. */
 const TEXTS: readonly (readonly [perThousand: number, text: string])[] = [
   [1_000, 'leaks'],
   [400, 'Roof'],
@@ -57,7 +57,7 @@ const SEARCHED = [
   'cellar',
   'blizzard',
   'nobody wrote this',
-  // From the end of a title to the beginning of a description.
+  // Spans the end of a title and the start of a description.
   SEPARATOR,
   `.${SEPARATOR}It`,
   '. It',
@@ -146,18 +146,18 @@ async function fill(dice: Dice): Promise<void> {
   }
   for (const [city, town] of Object.entries(TOWNS))
     await sql`update job_search set town = ${town}::point from jobs where id = job_id and city = ${city}`;
-  // Texts are found by way of the state that the job is in now, however it came there; none moved before it was made.
+  // Search depends on the job's current state, however the job got there. No job changed state before its creation.
   const later = sql`status_changed_at = status_changed_at + interval '1 second'`;
   await sql`update jobs set ${later}, status = 'cancelled' where status = 'open' and id like '%7'`;
   const attic = sql`title = title || ' attic'`;
   await sql`update jobs set ${later}, status = 'open', ${attic} where status = 'draft' and id like '%5'`;
   await sql`update jobs set description = description || ' cellar' where status = 'open' and id like '%33'`;
   await sql`update jobs set description = description || ' blizzard' where status in ('completed', 'cancelled')`;
-  // Two of the newest jobs hold it, and then none but the oldest.
+  // Two of the newest jobs contain it, and otherwise only the oldest.
   await sql`update jobs set description = 'A chimney.' where id in (
     (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs
       order by created_at, id limit 3))`;
-  // A GIN index whose pending entries were not merged yet looks dear to the planner.
+  // To the planner, a GIN index with unmerged pending entries looks expensive.
   await sql`vacuum (analyze)`;
 }
 
@@ -189,7 +189,7 @@ function jobOf(dice: Dice, n: number) {
       [8, 'Nowhere'],
     ]),
     state: 'TX',
-    // Often at the same moment, so that the identifiers decide.
+    // Often at the same moment, so the identifiers decide.
     created_at: new Date(made),
     status_changed_at: new Date(made + ((n * 7_919) % JOBS) * 60_000),
   };
@@ -210,7 +210,7 @@ function bidsOn(job: ReturnType<typeof jobOf>, dice: Dice) {
 interface Asked {
   readonly filter: JobFilter;
   readonly order: JobOrder;
-  /** The same in SQL. */
+  /** The same filter in SQL. */
   readonly where: string;
   readonly text: string;
 }
@@ -221,7 +221,7 @@ const ORDERS: Readonly<Record<JobOrder, string>> = {
   recently_updated: 'j.updated_at desc, j.id desc',
   highest_budget: 'j.budget_max desc nulls last, j.id desc',
   longest_unchanged: 'j.status_changed_at, j.id',
-  // Of the two towns in Texas, Marfa is the nearer to where both are asked for.
+  // The center of a search that covers both towns in Texas is nearer to Marfa.
   nearest: `j.city = 'Marfa' desc, j.id desc`,
 };
 
@@ -312,7 +312,7 @@ describe.each(VIEWERS)('%s finds', (who, viewer, sees) => {
 describe('a search', () => {
   const [, admin] = VIEWERS[0]!;
 
-  /** The indexes of texts and places that the statement has read, by their names. */
+  /** The names of the text and place indexes that the statement read. */
   async function indexesRead(filter: JobFilter, size: number, viewer = admin): Promise<string[]> {
     await listJobs(db, viewer, filter, { size });
     const [plan] = await sql.unsafe(`explain (analyze, format json) ${sent?.text}`, [...(sent?.values ?? [])] as never);

@@ -1,7 +1,7 @@
 /**
- * How the database reads for the product's lists, searches, counts and permission checks, in a market too large to be
- * read from end to end: by an index in every case, whether it plans for the values at hand or once for all. What such a
- * way of reading finds is test/market/store/job-search.test.ts, and for this market test/nightly/large-market.test.ts.
+ * How the database reads for the product's lists, searches, counts, and permission checks, in a market too large to
+ * scan. It must always use an index, with both custom and generic plans. test/market/store/job-search.test.ts checks
+ * the results, and test/nightly/large-market.test.ts checks them for this market.
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import type { Market } from '../../../src/market/store/seed/seed.js';
 import { checkDatabase } from '../../setup/database/checker.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
-/** More than are ever counted, so that even a count reads a part of them. */
+/** More rows than are ever counted, so even a count reads only some of them. */
 const SIZE = { jobs: 16_000, bids: 32_000, people: 12_000 };
 
 let database: FreshDatabase;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Each plan that reads a table from end to end, as `query (kind): tables`. */
+/** Each plan that scans a whole table, as `query (kind): tables`. */
 async function scans(statements: readonly Sent[]): Promise<string[]> {
   const found: string[] = [];
   for (const sent of statements) {
@@ -171,7 +171,7 @@ describe('the plans of reads beyond the job', () => {
       ['bids', 'holds', 'token_balances'],
     ],
   ] as const)('read no table from end to end for %s', async (name, who, mutation, touched) => {
-    // A cached caller sends nothing but the mutation.
+    // For a cached caller, only the mutation sends statements.
     await listener.ask(who, { graphql: '{ viewer { referralCode } }' });
     const graphql = await mutation();
     const sent = await listener.listen([{ name, as: who, kind: 'steady', api: 'graphql', ask: () => ({ graphql }) }]);

@@ -1,6 +1,6 @@
 /**
- * Who sees which jobs, bids and events is said in TypeScript and in SQL: for random jobs, bids, events and viewers both
- * say the same.
+ * TypeScript and SQL both define who sees which jobs, bids, and events. They must agree for random jobs, bids, events,
+ * and viewers.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
@@ -42,7 +42,7 @@ const VIEWERS = {
   admin: fc.constant({ role: 'admin' as Role, homeownerId: null, contractorId: null }),
 } as const;
 
-/** A job, on which each contractor has up to two bids; the awarded one has bid. */
+/** A job with up to two bids from each contractor. The awarded contractor has bid. */
 const anyScene = fc
   .record({
     job: fc.record({
@@ -63,7 +63,7 @@ const anyScene = fc
     }),
   })
   .filter(({ job, bids, event }) => {
-    // There are events of a bid only where there is the bid.
+    // An event about a bid requires the bid.
     if (event.bidderId !== null && !bids.some(({ contractorId }) => contractorId === event.bidderId)) return false;
     const accepted = bids.filter(({ status }) => status === 'accepted').map(({ contractorId }) => contractorId);
     return job.awardedContractorId === null ? accepted.length === 0 : accepted.join() === job.awardedContractorId;
@@ -73,7 +73,7 @@ type Scene = typeof anyScene extends fc.Arbitrary<infer S> ? S : never;
 const contractor = sql.placeholder('contractorId') as never;
 const $ = ((name: string) => sql.placeholder(name)) as never;
 
-/** The first bid is the one that is looked at. */
+/** The first bid is the one to check. */
 function bySql(role: Role): Record<string, SQL> {
   return {
     seesJob: visibility.visibleJobs(role, $),
@@ -98,7 +98,7 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
   const party = partyOf(viewer, job as never, hasBid);
   const seen = seesJob(viewer, job as never, hasBid);
   const isAwarded = viewer.contractorId !== null && viewer.contractorId === job.awardedContractorId;
-  // Of a job that they do not see, nobody reads an event, which the statements see to by its job.
+  // Nobody reads the events of a job that they can't see. The statements check this through the job.
   const reads = seesEvent(
     eventVisibilityOf(viewer.role === 'contractor' ? party : partyToOwn(viewer.role, false)),
     viewer,
@@ -106,7 +106,7 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
   );
   return {
     seesJob: seen,
-    // No contractor finds an open job of somebody who is suspended, not even who has bid on it.
+    // No contractor finds an open job whose owner is suspended, not even one who has bid on it.
     findsJob: seen && !(viewer.role === 'contractor' && job.status === 'open' && job.isOwnerSuspended),
     seesBid: seesBid(viewer, bids[0] as never, job as never),
     seesEvent: reads,
@@ -122,7 +122,7 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
 
 const dialect = new PgDialect({ casing: 'snake_case' });
 
-/** The rows stand in for the tables, so that no constraint keeps any of them away. */
+/** The rows replace the tables, so constraints can't exclude any combination. */
 async function askPostgres(viewer: object, { job, bids, event }: Scene, conditions: readonly SQL[]) {
   const rows = bids.map(
     ({ contractorId, status }, at) => sql`select ${`bid_${at}`}, 'job_1', ${contractorId}, ${status}::bid_status`,
@@ -162,7 +162,7 @@ test.each(ROLES)('SQL and the rules agree on what a viewer sees who is: %s', asy
     for (const name of names) answers.get(name)!.add(fromSql[name]!);
   });
   await fc.assert(property, { numRuns: 600 });
-  // Each condition was seen to hold and not to hold, but those of which an admin and an owner read everything.
+  // Each condition has been both true and false, except the conditions that always hold for an admin or an owner.
   const always = role === 'admin' ? names : role === 'homeowner' ? ['seesEvent'] : [];
   for (const [name, seen] of answers)
     expect([name, [...seen].sort()]).toEqual([name, always.includes(name) ? [true] : [false, true]]);

@@ -1,4 +1,4 @@
-/** Events on their way to endpoints, with real receivers, real events, and two instances on one database. */
+/** From an event to its endpoints: real receivers, real events, and two instances on one database. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
@@ -54,7 +54,7 @@ const endpoint = async (owner: Person, id: string): Promise<Json> =>
 const put = (owner: Person, id: string, body: object) =>
   app.rest('PUT', `/v1/webhooks/${id}`, { token: owner.token, body });
 
-/** Asks until the condition holds. An instance records an attempt shortly after the receiver has responded. */
+/** Repeats until the condition holds. An instance records a delivery shortly after the receiver responds. */
 async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
   for (;;) {
     const found = await ask();
@@ -69,7 +69,7 @@ const settled = (owner: Person, id: string, count: number) =>
     (found) => found.length === count && found.every(({ status }) => status !== 'waiting'),
   );
 
-/** Makes the next attempt due now. */
+/** Makes it look as if the time until the next attempt has passed. */
 const letTimePass = (id: string) => app.sql`update tasks set run_at = now() where key = ${id} and leased_until is null`;
 
 const types = (received: readonly Received[]) => received.map(({ body }) => String(body.type)).toSorted();
@@ -107,7 +107,7 @@ describe('an event', () => {
     const all = (await app.rest('GET', `/v1/jobs/${job.id}/events`, { token: people.owner.token })).body.data;
     for (const who of ['owner', 'admin'] as const)
       expect(types(ofJob(job.id)(hooks[who].receiver.received))).toEqual(all.map(({ type }: Json) => type).toSorted());
-    // They can't read the other bids of the award. Earlier events are theirs if they hadn't been sent before the bid.
+    // They read nothing about the other bids. They only get earlier events that were still unsent when they bid.
     const beforeTheirBid = ['job.created', 'job.published'];
     const ofBidder = types(ofJob(job.id)(hooks.bidder.receiver.received));
     expect(ofBidder.filter((type) => !beforeTheirBid.includes(type))).toEqual(
@@ -121,7 +121,7 @@ describe('an event', () => {
     const first = await givenJob(app, 'open', people);
     const second = await givenJob(app, 'open', people);
     await receiver.until((all) => all.length >= 2);
-    // An endpoint gets two requests at the same time, and either can arrive first.
+    // Two requests to one endpoint run at the same time, so either may come first.
     expect(receiver.received.map(({ body }) => `${body.type} ${body.data.job_id}`).toSorted()).toEqual(
       [first, second].map(({ id }) => `job.published ${id}`).toSorted(),
     );
@@ -136,7 +136,7 @@ describe('an event', () => {
       () => deliveriesTo(people.bidder, id),
       ([newest]) => newest?.attempts.length === 1,
     );
-    // As if the bid were withdrawn between two attempts.
+    // The same as when a bid is withdrawn between two attempts.
     await app.sql`update bids set status = 'withdrawn' where id = ${job.bids.bidder}`;
     await letTimePass(id);
     const found = await settled(people.bidder, id, receiver.received.length);
@@ -266,7 +266,7 @@ describe('a receiver', () => {
     const [{ count } = { count: 0 }] =
       await app.sql`select count(*)::int from events where job_id in ${app.sql(jobs.map((job) => job.id))}`;
     await quick.receiver.until((all) => all.length >= count);
-    // Each of the two instances has two open requests.
+    // At most two at a time from each of the two instances, none of which got a response.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(4);
     slow.receiver.answer = (_, response) => response.writeHead(204).end();
@@ -313,7 +313,7 @@ describe('a secret', () => {
     const [row] = await app.sql`select sealed_by from webhook_endpoints where id = ${id}`;
     expect(row!.sealed_by).toBe(renewed.services.encryptor.keyName);
     await renewed.close();
-    // The test's instances can't decrypt the endpoint's secret now, because they have another JWT_SECRET.
+    // This test's instances have a different secret from the one that now encrypts the endpoint's secret.
     await put(people.other, id, { status: 'active' });
     await app.rest('POST', `/v1/webhooks/${id}/test`, { token: people.other.token });
     const paused = await eventually(

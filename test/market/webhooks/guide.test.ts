@@ -1,4 +1,4 @@
-/** The receiver that docs/webhooks.md prints, in a process of its own. */
+/** The receiver that docs/webhooks.md prints, in a separate process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ function startReceiver(port: number, secret: string) {
   return { ready, printed: () => output };
 }
 
-/** 0 while nothing listens. */
+/** Zero while nothing listens. */
 const statusOf = (url: string) =>
   fetch(url).then(
     ({ status }) => status,

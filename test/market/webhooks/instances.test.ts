@@ -1,4 +1,4 @@
-/** Instances are killed in turn while they send. Another one sends their deliveries. */
+/** Instances that are killed one after another while they send. Another instance sends their unfinished deliveries. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../setup/app.js';
 import { clone, type Clone } from '../../app/clone.js';
@@ -55,7 +55,7 @@ it('no event is lost with an instance, and a duplicate has the same ID', async (
     [0, second!],
     [1, undefined],
   ] as const) {
-    // The receiver doesn't respond, so the instance has open requests.
+    // No request gets a response, so the sending instance has requests in progress.
     const before = receiver.received.length;
     receiver.answer = () => {};
     const url = other ?? (await instances[0]!.url);
@@ -65,7 +65,7 @@ it('no event is lost with an instance, and a duplicate has the same ID', async (
     receiver.answer = (_, response) => response.writeHead(204).end();
     instances[killed] = start();
     await instances[killed].url;
-    // As if the killed instance's leases had expired.
+    // Makes it look as if the killed instance's leases have expired.
     await database.sql`update tasks set leased_until = now()`;
     const events = await database.sql`select id from events`;
     await receiver.until((all) => events.every(({ id }) => all.some((one) => one.id === id)));

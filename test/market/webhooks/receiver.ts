@@ -1,7 +1,4 @@
-/**
- * A webhook receiver as a developer would build one. It's a plain server that verifies signatures with the public
- * library.
- */
+/** A webhook receiver as a customer would build one: a plain server that checks signatures with the public library. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -24,7 +21,7 @@ export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
   readonly connections: () => number;
-  /** How it responds from now on. The default is 204. */
+  /** The response from now on. By default, 204. */
   answer: Answer;
   /** Resolves once the condition holds for the received requests. */
   until(holds: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
@@ -83,7 +80,7 @@ export async function openReceiver(answer: Answer = (_, response) => response.wr
   return receiver;
 }
 
-/** Throws if the signature is invalid, or if the request doesn't match the OpenAPI document. */
+/** Throws if the signature is invalid, or the request doesn't match the document. */
 export function verify(secret: string, { raw, headers, body }: Received): unknown {
   expectAsSent(headers, body);
   return new Webhook(secret).verify(raw, headers as Record<string, string>);

@@ -1,4 +1,4 @@
-/** An instance that stops while hours of events wait for their deliveries. */
+/** An instance that stops while hours of events wait to become deliveries. */
 import postgres from 'postgres';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ afterAll(() => database.drop());
 it('finishes the current step, and leaves the others to another instance', async () => {
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   await seedMarket(sql, { jobs: 50, bids: 50, people: 20 }, '-');
-  // As if no event had a delivery yet, and each event took a step of its own.
+  // As if all events were still pending, and each batch had only one event.
   await sql`update webhook_cursor set position = 0`;
   await sql`update jobs set bids_ever = 501`;
   await sql`insert into webhook_endpoints (id, user_id, url, event_types, status, secrets, sealed_by, created_at)

@@ -1,4 +1,4 @@
-/** The page of the lifecycle in a real Chromium: the picture, its words, and where somebody's job stands. */
+/** The lifecycle page in a real Chromium: the picture, its descriptions, and the state of a job. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { JOB_TRANSITIONS } from '../../../src/market/rules/lifecycle.js';
@@ -65,7 +65,7 @@ browser.describe('The page of the lifecycle', () => {
     );
 
   browser.it(
-    'says in words what is pointed at, by mouse and by keyboard',
+    'describes the selected state or step, by mouse and by keyboard',
     async () => {
       visitor = await visit(`${app.url}/lifecycle`);
       const { page, picture } = visitor;
@@ -111,16 +111,16 @@ browser.describe('The page of the lifecycle', () => {
   );
 
   browser.it(
-    'shows no job and an error if the next one cannot be shown',
+    'shows an error and hides the last job if the next one can’t be shown',
     async () => {
       visitor = await visit(`${app.url}/lifecycle#${tap}`);
       const { page, picture } = visitor;
       await logIn(page);
       await see(page, '#where', 'Repair the tap is open');
       const strange = tap.replace(/\w$/, (last) => (last === '0' ? '1' : '0'));
-      await page.getByLabel('or its id').fill(strange);
+      await page.getByLabel('or its ID').fill(strange);
       await page.getByRole('button', { name: 'Show' }).click();
-      await see(page, '#problem', 'Job not found.');
+      await see(page, '#problem', 'There is no such job.');
       await picture('lifecycle-refused');
       const expectNoJob = async () => {
         expect(await page.locator('#where').textContent()).toBe('');
@@ -129,7 +129,7 @@ browser.describe('The page of the lifecycle', () => {
       };
       await expectNoJob();
       await page.reload();
-      await see(page, '#problem', 'Job not found.');
+      await see(page, '#problem', 'There is no such job.');
       await expectNoJob();
       await page.locator('#job').selectOption(fence);
       await see(page, '#where', 'Paint the fence is draft');
@@ -140,7 +140,7 @@ browser.describe('The page of the lifecycle', () => {
   );
 
   browser.it(
-    'shows where a job stands and what its owner may do next, and why not the rest',
+    'shows a job’s state, what its owner can do next, and why they can’t do the rest',
     async () => {
       visitor = await visit(`${app.url}/lifecycle`);
       const { page, picture } = visitor;
@@ -151,16 +151,16 @@ browser.describe('The page of the lifecycle', () => {
       expect(
         await page.locator('svg .may').evaluateAll((all) => all.map((one) => one.getAttribute('data-step'))),
       ).toEqual(['cancel']);
-      await see(page, '#where', 'award · Only a pending, viewed, or shortlisted bid');
-      await see(page, '#where', 'check in · Only the awarded contractor can do this.');
+      await see(page, '#where', 'award · There is no bid to award: it must be');
+      await see(page, '#where', 'check in · Only the awarded contractor may do this.');
       await picture('lifecycle-job');
       await page.setViewportSize({ width: 400, height: 860 });
       await page.emulateMedia({ colorScheme: 'dark' });
       await picture('lifecycle-job-400');
 
-      await page.getByLabel('or its id').fill(fence);
+      await page.getByLabel('or its ID').fill(fence);
       await page.getByRole('button', { name: 'Show' }).click();
-      await see(page, '#where', 'publish · Fill in first: category, address line1.');
+      await see(page, '#where', 'publish · First fill in: category, address line1.');
       await page.reload();
       await see(page, '#where', 'Paint the fence is draft');
       await page.getByRole('button', { name: 'Forget me' }).click();
@@ -181,11 +181,11 @@ browser.describe('The page of the lifecycle', () => {
       const lifecycle = await opened;
       await lifecycle.getByLabel('Email').waitFor();
       await page.getByRole('button', { name: /Execute query/ }).click();
-      await see(lifecycle, '#job', 'You have no job yet');
+      await see(lifecycle, '#job', 'You have no jobs yet');
       expect(await lifecycle.getByLabel('Signed in as').inputValue()).toBe('homeowner');
       const second = await context.newPage();
       await second.goto(`${app.url}/lifecycle`);
-      await see(second, '#job', 'You have no job yet');
+      await see(second, '#job', 'You have no jobs yet');
 
       for (const step of ['CreateJob', 'PublishJob']) {
         await openTab(page, step);
@@ -196,7 +196,7 @@ browser.describe('The page of the lifecycle', () => {
       await page.getByRole('link', { name: 'Where is the job?' }).click();
       const withJob = await openedWithJob;
       await see(withJob, '#where', 'Repair the kitchen tap is open.');
-      // What may be done leads to the step that does it, or says what it costs where none does.
+      // An allowed action links to the step that performs it. Without a step, it shows its cost.
       await see(withJob, '#where', 'cancel · costs');
       expect(await withJob.locator('#steps').getByRole('link', { name: 'awardJob' }).getAttribute('href')).toBe(
         '/graphql#awardJob',
@@ -241,7 +241,7 @@ async function bottomOf(page: Page, place: string): Promise<number> {
   return y + height;
 }
 
-/** What is written over the edge of its box, or of the picture. */
+/** Texts that extend beyond their box or the picture. */
 function textsOutside(page: Page): Promise<string[]> {
   return page.locator('svg text').evaluateAll((texts) =>
     texts.flatMap((text) => {

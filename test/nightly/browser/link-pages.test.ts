@@ -1,4 +1,4 @@
-/** The server's own pages that the links of mails lead to, in a real Chromium. */
+/** The server's own pages behind links in emails, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner } from '../../story/cast.js';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 afterEach(() => reader?.close());
 
-/** As programs do that look for harmful links. */
+/** Opens a link as scanners for harmful links do. */
 async function scan(link: string): Promise<void> {
   for (let time = 0; time < 10; time += 1)
     for (const method of ['HEAD', 'GET']) expect((await fetch(link, { method })).status).toBe(200);
@@ -37,9 +37,9 @@ async function outcomeOf({ page }: Visit, text: string): Promise<void> {
   await page.locator('#outcome').filter({ hasText: text }).waitFor();
 }
 
-browser.describe('A link in a mail', () => {
+browser.describe('A link in an email', () => {
   browser.it(
-    'that was opened twenty times by others sets a password, once, and offers another link then',
+    'sets a password once, even after scanners opened it twenty times, and then offers another link',
     async () => {
       const hanna = await homeowner(app, 'Hanna');
       await app.rest('POST', '/v1/auth/password-reset', { body: { email: hanna.email } });
@@ -77,7 +77,7 @@ browser.describe('A link in a mail', () => {
   );
 
   browser.it(
-    'confirms an address and takes an account back; one that is cut says so, and offers no new password',
+    'confirms an address and takes an account back; an incomplete one says so, and offers no new password',
     async () => {
       const olga = await homeowner(app, 'Olga');
       reader = await visit((await mailTo(app, olga.email, 'Confirm your email address')).link);
@@ -92,7 +92,7 @@ browser.describe('A link in a mail', () => {
       await reader.page.getByRole('button', { name: 'Confirm' }).click();
       await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
       await reader.close();
-      const { link } = await mailTo(app, olga.email, "Your account's email address was changed");
+      const { link } = await mailTo(app, olga.email, 'The email address of your account was changed');
       await scan(link);
       reader = await visit(link);
       await lookAtBoth(reader, 'undo-email-change');
@@ -110,7 +110,7 @@ browser.describe('A link in a mail', () => {
       await reader.page.getByRole('button', { name: 'Send me a link' }).waitFor();
       await reader.close();
       reader = await visit(`${app.url}/verify-email`);
-      await outcomeOf(reader, 'This link is not complete');
+      await outcomeOf(reader, 'This link is incomplete');
       expect(await reader.page.getByRole('button').count()).toBe(0);
       await reader.page.getByRole('link', { name: 'Continue to Job Marketplace' }).waitFor();
       expect(reader.complaints).toEqual([]);

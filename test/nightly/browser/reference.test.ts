@@ -1,6 +1,5 @@
 /**
- * The reference page over the real document: every operation is there, and they open without a complaint on the
- * console.
+ * The reference page with the real document: it has every operation, and they open without an error on the console.
  */
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -23,7 +22,7 @@ afterAll(async () => {
 afterEach(() => reader?.close());
 
 browser.describe('The REST reference', () => {
-  browser.it('shows every operation, and opens one of each kind with its answer and its refusals', async () => {
+  browser.it('shows every operation, and opens one of each kind with its responses and errors', async () => {
     reader = await visit(`${app.url}/v1/docs`);
     const { page, picture, complaints, origins } = reader;
     const operations = page.locator('.opblock-tag-section .opblock');
@@ -36,7 +35,7 @@ browser.describe('The REST reference', () => {
       expect(await operation.locator('.response-col_status').allTextContents()).toEqual(
         expect.arrayContaining(['400', '429']),
       );
-      // A page with all of them open is slow.
+      // With all of them open, the page is slow.
       await toggle(operation);
     }
     const award = page.locator('.opblock', { has: page.locator('[data-path="/v1/jobs/{id}/award"]') });
@@ -49,7 +48,32 @@ browser.describe('The REST reference', () => {
     expect([...origins]).toEqual([app.url]);
   });
 
-  browser.it('is as light or dark as the system', async () => {
+  browser.it(
+    'opens on the operations, with a sidebar that finds and opens them, and the preface behind a link',
+    async () => {
+      reader = await visit(`${app.url}/v1/docs`);
+      const { page, complaints } = reader;
+      await page.locator('.opblock').first().waitFor();
+      const preface = page.locator('.information-container');
+      expect(await preface.isVisible()).toBe(false);
+      expect((await page.locator('.opblock').first().boundingBox())?.y).toBeLessThan(400);
+      const menu = page.getByRole('navigation', { name: 'Operations' });
+      expect(await menu.locator('details a').count()).toBe(ROUTES.length);
+      await page.getByLabel('Search operations').fill('award');
+      const award = menu.getByRole('link', { name: 'Award a job' });
+      await expect.poll(() => menu.locator('details a:visible').allTextContents()).toContain('Award a jobPOST');
+      expect(await menu.getByRole('link', { name: 'Create a job' }).isVisible()).toBe(false);
+      await award.click();
+      await page.locator('#operations-Jobs-awardJob .responses-inner').waitFor();
+      expect(await award.getAttribute('aria-current')).toBe('true');
+      await page.getByRole('link', { name: 'Read the conventions' }).click();
+      await preface.getByText('Input.').waitFor();
+      expect(await page.locator('.opblock').first().isVisible()).toBe(false);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  browser.it('follows the system’s light or dark colors', async () => {
     reader = await visit(`${app.url}/v1/docs`);
     const { page, picture } = reader;
     await page.locator('.opblock').first().waitFor();
@@ -63,7 +87,7 @@ browser.describe('The REST reference', () => {
     expect(backgrounds.size).toBe(2);
   });
 
-  browser.it('runs its samples as they stand, again and again', async () => {
+  browser.it('runs its unchanged samples repeatedly', async () => {
     reader = await visit(`${app.url}/v1/docs`);
     const { page, complaints } = reader;
     await page.locator('.opblock').first().waitFor();

@@ -228,7 +228,7 @@ describe('a Postgres that dies while its server lives', () => {
       await expect.poll(() => messages).toHaveLength(2 * deaths);
     }
     await server.stop();
-    const told = ['The embedded Postgres ended unexpectedly and is being restarted.', 'The embedded Postgres is back.'];
+    const told = ['The embedded Postgres has ended by itself, and is started again.', 'The embedded Postgres is back.'];
     expect(messages).toEqual([...told, ...told]);
     expect(readdirSync(folder)).toEqual(['postgres']);
     expect(processesOf(folder)).toEqual([]);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from '../../setup/random/property.js';
-import { daysBetween, isRealDate } from '../../../src/platform/fields/dates.js';
-import { nullableDay } from '../../../src/platform/fields/values.js';
+import { daysBetween, isRealDate, nullableDay } from '../../../src/platform/fields/values.js';
 
 test.each<[text: string, real: boolean]>([
   ['2026-02-28', true],

@@ -12,8 +12,8 @@ vi.mock('../../../src/platform/graphql/executor/plan.js', async (original) => {
   const { observed } = await import('../../setup/plans.js');
   return observed(await original());
 });
-vi.mock('../../../src/platform/graphql/plugins.js', async (original) => ({
-  ...(await original<typeof import('../../../src/platform/graphql/plugins.js')>()),
+vi.mock('../../../src/platform/graphql/hooks.js', async (original) => ({
+  ...(await original<typeof import('../../../src/platform/graphql/hooks.js')>()),
   OTHER_PLUGINS: [listener],
 }));
 

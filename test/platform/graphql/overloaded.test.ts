@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryAfterIfOverloaded } from '../../../src/platform/graphql/overloaded.js';
+import { retryAfterIfOverloaded } from '../../../src/platform/graphql/errors.js';
 
 const overloaded = (...path: string[]) => ({
   message: 'The service is at capacity.',

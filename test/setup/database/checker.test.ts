@@ -1,5 +1,6 @@
 /**
- * The checker finds what it is there to find: each kind of damage, done behind the guards' backs, breaks its promise.
+ * The checker finds the problems that it exists to find. Each kind of damage bypasses the guards and breaks its
+ * invariant.
  */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +13,8 @@ let app: TestApp;
 const ids: Record<string, string> = {};
 
 /**
- * A draft, an open job with a guaranteed and a withdrawn bid, an awarded one, and a cancelled one that was refunded.
+ * A draft, an open job with a guaranteed bid and a withdrawn one, an awarded job, and a cancelled job that was
+ * refunded.
  */
 beforeAll(async () => {
   app = await openTestApp();
@@ -67,7 +69,7 @@ it('finds nothing in a sound database', async () => {
 
 type Damage = (tx: TransactionSql) => Promise<unknown>;
 
-/** What is done without the constraints, and which invariant it breaks. */
+/** Each kind of damage done without the constraints, and the invariant that it breaks. */
 const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   [
     'a balance that was topped up by hand',
@@ -298,8 +300,8 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
 class Undone extends Error {}
 
 /**
- * To take the guards away locks every table, which the services' own statements use in an order of theirs: of two that
- * wait for each other Postgres ends one.
+ * Removing the guards locks every table, while the services' own statements lock them in a different order. If two wait
+ * for each other, Postgres ends one.
  */
 async function againAfterDeadlocks(work: () => Promise<unknown>): Promise<void> {
   for (;;) {
@@ -337,7 +339,7 @@ describe('finds', () => {
   });
 });
 
-/** Triggers and foreign keys sleep; checks and unique indexes have to go. All of it comes back with the rollback. */
+/** Disables triggers and foreign keys, and drops checks and unique indexes. The rollback restores everything. */
 async function takeGuardsAway(tx: TransactionSql): Promise<void> {
   await tx`set local session_replication_role = replica`;
   const checks = await tx<{ drop: string }[]>`

@@ -1,13 +1,13 @@
 /**
- * Whether a database is sound: every promise that spans several rows, asked of the rows alone. Whatever calls, races
- * and crashes there were, each answer must be empty. It shares no code with the service.
+ * Checks that a database is sound: every invariant that spans several rows, from the rows only. Whatever calls, races,
+ * and crashes came before, each query must return nothing. It shares no code with the service.
  */
 import type { Sql } from 'postgres';
 import { LEGAL_STEPS, statesAllowing, statesIn } from '../../story/specified.js';
 
 const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
 
-/** In which states triggers of the migrations keep what is searched in `open_job_search`. */
+/** The states in which the migrations' triggers copy a job's searchable fields to `open_job_search`. */
 const SEARCHED_APART = statesAllowing('submitBid');
 
 /** The rating and review of each approved job. They may come after the approval, and a later review replaces it. */
@@ -18,7 +18,7 @@ const SAID = `
     coalesce(l.data->>'review', a.data->>'review') as review
   from events a left join events l on l.job_id = a.job_id and l.type = 'job.reviewed' where a.type = 'job.approved'`;
 
-/** Each promise with the query that finds who breaks it. */
+/** Each invariant, with the query that finds the rows that break it. */
 const PROMISES: Readonly<Record<string, string>> = {
   'a balance is the sum of its transfers': `
     select u.id as who, concat('kept ', b.balance, ', summed ', coalesce(t.total, 0)) as how
@@ -234,14 +234,14 @@ export const PROMISE_NAMES = Object.keys(PROMISES);
 
 const quoted = (word: string | null) => (word === null ? 'null::text' : `'${word.replaceAll("'", "''")}'`);
 
-/** All promises in one statement, and so at one moment. */
+/** All invariants in one statement, so they are checked at the same moment. */
 const CHECK = `with legal(type, from_status,
   to_status) as (values ${LEGAL_STEPS.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')})
   ${Object.entries(PROMISES)
     .map(([name, query]) => `(select ${quoted(name)} as promise, x.who, x.how from (${query}) x limit 20)`)
     .join('\nunion all\n')}`;
 
-/** Every broken promise, as `promise: who (how)`; empty where all is well. */
+/** Every broken invariant, as `invariant: who (how)`. Empty if everything is fine. */
 export async function checkDatabase(sql: Pick<Sql, 'unsafe'>): Promise<string[]> {
   const broken = await sql.unsafe<{ promise: string; who: string; how: string }[]>(CHECK);
   return broken.map(({ promise, who, how }) => `${promise}: ${who} (${how})`);

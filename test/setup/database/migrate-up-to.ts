@@ -15,7 +15,7 @@ const readJournal = () => JSON.parse(readFileSync(join(MIGRATIONS, 'meta/_journa
 
 export const migrations = () => readJournal().entries;
 
-/** As a release applies them that has so many. */
+/** Migrates the way a release with this many migrations does. */
 export async function migrateUpTo(sql: Sql, count: number): Promise<void> {
   const folder = temporaryFolder('migrations');
   cpSync(MIGRATIONS, folder.path, { recursive: true });

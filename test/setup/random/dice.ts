@@ -2,18 +2,18 @@
 import fc from './property.js';
 
 export interface Dice {
-  /** A whole number, both ends included. */
+  /** An integer, with both ends included. */
   int(min: number, max: number): number;
-  /** True so many times out of a hundred. */
+  /** True with this chance, in percent. */
   percent(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** An entry of a table, as often as its weight says among the others. */
+  /** An entry of a table, chosen in proportion to its weight. */
   weighted<Item>(items: readonly (readonly [weight: number, item: Item])[]): Item;
-  /** Each item with the chance given in percent, in its order. */
+  /** Includes each item with this chance, in percent. Keeps the order. */
   some<Item>(items: readonly Item[], share: number): Item[];
 }
 
-/** Mulberry32: small, quick, and good enough to choose with. */
+/** Mulberry32: small, fast, and random enough for this. */
 export function diceOf(seed: number): Dice {
   let state = seed >>> 0;
   const next = (): number => {
@@ -41,7 +41,7 @@ export function diceOf(seed: number): Dice {
   };
 }
 
-/** As many values as a run picks from, made by fast-check from the same seed. */
+/** The values that a run picks from. fast-check generates them from the same seed. */
 export function samples<Value>(arbitrary: fc.Arbitrary<Value>, seed: number, count = 1_000): readonly Value[] {
   return fc.sample(arbitrary, { seed, numRuns: count });
 }

@@ -1,4 +1,4 @@
-/** fast-check with the seed of this run: `FC_SEED=…`, `FC_SEED=random`, or else always the same. */
+/** fast-check with this run's seed: `FC_SEED=…`, `FC_SEED=random`, or a fixed one by default. */
 import fc from 'fast-check';
 import { seedFrom } from './seed.js';
 

@@ -1,11 +1,11 @@
-/** What tests leave to chance: the same at every run, unless a seed is given, or `random` makes one up. */
+/** The seed for random tests. It is fixed unless one is set, and `random` picks a new one. */
 const FIXED = 12;
 
 export function seedFrom(given: string | undefined): number {
   return given === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(given ?? FIXED);
 }
 
-/** Numbers from 0 to 1, as Math.random gives them, and the same ones for the same seed (mulberry32). */
+/** Numbers from 0 to 1, like Math.random. The same seed gives the same numbers (mulberry32). */
 export function chanceFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Me } from '../../../market/operations/accounts/me.js';
+import { type Me, readMe, updateProfile } from '../../../market/operations/accounts/me.js';
 import { changePassword } from '../../../market/operations/accounts/change-password.js';
 import {
   contractorFilter,
@@ -9,7 +9,6 @@ import {
   verifyContractor,
 } from '../../../market/operations/people/contractors.js';
 import { logIn, logOut, refreshSession } from '../../../market/operations/sessions/log-in.js';
-import { readMe, updateProfile } from '../../../market/operations/accounts/me.js';
 import { signUpContractor, signUpHomeowner } from '../../../market/operations/accounts/sign-up.js';
 import { listUsers, userFilter } from '../../../market/operations/people/users.js';
 import { listTransfers } from '../../../market/operations/tokens/tokens.js';
@@ -17,8 +16,8 @@ import { siblingOf } from '../../../market/rules/ids.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
 import { ContractorOrderEnum } from '../../enums.js';
-import { Input, inputOf } from '../../inputs.js';
-import { Contractor, ContractorConnection, UserConnection } from '../../types/account.js';
+import { Input, inputOf } from '../../types/field.js';
+import { Contractor, ContractorConnection, UserConnection, Viewer } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import type { ContractorOrder } from '../../../market/rules/entities/people.js';
 import {
@@ -33,27 +32,22 @@ import {
   VerifyContractorPayload,
 } from '../../types/payloads.js';
 import { TokenTransferConnection } from '../../types/tokens.js';
-import { Viewer } from '../../types/viewer.js';
 import { mutationOptions, queryOptions } from '../field-options.js';
 
-const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'The new homeowner.');
-const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'The new contractor.');
-const LogInInput = inputOf('LogInInput', logIn.input, 'The email address and password.');
-const RefreshSessionInput = inputOf('RefreshSessionInput', refreshSession.input, 'The refresh token to exchange.');
-const ChangePasswordInput = inputOf(
-  'ChangePasswordInput',
-  changePassword.input,
-  'The current password and the new one.',
-);
+const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');
+const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'Who joins as a contractor.');
+const LogInInput = inputOf('LogInInput', logIn.input, 'Email and password.');
+const RefreshSessionInput = inputOf('RefreshSessionInput', refreshSession.input, 'The session to carry on.');
+const ChangePasswordInput = inputOf('ChangePasswordInput', changePassword.input, 'The old password and the new one.');
 const UpdateProfileInput = inputOf(
   'UpdateProfileInput',
   updateProfile.input,
-  'The fields to change. Omitted fields are unchanged; null clears a field.',
+  'What to change: left out stays, null clears.',
 );
 const VerifyContractorInput = inputOf('VerifyContractorInput', verifyContractor.input, 'The reason.');
 const UnverifyContractorInput = inputOf('UnverifyContractorInput', unverifyContractor.input, 'The reason.');
-const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Filters a list of contractors.');
-const UserFilter = inputOf('UserFilter', userFilter, 'Filters a list of accounts.');
+const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all by default.');
+const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all by default.');
 
 @Resolver(() => Viewer)
 export class AccountResolver {
@@ -92,12 +86,12 @@ export class AccountResolver {
     return perform(readMe, {}, caller);
   }
 
-  @FieldResolver(() => ID, { description: 'The ID of your view of the account.' })
+  @FieldResolver(() => ID, { description: 'The identifier of this view of the account, which is nobody else’s.' })
   id(@Root() { user }: Me) {
     return siblingOf('viewer', user.id);
   }
 
-  @FieldResolver(() => TokenTransferConnection, { description: 'The account’s token transfers, newest first.' })
+  @FieldResolver(() => TokenTransferConnection, { description: 'Every movement of these tokens, newest first.' })
   async tokenTransactions(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listTransfers, page, caller));
   }
@@ -114,11 +108,11 @@ export class AccountResolver {
 
   @Query(() => ContractorConnection, { ...queryOptions(listContractors), nullable: true })
   async contractors(
-    @Arg('filter', () => ContractorFilter, { nullable: true, description: 'Filters the list.' })
+    @Arg('filter', () => ContractorFilter, { nullable: true, description: 'Which of them.' })
     filter: object | undefined,
     @Arg('orderBy', () => ContractorOrderEnum, {
       nullable: true,
-      description: 'The order of the list. The default is newest first. `NEAREST` requires a place in the filter.',
+      description: 'Who comes first; the newest by default. `NEAREST` goes with a place.',
     })
     orderBy: ContractorOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
@@ -147,7 +141,7 @@ export class AccountResolver {
 
   @Query(() => UserConnection, { ...queryOptions(listUsers), nullable: true })
   async users(
-    @Arg('filter', () => UserFilter, { nullable: true, description: 'Filters the list.' }) filter: object | undefined,
+    @Arg('filter', () => UserFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
   ) {

@@ -2,14 +2,17 @@ import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-grap
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../market/operations/sessions/api-keys.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
-import { Input, inputOf } from '../../inputs.js';
-import { ApiKeyConnection } from '../../types/api-keys.js';
+import { Input, inputOf } from '../../types/field.js';
+import { ApiKeyConnection, Viewer } from '../../types/account.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../../types/payloads.js';
-import { Viewer } from '../../types/viewer.js';
 import { mutationOptions } from '../field-options.js';
 
-const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'The key’s name, expiry, and access.');
+const CreateApiKeyInput = inputOf(
+  'CreateApiKeyInput',
+  createApiKey.input,
+  'What the key is for, until when, and whether it may write.',
+);
 
 @Resolver(() => Viewer)
 export class ApiKeyResolver {
@@ -25,7 +28,7 @@ export class ApiKeyResolver {
 
   @FieldResolver(() => ApiKeyConnection, {
     nullable: true,
-    description: 'Your active API keys, newest first. You can’t read them with an API key.',
+    description: 'One’s API keys that work, newest first. Not to be read with an API key.',
   })
   async apiKeys(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listApiKeys, page, caller));

@@ -13,7 +13,7 @@ import {
 } from '../../../market/operations/accounts/password-reset.js';
 import { perform } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
-import { Input, inputOf } from '../../inputs.js';
+import { Input, inputOf } from '../../types/field.js';
 import {
   ChangeEmailPayload,
   RequestEmailVerificationPayload,
@@ -27,7 +27,7 @@ import {
 } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 
-const RequestPasswordResetInput = inputOf('RequestPasswordResetInput', requestPasswordReset.input, 'The user.');
+const RequestPasswordResetInput = inputOf('RequestPasswordResetInput', requestPasswordReset.input, 'Whose password.');
 const ResetPasswordInput = inputOf('ResetPasswordInput', resetPassword.input, 'The link and the new password.');
 const VerifyEmailInput = inputOf('VerifyEmailInput', verifyEmail.input, 'The link.');
 const ChangeEmailInput = inputOf('ChangeEmailInput', changeEmail.input, 'The new address and the password.');
@@ -47,7 +47,10 @@ export class RecoveryResolver {
   }
 
   @Mutation(() => SendPasswordResetPayload, mutationOptions(sendPasswordReset))
-  sendPasswordReset(@Arg('userId', () => ID, { description: 'The user.' }) userId: string, @Ctx() { caller }: Context) {
+  sendPasswordReset(
+    @Arg('userId', () => ID, { description: 'Whose password.' }) userId: string,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(sendPasswordReset, { id: userId }, caller);
   }
 

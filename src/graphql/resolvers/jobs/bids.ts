@@ -10,11 +10,10 @@ import { perform, performWithin } from '../../../platform/call/operation.js';
 import { cursorOf } from '../../../platform/call/paging.js';
 import type { Context } from '../../context.js';
 import { BidStatus } from '../../enums.js';
-import { Input, inputOf } from '../../inputs.js';
-import { Contractor } from '../../types/account.js';
-import { Bid, BidConnection, Hold } from '../../types/bids.js';
+import { Input, inputOf } from '../../types/field.js';
+import { Contractor, Viewer } from '../../types/account.js';
+import { Bid, BidConnection, Hold, AvailableBidAction, Job } from '../../types/jobs.js';
 import { Connection, PageArgs } from '../../types/connection.js';
-import { AvailableBidAction, Job } from '../../types/jobs.js';
 import {
   RejectBidPayload,
   ShortlistBidPayload,
@@ -22,10 +21,9 @@ import {
   ViewBidPayload,
   WithdrawBidPayload,
 } from '../../types/payloads.js';
-import { Viewer } from '../../types/viewer.js';
 import { mutationOptions } from '../field-options.js';
 
-const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The bid to submit.');
+const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
 
 const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 
@@ -68,18 +66,18 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     return perform(withdrawBid, { id }, caller).then(bidPayload);
   }
 
-  @FieldResolver(() => Job, { nullable: true, description: 'The job. Null if you can’t see it.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
   job(@Root() { jobId }: BidRow, @Ctx() { loaders }: Context) {
     return loaders.jobs.load(jobId);
   }
 
-  @FieldResolver(() => Contractor, { nullable: true, description: 'The contractor who made the bid.' })
+  @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
   contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
     return loaders.contractorOf(bid);
   }
 
   @FieldResolver(() => [AvailableBidAction], {
-    description: 'The operations on the bid, and whether you can call each one now.',
+    description: 'Every operation on the bid, and whether the caller may use it now.',
   })
   async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
     const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
@@ -88,10 +86,7 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     return availableBidActions(viewer, { bid, job });
   }
 
-  @FieldResolver(() => Hold, {
-    nullable: true,
-    description: 'The tokens staked for a guaranteed view. Null for other bids.',
-  })
+  @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })
   hold(@Root() { holdId }: BidRow, @Ctx() { loaders }: Context) {
     return holdId && loaders.holds.load(holdId);
   }
@@ -99,12 +94,12 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
 
 @Resolver(() => Hold)
 export class HoldResolver {
-  @FieldResolver(() => Job, { nullable: true, description: 'The job. Null if you can’t see it.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
   job(@Root() { jobId }: HoldRow, @Ctx() { loaders }: Context) {
     return loaders.jobs.load(jobId);
   }
 
-  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that the tokens are staked on.' })
+  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that it is the stake of.' })
   bid(@Root() { bidId }: HoldRow, @Ctx() { loaders }: Context) {
     return loaders.bids.load(bidId);
   }
@@ -114,11 +109,10 @@ export class HoldResolver {
 export class ViewerBidsResolver {
   @FieldResolver(() => BidConnection, {
     nullable: true,
-    description: 'Your bids, newest first. Null unless you’re a contractor.',
+    description: 'The bids that one has made, newest first; null for those who make none.',
   })
   async bids(
-    @Arg('status', () => BidStatus, { nullable: true, description: 'Only bids with this status.' })
-    status: string | undefined,
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: string | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Root() { contractor }: Me,
     @Ctx() { caller }: Context,

@@ -8,11 +8,11 @@ import {
   readJob,
   WHO_READS_EVENTS,
   type JobListItem,
+  readWarnings,
 } from '../../../market/operations/jobs/read.js';
 import { readNode } from '../../../market/operations/node.js';
 import { listOwnEvents, NOT_AMONG_OWN_EVENTS } from '../../../market/operations/events/events.js';
 import type { ReadableJob } from '../../../market/operations/jobs/visible-job.js';
-import { readWarnings } from '../../../market/operations/jobs/warnings.js';
 import { GUARANTEED_THEN_NEWEST } from '../../../market/operations/bids/read.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import { nestedPage } from '../../../platform/call/paging.js';
@@ -25,18 +25,25 @@ import type { BidState } from '../../../market/rules/states.js';
 import type { Page } from '../../../platform/db/pages/page.js';
 import type { Context } from '../../context.js';
 import { BidStatus, JobOrderEnum } from '../../enums.js';
-import { inputOf } from '../../inputs.js';
+import { inputOf } from '../../types/field.js';
 import { includeOfJob, includeOfJobs, needsTotal } from '../../look-ahead.js';
-import { Homeowner, User } from '../../types/account.js';
-import { Bid, BidConnection } from '../../types/bids.js';
+import { Homeowner, User, Viewer } from '../../types/account.js';
+import {
+  Bid,
+  BidConnection,
+  AvailableAction,
+  Job,
+  JobConnection,
+  JobCount,
+  JobEventConnection,
+  JobWarning,
+  Dispute,
+} from '../../types/jobs.js';
 import { Connection, PageArgs, type Edge } from '../../types/connection.js';
-import { Dispute } from '../../types/disputes.js';
-import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection, JobWarning } from '../../types/jobs.js';
 import { Node } from '../../types/node.js';
-import { Viewer } from '../../types/viewer.js';
 import { queryOptions } from '../field-options.js';
 
-const JobFilter = inputOf('JobFilter', jobFilter, 'Filters a list of jobs.');
+const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');
 
 @Resolver(() => Job)
 export class JobResolver {
@@ -51,10 +58,10 @@ export class JobResolver {
 
   @Query(() => JobConnection, { ...queryOptions(listJobs), nullable: true })
   async jobs(
-    @Arg('filter', () => JobFilter, { nullable: true, description: 'Filters the list.' }) filter: object | undefined,
+    @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
     @Arg('orderBy', () => JobOrderEnum, {
       nullable: true,
-      description: 'The order of the list. The default is newest first. `NEAREST` requires a place in the filter.',
+      description: 'In which order; the newest first by default. `NEAREST` goes with a place.',
     })
     orderBy: JobOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
@@ -79,25 +86,23 @@ export class JobResolver {
 
   @Query(() => Node, { ...queryOptions(readNode), nullable: true })
   node(
-    @Arg('id', () => ID, { description: 'The ID.' }) id: string,
+    @Arg('id', () => ID, { description: 'The identifier.' }) id: string,
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
     return perform(readNode, { id }, caller, includeOfJob(info));
   }
 
-  @FieldResolver(() => Homeowner, { nullable: true, description: 'The homeowner who posted the job.' })
+  @FieldResolver(() => Homeowner, { nullable: true, description: 'Whose job it is.' })
   homeowner(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.homeownerOf(job);
   }
 
   @FieldResolver(() => BidConnection, {
-    description:
-      'The bids on the job. Bids with a guaranteed view come first, then the newest. Contractors see only their own ' +
-      'bid.',
+    description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.',
   })
   bids(
-    @Arg('status', () => BidStatus, { nullable: true, description: 'Only bids with this status.' })
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' })
     status: BidState | undefined,
     @Args(() => PageArgs) args: PageArgs,
     @Root() job: ReadableJob,
@@ -108,10 +113,7 @@ export class JobResolver {
     return toConnection(loaders.bidsOn(job, page, status ?? null));
   }
 
-  @FieldResolver(() => Bid, {
-    nullable: true,
-    description: 'Your own bid, or your newest one if you withdrew a bid and bid again.',
-  })
+  @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
   myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     const bids = loaders.ownBidsOn(job);
     return bids instanceof Promise ? bids.then((own) => own?.[0]) : bids[0];
@@ -119,7 +121,7 @@ export class JobResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The awarded bid. Null until the job is awarded, and if you can’t see the bid.',
+    description: 'The bid that got the job; null for those who may not see it.',
   })
   awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.awardedBidOf(job);
@@ -127,13 +129,13 @@ export class JobResolver {
 
   @FieldResolver(() => Dispute, {
     nullable: true,
-    description: 'The dispute, for its parties and admins. Null if the job was never disputed.',
+    description: 'The dispute, for its parties and admins; null where there is none.',
   })
   dispute(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.disputeOf(job);
   }
 
-  @FieldResolver(() => JobEventConnection, { description: `The job’s events, oldest first. ${WHO_READS_EVENTS}` })
+  @FieldResolver(() => JobEventConnection, { description: `What happened, from the beginning. ${WHO_READS_EVENTS}` })
   timeline(
     @Args(() => PageArgs) args: PageArgs,
     @Root() job: ReadableJob,
@@ -149,7 +151,7 @@ export class JobResolver {
   }
 
   @FieldResolver(() => [AvailableAction], {
-    description: 'The operations on the job, and whether you can call each one now.',
+    description: 'Every operation on the job, and whether the caller may use it now.',
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const facts = await loaders.factsOf(job);
@@ -176,7 +178,7 @@ export class DisputeResolver {
 @Resolver(() => Viewer)
 export class ViewerJobsResolver {
   @FieldResolver(() => [JobCount], {
-    description: 'The number of jobs in each status, among the jobs that `jobs` would list for you.',
+    description: 'How many of the jobs that one may see are in each state, as `jobs` would count them.',
   })
   jobCounts(@Ctx() { caller }: Context) {
     return performWithin(countOwnJobs, {}, caller).then(({ data }) => data);

@@ -61,7 +61,7 @@ async function insertAdmin(services: Services, email: string, passwordHash: stri
 
 export async function createAdmin(services: Services, email: string, password: string): Promise<void> {
   if ((await ensureAdmin(services, email, password)) === 'existed')
-    throw new Error(`${email} is already an admin. To change the password, use set-password.`);
+    throw new Error(`${email} is an admin already. To change the password: set-password.`);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function createAdmin(services: Services, email: string, password: s
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
   const account = await findCredentials(services.db, address);
-  if (account?.user.userType !== 'admin') throw new Error(`${address} isn’t an admin.`);
+  if (account?.user.userType !== 'admin') throw new Error(`${address} is no admin.`);
   const { id: userId } = account.user;
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   await services.db.inTransaction(async (tx) => {

@@ -10,22 +10,24 @@ import type { Db } from '../../../platform/db/database.js';
 import { lockAccount } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
-import { lockPersonAndAdmins, restorePerson, suspendPerson } from '../../store/accounts/suspensions.js';
+import { lockPersonAndAdmins, restorePerson, suspendPerson, restoreAtEnd } from '../../store/accounts/suspensions.js';
 import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';
 import { endSessionsAndKeys, endOtherLogIns } from '../sessions/ended-sessions.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
+import { TASKS } from '../../rules/market-limits.js';
+import type { TaskKind } from '../../../platform/queue/queue.js';
 
-const personInput = z.strictObject({ id: idInPath('user').describe('The user.') });
+const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
 
 export const suspendUser = operation({
   name: 'suspendUser',
   description:
-    'Suspends a user. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
-    'their bids can’t be awarded. Jobs in progress continue. If the user is already suspended, this changes the ' +
-    'end of the suspension. A call that changes nothing isn’t recorded.',
+    'Suspends a person. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
+    'their bids can’t be awarded. Jobs in progress continue. If the person is already suspended, the call changes ' +
+    'the end of the suspension. A call that changes nothing isn’t recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
@@ -34,7 +36,7 @@ export const suspendUser = operation({
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
       .nullish()
-      .describe('When the suspension ends automatically. By default, it lasts until the user is restored.'),
+      .describe('When the suspension ends by itself; by default it lasts until the person is restored.'),
   }),
   async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
     const { services, viewer, caller } = call;
@@ -56,8 +58,8 @@ export const suspendUser = operation({
 export const restoreUser = operation({
   name: 'restoreUser',
   description:
-    'Ends a suspension. The user can log in again, and their open jobs and bids are active again. They must create ' +
-    'new API keys and resume their webhooks.',
+    'Ends a suspension: the person may log in again, and their open jobs and bids are what they were. API keys are ' +
+    'to be made anew, and webhooks to be resumed.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({ reason: optionalReason }),
@@ -106,3 +108,15 @@ async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   if (!person) throw noSuchUser();
   return { person, locked };
 }
+
+/** The task that ends a suspension at its set time. */
+export const restoreUserTasks: TaskKind = {
+  limits: TASKS.restore,
+  // It never fails without throwing.
+  retryAfterSeconds: [],
+  // Not in the transaction that ends the task, because a suspension locks the person first and the task afterward.
+  async run(db, { id }) {
+    await restoreAtEnd(db, { id: id as UserId });
+    return { outcome: 'done' };
+  },
+};

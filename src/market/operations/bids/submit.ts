@@ -12,7 +12,7 @@ import { newId } from '../../store/new-id.js';
 import { assertJobAllowed, lockVisibleJob } from '../jobs/visible-job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { entityInput, writtenInputs } from '../../../platform/fields/entity-inputs.js';
+import { entityInput, writtenInputs } from '../../../platform/fields/entity.js';
 
 const fields = writtenInputs(BID);
 

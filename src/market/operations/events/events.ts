@@ -17,9 +17,10 @@ import { mapPage, type Page } from '../../../platform/db/pages/page.js';
 import { operation } from '../operation.js';
 import { connectionPage, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { assertPositionExists } from './event-positions.js';
 import { openEvents } from './live-events.js';
 import { findJob } from '../jobs/visible-job.js';
+import { selectLastPosition } from '../../store/events/positions.js';
+import { invalidField } from '../../../platform/call/validation.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
@@ -31,28 +32,27 @@ const BEGINNING = '0';
 
 /** Describes which events aren't in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
-  'When you bid on a job or are awarded one, you can also read its earlier events. Their positions come ' +
-  'before your last one, so read them from the job’s timeline: `Job.timeline` or `GET /v1/jobs/{id}/events`.';
+  'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
+  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`).';
 
 export const listOwnEvents = operation({
   name: 'myEvents',
   description:
-    'Lists events on your jobs, oldest first. Your jobs are the jobs that you own, were awarded, or have a bid on ' +
-    'that isn’t withdrawn. Admins get the events on all jobs. To continue, pass the last position you’ve seen as ' +
-    '`after`. You miss no event that you can read by then, and see none twice.',
+    'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest ' +
+    'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing ' +
+    'that you may read by then, and see nothing twice.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
     after: position
       .nullish()
       .describe(
-        'Returns the events after this position. The default is the beginning. A position after the last event is ' +
-          'rejected.',
+        'The position to read on from; from the beginning by default. One beyond the last there is, is refused.',
       ),
     perPage: pageShape.perPage,
     first: pageShape.first,
     last: pageShape.last,
-    before: position.nullish().describe('Returns the last events before this position.'),
+    before: position.nullish().describe('The position to read backwards from.'),
   }),
   async run({ db, viewer }, { perPage, ...ends }): Promise<OwnEvents> {
     const { after } = ends;
@@ -67,9 +67,9 @@ export const listOwnEvents = operation({
 /** One event, as its job's timeline shows it. */
 export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
   const stored = await findStoredEvent(db, viewer, id);
-  if (!stored) throw refuse('NOT_FOUND', { message: 'Event not found.' });
+  if (!stored) throw refuse('NOT_FOUND', { message: 'There is no such event.' });
   const event = readEvent(viewer, stored, 'job');
-  if (!event) throw refuse('FORBIDDEN', { message: 'You don’t have access to this event.' });
+  if (!event) throw refuse('FORBIDDEN', { message: 'This event is not for you to see.' });
   return event;
 }
 
@@ -88,15 +88,13 @@ export interface EventsToCome {
 
 const after = position
   .nullish()
-  .describe(
-    'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
-  );
+  .describe('The position of the last event that was seen: what was missed since comes first. From now on by default.');
 
 export const streamMyEvents = operation({
   name: 'streamMyEvents',
   description:
-    'Streams new events on your jobs, starting now or after a position. Your jobs are the jobs that you own, were ' +
-    'awarded, or have a bid on that isn’t withdrawn. Admins get the events on all jobs.',
+    'What happens to one’s own jobs from now on, or from a position on: jobs one owns, was awarded, or has a bid on ' +
+    'that is not withdrawn; for admins everything.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ after }),
@@ -108,8 +106,7 @@ export const streamMyEvents = operation({
 
 export const streamJobEvents = operation({
   name: 'streamJobEvents',
-  description:
-    'Streams new events on a job, starting now or after a position. You get the same events as in the job’s timeline.',
+  description: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),
@@ -119,3 +116,13 @@ export const streamJobEvents = operation({
     return { open: (on) => openEvents(services.live, viewer, { jobId, after: since }, on) };
   },
 });
+
+/**
+ * Refuses a position after the last one. A client may have such a position from before the database was restored from
+ * a backup, and would then miss events. Every instance commits positions before a client can read them, so this
+ * statement sees them.
+ */
+export async function assertPositionExists(db: Db, after: string): Promise<void> {
+  const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
+  if (BigInt(after) > BigInt(last)) throw invalidField('after', `is beyond the last position, which is ${last}`);
+}

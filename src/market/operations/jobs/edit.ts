@@ -1,9 +1,16 @@
 /** Creates, edits, and deletes jobs. `run-transition.ts` moves them from state to state. */
 import { z } from 'zod';
 import { JOB } from '../../rules/entities/job.js';
-import { entityInput } from '../../../platform/fields/entity-inputs.js';
-import { checkEdit, CODES_OF_LIMITS, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/jobs/editing.js';
-import type { JobFields, JobPatch, RequiredJobField } from '../../rules/jobs/editing.js';
+import { entityInput } from '../../../platform/fields/entity.js';
+import {
+  checkEdit,
+  CODES_OF_LIMITS,
+  JOB_FIELDS,
+  READ_ONLY_FIELDS,
+  type JobFields,
+  type JobPatch,
+  type RequiredJobField,
+} from '../../rules/jobs/editing.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import {
@@ -35,7 +42,7 @@ const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
-  description: 'Creates a job as a draft. Contractors can’t see it until you publish it.',
+  description: 'Writes a draft. Contractors see it once it is published.',
   allows: allowedRoles(JOB_CREATION.actor),
   budget: 'write',
   input: newJob,

@@ -6,7 +6,7 @@ import type { JobId } from '../../rules/ids.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/jobs/publishing.js';
 import { withRule } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { writtenInputs } from '../../../platform/fields/entity-inputs.js';
+import { writtenInputs } from '../../../platform/fields/entity.js';
 
 /** The parameters of an operation on one job: the path and a header in REST, separate arguments in GraphQL. */
 export const ofJob = {
@@ -15,7 +15,7 @@ export const ofJob = {
     .int()
     .nullish()
     .meta({ parameter: true })
-    .describe('Fails with `STALE_VERSION` if the job has changed since this version.'),
+    .describe('Refuses with STALE_VERSION if the job has another version by now.'),
 };
 
 export interface JobAddress {

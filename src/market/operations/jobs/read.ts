@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Dispute } from '../../rules/jobs/disputes.js';
 import type { RedactedRow } from '../../rules/reading/redaction.js';
-import { JOB } from '../../rules/entities/job.js';
+import { JOB, JOB_WARNINGS } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/timeline.js';
@@ -27,9 +27,12 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
 import { withRule, timestampInBody, optionalText } from '../../../platform/fields/shapes.js';
 import { findJob, readJobWith, type VisibleJob, readableJob, type ReadableJob } from './visible-job.js';
+import { relationsToJob } from '../../rules/parties.js';
+import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/warnings.js';
+import { placesOf } from '../places/places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
-const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
+const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
 /**
@@ -49,44 +52,42 @@ export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | '
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
-  search: optionalText(TEXT.title).describe('Only jobs whose title or description contains this text, ignoring case.'),
-  status: jobStatus.nullish().describe('Only jobs with this status.'),
+  search: optionalText(TEXT.title).describe('Text that the title or the description contains, whatever the case.'),
+  status: jobStatus.nullish().describe('Jobs in this state.'),
   statuses: z
     .array(jobStatus)
     .min(1, 'must have at least one entry')
     .max(JOB_STATES.length)
     .nullish()
-    .describe('Only jobs with one of these statuses. Use it instead of `status`.'),
-  category: optionalText(TEXT.kind).describe('Only jobs in this trade.'),
-  urgency: urgency.optional().describe('Only jobs with this urgency.'),
-  homeownerId: idOf('homeowner').nullish().describe('Only jobs of this homeowner. Only admins can use this filter.'),
+    .describe('Jobs in any of these states; in place of `status`.'),
+  category: optionalText(TEXT.kind).describe('Jobs of this trade.'),
+  urgency: urgency.optional().describe('Jobs of this urgency.'),
+  homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
   contractorId: idOf('contractor')
     .nullish()
-    .describe('Only jobs awarded to this contractor. Only admins and the contractor can use this filter.'),
+    .describe('Jobs awarded to this contractor; for admins, and for the contractor themselves.'),
   updatedSince: timestampInBody
     .nullish()
     .describe(
-      'Only jobs that changed at or after this time. A change can appear in the list a little late, so start one ' +
-        'minute before the newest change you’ve seen, and drop repeats by ID and version. Bids and proposals in a ' +
-        'dispute don’t change a job, and deleted jobs aren’t listed. To get those events on your own jobs, use ' +
-        '`myEvents(after)` or `GET /v1/events?after=`.',
+      'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
+        'listed after a younger one: ask from a minute before the newest that was seen, and drop repeats by id and ' +
+        'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
+        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` have these changes too.',
     ),
   statusChangedBefore: timestampInBody
     .nullish()
     .describe(
-      'Only jobs that entered their current status before this time. Edits don’t count. Only admins can use this ' +
-        'filter. To put the longest-waiting jobs first, order by `LONGEST_UNCHANGED` (in REST, `longest_unchanged`).',
+      'Jobs that came to their state before this moment, whatever was edited since; for admins. With ' +
+        '`LONGEST_UNCHANGED`, in REST `longest_unchanged`, those that have waited for longest come first.',
     ),
-  near: nearPlace
-    .nullish()
-    .describe('Only jobs near a place. The distance is measured to the center of the job’s city.'),
+  near: nearPlace.nullish().describe('Jobs in towns near a place, measured to the centre of the job’s city.'),
 });
 
 export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
   .nullish()
   .describe(
-    'The order of the list. The default is newest first. `nearest` requires a place and a distance of at most ' +
-      `${NEAREST_MILES_MAX} miles. Only admins can use \`longest_unchanged\`.`,
+    'The order: the newest first by default. The nearest come first only with a place, of at most ' +
+      `${NEAREST_MILES_MAX} miles; those that have been in their state for longest only for admins.`,
   );
 
 export type JobListItem = RedactedRow<'job', ListedRow>;
@@ -94,8 +95,8 @@ export type JobListItem = RedactedRow<'job', ListedRow>;
 export const listJobs = operation({
   name: 'jobs',
   description:
-    'Lists the jobs that you can see, newest first by default. Homeowners see their own jobs, and contractors see ' +
-    'open jobs and the jobs they’ve bid on. Admins see all jobs.',
+    'Lists the jobs one may see, newest first by default: a homeowner’s own; a contractor’s open ones and ' +
+    'those they bid on; all for admins.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -103,7 +104,7 @@ export const listJobs = operation({
     z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
     ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
     ({ status, statuses, near, ...rest }): Record<string, string> => ({
-      ...(status != null && statuses != null && { status: 'can’t be combined with several statuses' }),
+      ...(status != null && statuses != null && { status: 'cannot be sent together with several states' }),
       ...contradictionsInPlace(near, rest),
     }),
   ),
@@ -131,18 +132,18 @@ function assertMayList(
   }: Omit<JobFilter, 'near'> & { orderBy?: JobOrder | null | undefined },
 ): void {
   if (role === 'admin') return;
-  if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins can list a homeowner’s jobs.' });
+  if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
   if (statusChangedBefore != null || orderBy === 'longest_unchanged')
-    throw refuse('FORBIDDEN', { message: 'Only admins can filter or order jobs by their last change of status.' });
+    throw refuse('FORBIDDEN', { message: 'Only admins may list jobs by their last change of state.' });
   if (contractorId != null && contractorId !== own)
     throw refuse('FORBIDDEN', {
-      message: 'Only admins and the contractor can list the jobs awarded to that contractor.',
+      message: 'Only admins and the contractor themselves may list the jobs awarded to a contractor.',
     });
 }
 
 export const readJob = operation({
   name: 'job',
-  description: 'Returns a job.',
+  description: 'Reads a job.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
@@ -156,12 +157,12 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 }
 
 export const WHO_READS_EVENTS =
-  'The parties and admins see all events. Bidders see changes of status, events on their own bid, and the public ' +
-  'fields that an edit changed. Everyone else sees only changes of status.';
+  'The parties and admins read everything that concerns them; a bidder what happened to their own bid, the changes ' +
+  'of state, and which public fields an edit changed; others the changes of state.';
 
 export const listEvents = operation({
   name: 'jobEvents',
-  description: `Lists a job’s events, oldest first. ${WHO_READS_EVENTS}`,
+  description: `Lists what happened to a job, from its beginning. ${WHO_READS_EVENTS}`,
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
@@ -185,16 +186,27 @@ async function eventsOf(
 
 export const readDispute = operation({
   name: 'dispute',
-  description:
-    'Returns a job’s dispute, with all statements and the current proposal. Only the parties and admins can read it.',
+  description: 'Reads a job’s dispute, with every text and the standing proposal. For the parties and admins.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<Dispute> {
     const { job, party } = await findJob(db, viewer, id, { dispute: true });
-    if (!readsDispute(party)) throw refuse('FORBIDDEN', { message: 'Only the parties and admins can see a dispute.' });
+    if (!readsDispute(party)) throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
     const { dispute } = partsOf(job);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;
   },
 });
+
+/** The fields that a job's warnings are computed from. */
+export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
+
+/** A job's warnings, for the users who may read them. */
+export async function readWarnings(viewer: Viewer, job: ReadableJob): Promise<JobWarning[] | null> {
+  const isReader = relationsToJob(viewer, job).some((relation) => READERS.includes(relation));
+  if (!isReader) return null;
+  return canHaveWarnings(job.status) ? warningsOf(job, await placesOf(job), new Date()) : [];
+}
+
+const READERS: readonly string[] = JOB_WARNINGS.readBy.relations;

@@ -22,46 +22,38 @@ const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
 
-export const EVENT_ACTOR = entity(
-  'JobEventActor',
-  'The user who caused an event, as everyone who can see the event sees them.',
-  {
-    id: { type: idOf('user'), description: 'The user’s ID.' },
-    name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
-    role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
-  },
-);
+export const EVENT_ACTOR = entity('JobEventActor', 'Whose call it was, for everyone who sees the event.', {
+  id: { type: idOf('user'), description: 'The person.' },
+  name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
+  role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
+});
 
 /** The event data that has its own fields. In the database, all of it is in the column `data`. */
 const DETAILS = {
   bidId: {
     type: idOf('bid').nullable(),
-    description: 'The bid that the event is about. Null for events about the job.',
+    description: 'The bid concerned; null for what concerns the job alone.',
     example: null,
   },
-  rating: {
-    type: rating.nullable(),
-    description: 'The rating, from 1 to 5. Null if the event didn’t set one.',
-    example: null,
-  },
+  rating: { type: rating.nullable(), description: 'From 1 to 5, where the work was approved with one.', example: null },
   review: {
     type: nullableText(TEXT.note),
-    description: 'The homeowner’s review. Null if the event didn’t set one.',
+    description: 'What the homeowner wrote for others when approving the work.',
     example: null,
   },
   fields: {
     type: z.array(z.string().describe('A field’s name.')).nullable(),
-    description: 'The job’s fields that an edit changed. Bidders see only the public ones. Null for other events.',
+    description: 'The fields of the job that an edit changed; for a bidder the public ones.',
     example: null,
   },
   tokensCharged: {
     type: integer().nullable(),
-    description: 'The tokens that were charged. Null for everyone except the owner and admins.',
+    description: 'The tokens that were charged; for the owner and admins.',
     example: 5,
   },
   tokensRefunded: {
     type: integer().nullable(),
-    description: 'The tokens that were refunded. Null for everyone except the owner and admins.',
+    description: 'The tokens that were given back; for the owner and admins.',
     example: null,
   },
 } as const;
@@ -75,49 +67,45 @@ const STORED_FIELDS = {
   jobId: { type: idOf('job'), description: 'The job.' },
   sequence: {
     type: integer(1),
-    description:
-      'The event’s number in the job’s timeline, starting at 1. Numbers are skipped for events that you can’t see.',
+    description: 'The place among the job’s events, from 1. Numbers are missing where an event is not for the reader.',
     example: 2,
   },
   position: {
     type: position.nullable(),
     description:
-      'The event’s position among the events of all jobs, as digits. If you continue after the last position ' +
-      'you’ve seen, you miss nothing. Null briefly, until the event is assigned a position.',
+      'The place among the events of all jobs, as digits. Ask for what is after the last one you have seen, and you ' +
+      'miss nothing. Null in the moment before the event has its place.',
     example: '4711',
   },
-  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
-  actorId: {
-    type: idOf('user').nullable(),
-    description: 'The ID of the user who caused the event. Null if the service did.',
-  },
+  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
+  actorId: { type: idOf('user').nullable(), description: 'Whose call it was.' },
   actor: {
     type: EVENT_ACTOR.schema.nullable(),
-    description: 'The user who caused the event. Null if the service did.',
+    description: 'Whose call it was, for everyone who sees the event; null for the service.',
   },
   fromStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),
-    description: 'The job’s status before the event. Null if the event isn’t about the status.',
+    description: 'The job’s state before; null for what did not concern it.',
     example: 'draft',
   },
   toStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),
-    description: 'The job’s status after the event. Null if the event isn’t about the status.',
+    description: 'The job’s state after.',
     example: 'open',
   },
-  occurredAt: { type: timestamp, description: 'When the event happened.' },
+  occurredAt: { type: timestamp, description: 'When.' },
   data: {
     type: json(TEXTS_MAX * TEXT.note),
     description:
-      'Other details, such as check-in notes or the statements in a dispute. Empty for everyone except the parties ' +
-      'and admins.',
+      'What else was said or chosen, such as the notes of a check-in and the texts of a dispute. For the parties and ' +
+      'admins; empty for others.',
     example: {},
   },
 } as const;
 
 export type StoredEventFields = typeof STORED_FIELDS;
 
-export const JOB_EVENT = entity('JobEvent', 'An event on a job or on one of its bids.', {
+export const JOB_EVENT = entity('JobEvent', 'Something that happened to a job or to a bid on it.', {
   ...STORED_FIELDS,
   ...DETAILS,
 });

@@ -3,10 +3,16 @@
  * come, a budget doesn't fall far below its highest value. With bids, the urgency doesn't fall. Once work has started,
  * the completion date doesn't move far (`EDITS`). A PUT changes everything or nothing.
  */
-import { daysBetween } from '../../../platform/fields/dates.js';
+import { daysBetween } from '../../../platform/fields/values.js';
 import { JOB } from '../entities/job.js';
-import { requiredFields, settledFields, writtenFields } from '../../../platform/fields/entity.js';
-import type { RequiredField, StoredRow, WrittenField } from '../../../platform/fields/entity.js';
+import {
+  requiredFields,
+  settledFields,
+  writtenFields,
+  type RequiredField,
+  type StoredRow,
+  type WrittenField,
+} from '../../../platform/fields/entity.js';
 import { refuse, type RefusalCode } from '../errors.js';
 import type { OTHER_JOB_ACTIONS } from '../lifecycle.js';
 import { EDITS } from '../market-limits.js';
@@ -113,8 +119,8 @@ export function contradictionsIn(
 ) {
   const problems: Partial<Record<JobField, string>> = {};
   if (isAbove(job.budgetMin, job.budgetMax)) {
-    problems.budgetMin = 'must not be greater than the maximum budget';
-    problems.budgetMax = 'must not be less than the minimum budget';
+    problems.budgetMin = 'must not be more than the upper budget';
+    problems.budgetMax = 'must not be less than the lower budget';
   }
   if (isAbove(job.desiredStartDate, job.desiredCompletionDate)) {
     problems.desiredStartDate = 'must not be after the completion date';
@@ -140,7 +146,7 @@ function copy<Field extends JobField>(field: Field, from: FieldPatch, to: FieldP
 function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
   const changedFields = changedReadOnly(READ_ONLY_FIELDS, patch, job);
   if (changedFields.length > 0)
-    throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and can’t be changed') });
+    throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and cannot be changed') });
 }
 
 function refuseNotEditable(state: JobState, changes: FieldPatch): void {

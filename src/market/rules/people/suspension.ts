@@ -31,9 +31,9 @@ export interface LockedPerson {
  * meantime.
  */
 export function assertMaySuspend(adminId: UserId, person: LockedPerson, locked: readonly LockedPerson[]): void {
-  if (person.id === adminId) throw refuse('FORBIDDEN', { message: 'You can’t suspend yourself.' });
+  if (person.id === adminId) throw refuse('FORBIDDEN', { message: 'You may not suspend yourself.' });
   const others = locked.filter(
     ({ id, userType, suspendedAt }) => id !== person.id && userType === 'admin' && !suspendedAt,
   );
-  if (others.length === 0) throw refuse('FORBIDDEN', { message: 'You can’t suspend the last active admin.' });
+  if (others.length === 0) throw refuse('FORBIDDEN', { message: 'This is the last admin who is not suspended.' });
 }

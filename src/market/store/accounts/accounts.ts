@@ -6,7 +6,7 @@ import { writtenFields, type RowOf } from '../../../platform/fields/entity.js';
 import type { Db } from '../../../platform/db/database.js';
 import { balanceShape } from '../ledger/ledger.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
-import { builder, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import {
   contractors,
   homeowners,
@@ -77,15 +77,13 @@ export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
   ($: Placeholders<{ email: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(users)
-      .where(
-        sql`users.id in (select id from users where email = ${$('email')} union all select user_id from mails
+    selectFrom(
+      users,
+      fields,
+      sql`users.id in (select id from users where email = ${$('email')} union all select user_id from mails
           where email = ${$('email')} and kind = 'email_changed' and used_at is null and expires_at > now()
           union all select id from users where email_undo = 'pending' and email_undo_address = ${$('email')})`,
-      )
-      .limit(1),
+    ).limit(1),
 );
 
 /** A suspended user's code is treated like one that doesn't exist. */
@@ -93,20 +91,13 @@ export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
   ($: Placeholders<{ code: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(users)
-      .where(and(eq(users.referralCode, $('code')), sql`suspended_at is null`)),
+    selectFrom(users, fields, and(eq(users.referralCode, $('code')), sql`suspended_at is null`)),
 );
 
 const selectCredentialsByEmail = statement(
   'selectCredentialsByEmail',
   { ...userColumns, passwordHash: users.passwordHash },
-  ($: Placeholders<{ email: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(users)
-      .where(eq(users.email, $('email'))),
+  ($: Placeholders<{ email: string }>, fields) => selectFrom(users, fields, eq(users.email, $('email'))),
 );
 
 export async function findCredentials(
@@ -128,11 +119,7 @@ export const selectCredentials = statement(
     emailUndoAddress: users.emailUndoAddress,
     passwordHash: users.passwordHash,
   },
-  ($: Placeholders<{ userId: UserId }>, fields) =>
-    builder
-      .select(fields)
-      .from(users)
-      .where(eq(users.id, $('userId'))),
+  ($: Placeholders<{ userId: UserId }>, fields) => selectFrom(users, fields, eq(users.id, $('userId'))),
 );
 
 export const setPasswordHash = statement(
@@ -192,11 +179,7 @@ export const selectAccount = statement(
  * the lock.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
-  builder
-    .select(fields)
-    .from(users)
-    .where(eq(users.id, $('userId')))
-    .for('no key update'),
+  selectFrom(users, fields, eq(users.id, $('userId'))).for('no key update'),
 );
 
 export const EDITABLE_USER = writtenFields(USER);
@@ -245,22 +228,14 @@ export const markProfileEdited = statement('markProfileEdited', {}, ($: Placehol
 export const selectContractor = statement(
   'selectContractor',
   { id: contractors.id },
-  ($: Placeholders<{ id: ContractorId }>, fields) =>
-    builder
-      .select(fields)
-      .from(contractors)
-      .where(eq(contractors.id, $('id'))),
+  ($: Placeholders<{ id: ContractorId }>, fields) => selectFrom(contractors, fields, eq(contractors.id, $('id'))),
 );
 
 export const lockContractor = statement(
   'lockContractor',
   contractorShape,
   ($: Placeholders<{ id: ContractorId }>, fields) =>
-    builder
-      .select(fields)
-      .from(contractors)
-      .where(eq(contractors.id, $('id')))
-      .for('no key update'),
+    selectFrom(contractors, fields, eq(contractors.id, $('id'))).for('no key update'),
 );
 
 export const setVerified = statement(

@@ -7,7 +7,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { newId } from '../new-id.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
-import { builder, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { cachedByKey, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { adminActions } from '../tables/admin-actions.js';
 
 const { otherUserId: _otherParty, ...actionColumns } = getTableColumns(adminActions);
@@ -77,11 +77,11 @@ function listOf(names: readonly (keyof typeof FILTERS)[], isByUser: boolean): Li
     direction: 'desc',
     fields: actionColumns,
     rows: ($: Placeholders<FilterValues>, fields, condition, scan) =>
-      builder
-        .select(fields)
-        .from(adminActions)
-        .where(isByUser ? sql`id = any(array(${toEitherParty($, isEach($), scan)}))` : and(isEach($), condition))
-        .$dynamic(),
+      selectFrom(
+        adminActions,
+        fields,
+        isByUser ? sql`id = any(array(${toEitherParty($, isEach($), scan)}))` : and(isEach($), condition),
+      ),
     ...(isByUser && {
       rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) =>
         sql`select from (${toEitherParty($, isEach($), scan)}) found limit ${sql.raw(String(scan.atMost))}`,
@@ -104,9 +104,5 @@ function toEitherParty($: Placeholders<FilterValues>, isEach: SQL | undefined, s
 export const selectAdminAction = statement(
   'selectAdminAction',
   actionColumns,
-  ($: Placeholders<{ id: AdminActionId }>, fields) =>
-    builder
-      .select(fields)
-      .from(adminActions)
-      .where(eq(adminActions.id, $('id'))),
+  ($: Placeholders<{ id: AdminActionId }>, fields) => selectFrom(adminActions, fields, eq(adminActions.id, $('id'))),
 );

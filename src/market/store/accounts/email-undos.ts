@@ -3,7 +3,7 @@ import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import type { MailId, UserId } from '../../rules/ids.js';
 import { MAILS } from '../../rules/people/mail-kinds.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { users } from '../tables/accounts.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
@@ -39,11 +39,7 @@ const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
 export const selectUseAfterChange = statement(
   'selectUseAfterChange',
   { isUsed: sql<boolean>`(${sql.join(Object.values(USES_AFTER_CHANGE), sql` or `)})`.as('is_used') },
-  ($: Placeholders<{ undoId: MailId }>, fields) =>
-    builder
-      .select(fields)
-      .from(mails)
-      .where(eq(mails.id, $('undoId'))),
+  ($: Placeholders<{ undoId: MailId }>, fields) => selectFrom(mails, fields, eq(mails.id, $('undoId'))),
 );
 
 interface NewUndoState {

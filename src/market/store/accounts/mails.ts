@@ -3,7 +3,7 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import type { Row } from '../../../platform/db/rows.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
 interface NewMail {
@@ -49,20 +49,14 @@ export type Mail = Row<typeof shape>;
 
 /** Returns no row for an email that no longer needs to be sent. */
 export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
-  builder
-    .select(fields)
-    .from(mails)
-    .where(and(eq(mails.id, $('id')), isNull(mails.outcome))),
+  selectFrom(mails, fields, and(eq(mails.id, $('id')), isNull(mails.outcome))),
 );
 
 const SHOWN_MAX = 50;
 
 /** Sent emails, newest first. */
 export const selectNewestMails = statement('selectNewestMails', shape, (_: Placeholders<object>, fields) =>
-  builder
-    .select(fields)
-    .from(mails)
-    .where(eq(mails.outcome, sql.raw(`'sent'`)))
+  selectFrom(mails, fields, eq(mails.outcome, sql.raw(`'sent'`)))
     .orderBy(desc(mails.createdAt), desc(mails.id))
     .limit(SHOWN_MAX),
 );
@@ -83,11 +77,7 @@ export const endMail = statement(
 export const selectLink = statement(
   'selectLink',
   { ...shape, isUsed: sql<boolean>`used_at is not null`.as('is_used') },
-  ($: Placeholders<{ tokenHash: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(mails)
-      .where(eq(mails.tokenHash, $('tokenHash'))),
+  ($: Placeholders<{ tokenHash: string }>, fields) => selectFrom(mails, fields, eq(mails.tokenHash, $('tokenHash'))),
 );
 
 /** Of several concurrent calls, only one gets a row. */
@@ -104,13 +94,12 @@ export const selectUndo = statement(
   'selectUndo',
   { id: mails.id, createdAt: mails.createdAt },
   ($: Placeholders<{ userId: UserId; email: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(mails)
-      .where(
-        sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is null
+    selectFrom(
+      mails,
+      fields,
+      sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is null
           and ${mails.userId} = ${$('userId')} and ${mails.expiresAt} > now()`,
-      )
+    )
       .orderBy(mails.createdAt)
       .limit(1),
 );
@@ -120,13 +109,12 @@ export const selectUsedUndo = statement(
   'selectUsedUndo',
   { createdAt: mails.createdAt },
   ($: Placeholders<{ userId: UserId; email: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(mails)
-      .where(
-        sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is not null
+    selectFrom(
+      mails,
+      fields,
+      sql`${mails.email} = ${$('email')} and ${mails.kind} = 'email_changed' and ${mails.usedAt} is not null
           and ${mails.userId} = ${$('userId')}`,
-      )
+    )
       .orderBy(desc(mails.createdAt))
       .limit(1),
 );

@@ -2,7 +2,7 @@
 import { asc, eq, or, sql } from 'drizzle-orm';
 import type { UserId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { deleteTaskOf, queueTaskAt } from '../../../platform/queue/tasks.js';
 import { users } from '../tables/accounts.js';
 import { pauseEndpoints } from '../webhooks/webhooks.js';
@@ -17,10 +17,7 @@ export const lockPersonAndAdmins = statement(
   'lockPersonAndAdmins',
   { id, userType, suspendedAt, suspendedUntil },
   ($: Placeholders<{ id: UserId }>, fields) =>
-    builder
-      .select(fields)
-      .from(users)
-      .where(or(eq(id, $('id')), sql`${userType} = 'admin'`))
+    selectFrom(users, fields, or(eq(id, $('id')), sql`${userType} = 'admin'`))
       .orderBy(asc(id))
       .for('no key update'),
 );

@@ -9,12 +9,13 @@ import type { Role } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import {
-  builder,
   asArray,
+  builder,
   columns,
   insertedRow,
-  statement,
   type Placeholders,
+  selectFrom,
+  statement,
 } from '../../../platform/db/statement.js';
 import { bids, holds } from '../tables/bids.js';
 import { jobs } from '../tables/jobs.js';
@@ -179,18 +180,16 @@ function bidsOnJob(role: Role, isFiltered: boolean) {
       fields,
       condition,
     ) =>
-      builder
-        .select(fields)
-        .from(bids)
-        .where(
-          and(
-            eq(bids.jobId, $('jobId')),
-            role === 'contractor' ? eq(bids.contractorId, $('contractorId')) : undefined,
-            ofStatus(isFiltered, $('status')),
-            condition,
-          ),
-        )
-        .$dynamic(),
+      selectFrom(
+        bids,
+        fields,
+        and(
+          eq(bids.jobId, $('jobId')),
+          role === 'contractor' ? eq(bids.contractorId, $('contractorId')) : undefined,
+          ofStatus(isFiltered, $('status')),
+          condition,
+        ),
+      ),
   });
 }
 
@@ -207,21 +206,18 @@ function bidsOfContractor(isFiltered: boolean) {
     direction: 'desc',
     fields: bidColumns,
     rows: ($: Placeholders<{ contractorId: ContractorId; status: BidState | null }>, fields, condition) =>
-      builder
-        .select(fields)
-        .from(bids)
-        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), condition))
-        .$dynamic(),
+      selectFrom(
+        bids,
+        fields,
+        and(eq(bids.contractorId, $('contractorId')), ofStatus(isFiltered, $('status')), condition),
+      ),
   });
 }
 
 export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
 
 const selectHolds = statement('selectHolds', holdColumns, ($: Placeholders<{ ids: string }>, fields) =>
-  builder
-    .select(fields)
-    .from(holds)
-    .where(sql`${holds.id} = any(${$('ids')}::text[])`),
+  selectFrom(holds, fields, sql`${holds.id} = any(${$('ids')}::text[])`),
 );
 
 export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {

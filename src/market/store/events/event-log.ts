@@ -8,12 +8,13 @@ import { eventShape, type EventRow } from './events.js';
 import { pagedList, startOf, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
 import {
-  builder,
   asArray,
-  countedStatement,
+  builder,
   cachedByKey,
-  statement,
+  countedStatement,
   type Placeholders,
+  selectFrom,
+  statement,
 } from '../../../platform/db/statement.js';
 import { LIVE } from '../../../platform/service-limits.js';
 import { events } from '../tables/events.js';
@@ -52,12 +53,7 @@ const listAllEvents = pagedList({
   name: 'listAllEvents',
   ...BY_POSITION,
   fields: asOther,
-  rows: ($: Placeholders<LogValues>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(events)
-      .where(and(upToPosition($), condition))
-      .$dynamic(),
+  rows: ($: Placeholders<LogValues>, fields, condition) => selectFrom(events, fields, and(upToPosition($), condition)),
 });
 
 /**
@@ -69,11 +65,7 @@ const listEventsOfHomeowner = pagedList({
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Placeholders<LogValues>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(events)
-      .where(and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
-      .$dynamic(),
+    selectFrom(events, fields, and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition)),
 });
 
 const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
@@ -181,22 +173,18 @@ const ofOneJob = {
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Placeholders<OfOneJob>, fields, condition) =>
-      builder
-        .select(fields)
-        .from(events)
-        .where(and(eq(events.jobId, $('jobId')), upToPosition($), condition))
-        .$dynamic(),
+      selectFrom(events, fields, and(eq(events.jobId, $('jobId')), upToPosition($), condition)),
   }),
   homeowner: pagedList({
     name: 'listEventsOfOneJob',
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Placeholders<OfOneJob>, fields, condition) =>
-      builder
-        .select(fields)
-        .from(events)
-        .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition))
-        .$dynamic(),
+      selectFrom(
+        events,
+        fields,
+        and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition),
+      ),
   }),
   contractor: pagedList({
     name: 'listEventsOfOneJob',

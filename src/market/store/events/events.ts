@@ -11,7 +11,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { newId } from '../new-id.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asJson, jsonReader } from '../../../platform/db/rows.js';
-import { builder, asArray, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { events } from '../tables/events.js';
 import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from '../visibility.js';
 
@@ -84,11 +84,11 @@ function listWithVisibility(visibility: EventVisibility) {
     direction: 'asc',
     fields: eventShape,
     rows: ($: Placeholders<{ jobId: JobId; contractorId: ContractorId | null }>, fields, condition) =>
-      builder
-        .select(fields)
-        .from(events)
-        .where(and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), condition))
-        .$dynamic(),
+      selectFrom(
+        events,
+        fields,
+        and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), condition),
+      ),
   });
 }
 
@@ -110,11 +110,11 @@ export const listEventsOfJob = forEachRole((role) =>
     direction: 'asc',
     fields: eventShape,
     rows: ($: Placeholders<ViewerIds & { jobId: JobId }>, fields, condition) =>
-      builder
-        .select(fields)
-        .from(events)
-        .where(and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), condition))
-        .$dynamic(),
+      selectFrom(
+        events,
+        fields,
+        and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), condition),
+      ),
   }),
 );
 

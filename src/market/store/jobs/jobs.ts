@@ -12,7 +12,14 @@ import type { Db } from '../../../platform/db/database.js';
 import { readDisputeEvent } from '../events/events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { narrow } from '../people/people.js';
-import { builder, columns, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
+import {
+  builder,
+  cachedByKey,
+  columns,
+  type Placeholders,
+  selectFrom,
+  statement,
+} from '../../../platform/db/statement.js';
 import { jobs, jobSearch, type JobRow } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.js';
@@ -49,11 +56,7 @@ const selectJob = forEachRole((role) =>
         job: { ...jobFields(include), ...partsColumn(include, role, $) },
         ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, isCall: false }),
       }),
-      ($, fields) =>
-        builder
-          .select(fields)
-          .from(jobs)
-          .where(eq(jobs.id, $('id'))),
+      ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
     ),
   ),
 );
@@ -76,20 +79,12 @@ export async function readJob(
  * statement itself would see the state before its wait.
  */
 export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: JobId }>, fields) =>
-  builder
-    .select(fields)
-    .from(jobs)
-    .where(eq(jobs.id, $('id')))
-    .for('update'),
+  selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update'),
 );
 
 /** The same lock, through a bid on the job. */
 export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholders<{ id: BidId }>, fields) =>
-  builder
-    .select(fields)
-    .from(jobs)
-    .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`)
-    .for('update'),
+  selectFrom(jobs, fields, sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`).for('update'),
 );
 
 /** Reads a job's facts. Undefined if there is no such job. */
@@ -113,11 +108,7 @@ function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
   const select = statement(
     'selectFacts',
     ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, isCall: true }),
-    ($, fields) =>
-      builder
-        .select(fields)
-        .from(jobs)
-        .where(eq(jobs.id, $('id'))),
+    ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
   );
   return async (db, viewer, id) => {
     const [facts] = await select(db, { id, ...idsOf(viewer) });
@@ -128,10 +119,7 @@ function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(jobs)
-      .where(and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
+    selectFrom(jobs, fields, and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
   ),
 );
 

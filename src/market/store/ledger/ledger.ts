@@ -11,7 +11,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { newId } from '../new-id.js';
 import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
-import { builder, asArray, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { users } from '../tables/accounts.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from '../tables/ledger.js';
 
@@ -33,20 +33,14 @@ export const openBalance = statement('openBalance', {}, ($: Placeholders<{ userI
 );
 
 export const selectBalance = statement('selectBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
-  builder
-    .select(fields)
-    .from(tokenBalances)
-    .where(eq(tokenBalances.userId, $('userId'))),
+  selectFrom(tokenBalances, fields, eq(tokenBalances.userId, $('userId'))),
 );
 
 export const selectBalances = statement(
   'selectBalances',
   { userId: tokenBalances.userId, ...balanceShape },
   ($: Placeholders<{ ids: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(tokenBalances)
-      .where(sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
+    selectFrom(tokenBalances, fields, sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
 );
 
 /** Zero if the user doesn't exist. */
@@ -57,11 +51,7 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
 
 /** Locks a balance until the transaction ends, so nothing spends it after it was read. */
 export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
-  builder
-    .select(fields)
-    .from(tokenBalances)
-    .where(eq(tokenBalances.userId, $('userId')))
-    .for('update'),
+  selectFrom(tokenBalances, fields, eq(tokenBalances.userId, $('userId'))).for('update'),
 );
 
 /** A user's available tokens, as a column of another select, which may lock the balance. */
@@ -165,11 +155,7 @@ export const listTransfers = pagedList({
   direction: 'desc',
   fields: transferColumns,
   rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(tokenTransfers)
-      .where(and(eq(tokenTransfers.userId, $('userId')), condition))
-      .$dynamic(),
+    selectFrom(tokenTransfers, fields, and(eq(tokenTransfers.userId, $('userId')), condition)),
 });
 
 /** At most one. */
@@ -179,11 +165,7 @@ export const listTransfersByReference = pagedList({
   direction: 'desc',
   fields: transferColumns,
   rows: ($: Placeholders<{ externalReference: string }>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(tokenTransfers)
-      .where(and(eq(tokenTransfers.externalReference, $('externalReference')), condition))
-      .$dynamic(),
+    selectFrom(tokenTransfers, fields, and(eq(tokenTransfers.externalReference, $('externalReference')), condition)),
 });
 
 const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
@@ -234,11 +216,7 @@ export const countLedger = statement(
 export const selectTransfer = statement(
   'selectTransfer',
   getTableColumns(tokenTransfers),
-  ($: Placeholders<{ id: TransferId }>, fields) =>
-    builder
-      .select(fields)
-      .from(tokenTransfers)
-      .where(eq(tokenTransfers.id, $('id'))),
+  ($: Placeholders<{ id: TransferId }>, fields) => selectFrom(tokenTransfers, fields, eq(tokenTransfers.id, $('id'))),
 );
 
 /** Selected under a balance's lock, so of two calls with one reference, the second finds the first. */
@@ -246,8 +224,5 @@ export const selectTransferByReference = statement(
   'selectTransferByReference',
   getTableColumns(tokenTransfers),
   ($: Placeholders<{ externalReference: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(tokenTransfers)
-      .where(eq(tokenTransfers.externalReference, $('externalReference'))),
+    selectFrom(tokenTransfers, fields, eq(tokenTransfers.externalReference, $('externalReference'))),
 );

@@ -7,7 +7,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { jobColumns, type JobRow } from '../jobs/jobs.js';
 import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
-import { asArray, builder, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, type Placeholders, selectFrom } from '../../../platform/db/statement.js';
 import { jobs } from '../tables/jobs.js';
 
 export const listAwardedJobs = pagedList({
@@ -16,11 +16,7 @@ export const listAwardedJobs = pagedList({
   direction: 'desc',
   fields: jobColumns,
   rows: ($: Placeholders<{ contractorId: ContractorId }>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(jobs)
-      .where(and(eq(jobs.awardedContractorId, $('contractorId')), condition))
-      .$dynamic(),
+    selectFrom(jobs, fields, and(eq(jobs.awardedContractorId, $('contractorId')), condition)),
 });
 
 const jobsPage = pagesOfMany<ContractorId, { ids: string }, JobRow>({

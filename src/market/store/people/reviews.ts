@@ -6,7 +6,7 @@ import type { ContractorId, ReviewId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
-import { builder, asArray, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { reviews } from '../tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -37,11 +37,7 @@ export const listReviews = pagedList({
   direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<{ contractorId: ContractorId }>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(reviews)
-      .where(and(eq(reviews.contractorId, $('contractorId')), condition))
-      .$dynamic(),
+    selectFrom(reviews, fields, and(eq(reviews.contractorId, $('contractorId')), condition)),
 });
 
 const page = pagesOfMany<ContractorId, { ids: string }, Review>({
@@ -57,10 +53,7 @@ const page = pagesOfMany<ContractorId, { ids: string }, Review>({
 });
 
 export const selectReview = statement('selectReview', shape, ($: Placeholders<{ id: ReviewId }>, fields) =>
-  builder
-    .select(fields)
-    .from(reviews)
-    .where(eq(reviews.id, $('id'))),
+  selectFrom(reviews, fields, eq(reviews.id, $('id'))),
 );
 
 /** The same page of each contractor's reviews. */

@@ -8,7 +8,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { firstMatches } from '../../../platform/db/pages/first-matches.js';
 import { likePattern } from '../jobs/job-lists.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
-import { builder, cachedByKey, type Placeholders } from '../../../platform/db/statement.js';
+import { cachedByKey, type Placeholders, selectFrom } from '../../../platform/db/statement.js';
 import { users, userWords } from '../tables/accounts.js';
 
 export interface UserFilter {
@@ -99,11 +99,11 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
       direction: 'desc',
       fields: listedColumns,
       rows: ($: Placeholders<FilterValues>, fields, condition) =>
-        builder
-          .select(fields)
-          .from(users)
-          .where(and(sql`${users.emailUndo} = ${sql.raw(`'${emailUndo}'`)}`, isOfThose, fits($), condition))
-          .$dynamic(),
+        selectFrom(
+          users,
+          fields,
+          and(sql`${users.emailUndo} = ${sql.raw(`'${emailUndo}'`)}`, isOfThose, fits($), condition),
+        ),
     });
   const gatherRows = ($: Placeholders<FilterValues>, condition: SQL | undefined, scan: ScanLimit): SQL | undefined => {
     const searching = hasSearch ? fits($) : undefined;
@@ -121,11 +121,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
     fields: listedColumns,
     rows: ($: Placeholders<FilterValues>, fields, condition, scan) => {
       const ids = gatherRows($, condition, scan);
-      return builder
-        .select(fields)
-        .from(users)
-        .where(and(isOfThose, ids ? sql`${users.id} = any(array(${ids}))` : condition))
-        .$dynamic();
+      return selectFrom(users, fields, and(isOfThose, ids ? sql`${users.id} = any(array(${ids}))` : condition));
     },
     ...(hasSearch && {
       rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>

@@ -4,7 +4,7 @@ import type { SessionId, UserId } from '../../rules/ids.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { ANNOUNCEMENT, END_NOW } from './sessions.js';
-import { builder, statement, type Placeholders, asArray } from '../../../platform/db/statement.js';
+import { asArray, builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { sessions } from '../tables/sessions.js';
 import type { Db } from '../../../platform/db/database.js';
 
@@ -43,11 +43,7 @@ export const listActiveSessions = pagedList({
   direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<CurrentSession & { userId: UserId }>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(sessions)
-      .where(and(eq(sessions.userId, $('userId')), isActive, condition))
-      .$dynamic(),
+    selectFrom(sessions, fields, and(eq(sessions.userId, $('userId')), isActive, condition)),
 });
 
 /** With its owner. Also finds one that has ended. */
@@ -58,11 +54,7 @@ export const selectSession = statement(
     userId: sessions.userId,
     isActive: sql<boolean>`${isActive}`.as('is_active'),
   }),
-  ($, fields) =>
-    builder
-      .select(fields)
-      .from(sessions)
-      .where(and(eq(sessions.id, $('id')), isLogIn)),
+  ($, fields) => selectFrom(sessions, fields, and(eq(sessions.id, $('id')), isLogIn)),
 );
 
 /** Revokes all of them if no session is given. */

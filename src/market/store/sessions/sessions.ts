@@ -8,7 +8,7 @@ import { SESSION } from '../../../platform/caller-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { asDate, ConvertedColumn, mayBeAbsent } from '../../../platform/db/rows.js';
-import { builder, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { contractors, homeowners, users } from '../tables/accounts.js';
 import { refreshTokens, sessions } from '../tables/sessions.js';
 
@@ -215,10 +215,7 @@ const selectUnusedTokens = statement(
   'selectUnusedTokens',
   { hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt },
   ($: Placeholders<{ sessionId: SessionId }>, fields) =>
-    builder
-      .select(fields)
-      .from(refreshTokens)
-      .where(and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
+    selectFrom(refreshTokens, fields, and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
 );
 
 /** The one of these that is the session's newest refresh token, if any. */

@@ -9,7 +9,7 @@ import { newId } from '../new-id.js';
 import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
-import { builder, asArray, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { insertTasks } from '../../../platform/queue/tasks.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../tables/webhooks.js';
 
@@ -69,11 +69,7 @@ export const listWebhookDeliveries = pagedList({
   direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<OfEndpoint>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(webhookDeliveries)
-      .where(and(eq(endpointId, $('endpointId')), hasStatus($), condition))
-      .$dynamic(),
+    selectFrom(webhookDeliveries, fields, and(eq(endpointId, $('endpointId')), hasStatus($), condition)),
 });
 
 const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatus | null }, WebhookDelivery>({
@@ -129,10 +125,7 @@ export const selectWebhookDelivery = statement(
   'selectWebhookDelivery',
   shape,
   ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookDeliveries)
-      .where(eq(webhookDeliveries.id, $('id'))),
+    selectFrom(webhookDeliveries, fields, eq(webhookDeliveries.id, $('id'))),
 );
 
 /** The owner and the status of a delivery's endpoint. */

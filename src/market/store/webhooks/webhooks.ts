@@ -7,7 +7,7 @@ import type { WebhookPauseReason } from '../../rules/webhooks.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
-import { builder, columns, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
@@ -37,11 +37,7 @@ export const listWebhookEndpoints = pagedList({
   direction: 'desc',
   fields: shape,
   rows: ($: Placeholders<{ userId: UserId }>, fields, condition) =>
-    builder
-      .select(fields)
-      .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, condition))
-      .$dynamic(),
+    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere, condition)),
 });
 
 /** The endpoint and its owner. */
@@ -49,10 +45,7 @@ export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
   ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.id, $('id')), isThere)),
+    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)),
 );
 
 /** Locks the endpoint for a change, and also returns its secrets. */
@@ -60,11 +53,7 @@ export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
   ($: Placeholders<{ id: WebhookEndpointId }>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.id, $('id')), isThere))
-      .for('no key update'),
+    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)).for('no key update'),
 );
 
 /** Runs under the account's lock. */
@@ -72,10 +61,7 @@ export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
   ($: Placeholders<{ userId: UserId }>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere)),
+    selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere)),
 );
 
 const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as const;
@@ -149,10 +135,11 @@ const selectSealedByOthers = statement(
   'selectSealedByOthers',
   { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
   ($: Placeholders<{ sealedBy: string; after: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookEndpoints)
-      .where(and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`))
+    selectFrom(
+      webhookEndpoints,
+      fields,
+      and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`),
+    )
       .orderBy(webhookEndpoints.id)
       .limit(RESEALED_AT_ONCE)
       .for('no key update'),

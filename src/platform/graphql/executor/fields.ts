@@ -14,7 +14,6 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { NotPlanned } from './not-planned.js';
 import type { Condition } from './selection.js';
 
 export interface Occurrence {
@@ -107,3 +106,6 @@ function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFra
   if (before === true || (before === false && isConditional)) throw new NotPlanned();
   return before === false;
 }
+
+/** Thrown if a plan wouldn't do what graphql-js does. graphql-js then executes the operation. */
+export class NotPlanned extends Error {}

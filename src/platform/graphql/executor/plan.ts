@@ -25,10 +25,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Context } from '../context.js';
-import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf } from './complete.js';
-import { FieldCollector, type SelectedFields, type Occurrences } from './fields.js';
-import { NotPlanned } from './not-planned.js';
-import { runOperation } from './run.js';
+import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runOperation } from './run.js';
+import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
 /** Undefined if the variables don't match the document's types. In that case, nothing has run. */

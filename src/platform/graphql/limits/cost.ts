@@ -14,7 +14,10 @@ import {
   type OperationDefinitionNode,
   type ValueNode,
 } from 'graphql';
-import { COST_BYTES, PAGE } from '../../caller-limits.js';
+import { COST_BYTES, PAGE, FIELD_TEXT } from '../../caller-limits.js';
+import type { z } from 'zod';
+import { kindOf, metaOf } from '../../fields/shapes.js';
+import type { Entity } from '../../fields/entity.js';
 
 /** A field that costs something, or whose fields do. */
 export interface FieldCost {
@@ -101,4 +104,30 @@ function inputOf(node: ValueNode | undefined): Input {
 
 function valueOf(input: Input, variables: Variables): unknown {
   return 'variable' in input ? variables[input.variable] : input.constant;
+}
+
+/**
+ * The maximum lengths of the strings in a response, by type and field, taken from entities. A field that is missing
+ * here is short: an identifier, a time, or a name that the service chose. A test checks every string in the schema.
+ */
+export type TextCharacters = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export function textCharactersOf(entities: readonly Entity[]): TextCharacters {
+  return Object.fromEntries(
+    entities.map(({ name, fields }) => [
+      name,
+      Object.fromEntries(
+        Object.entries(fields)
+          .map(([field, { type }]) => [field, charactersIn(type)] as const)
+          .filter(([, characters]) => characters > 0),
+      ),
+    ]),
+  );
+}
+
+function charactersIn(type: z.core.$ZodType): number {
+  const kind = kindOf(type);
+  if (kind.is === 'list') return FIELD_TEXT.listItems * charactersIn(kind.entry);
+  const { maxLength, charactersMax } = metaOf(type);
+  return charactersMax ?? maxLength ?? 0;
 }

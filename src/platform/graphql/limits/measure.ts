@@ -25,9 +25,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../caller-limits.js';
-import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost } from './cost.js';
+import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost, type TextCharacters } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
-import type { TextCharacters } from './texts.js';
 
 export interface Measure {
   /** The reasons why nothing of the document may run. */

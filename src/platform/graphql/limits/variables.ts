@@ -21,7 +21,7 @@ import {
 import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../call/validation.js';
 import { cut } from '../../errors.js';
 import { ERRORS } from '../../caller-limits.js';
-import { aboutVariable } from '../error-messages.js';
+import { aboutVariable } from '../errors.js';
 
 /** One error fewer than a response may have, leaving room for one about the others. */
 const REPORTED_MAX = ERRORS.perAnswerMax - 1;
@@ -89,12 +89,12 @@ function problemOf(
   const namedType = getNamedType(type);
   if (isEnumType(namedType)) {
     const values = namedType.getValues().map(({ name }) => name);
-    return [[], suggestions ? mustBeOneOf(values) : 'isn’t one of the allowed values'];
+    return [[], suggestions ? mustBeOneOf(values) : 'is none of the values there are'];
   }
   if (!isInputObjectType(namedType))
     return [
       [],
-      message.includes(TOO_LARGE) ? 'must be a 32-bit whole number' : mustBe(KINDS[namedType.name] ?? 'string'),
+      message.includes(TOO_LARGE) ? 'must be a whole number of 32 bits' : mustBe(KINDS[namedType.name] ?? 'string'),
     ];
   const missing = /^Field "(\w+)" of required type /.exec(message)?.[1];
   if (missing !== undefined) return [[missing], REQUIRED];

@@ -17,13 +17,17 @@ import type { FrameServices } from '../../call/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
-import { STREAM_ENDS, type StreamEnd } from './stream-ends.js';
+import { STREAM_ENDS, type StreamEnd, endWithSession } from './stream-ends.js';
 import type { Release, Client } from '../../quotas/quota.js';
 import { RequestUnderWay, waitForSlot } from '../../quotas/quotas.js';
 import type { AnswerStream } from './answers.js';
-import { endWithSession } from './end-with-session.js';
-import { SentError } from './sent-error.js';
-import { formatRefusal, type Connection, type OpeningResult, type OpenSubscription } from './subscriptions.js';
+import {
+  SentError,
+  formatRefusal,
+  type Connection,
+  type OpeningResult,
+  type OpenSubscription,
+} from './subscriptions.js';
 
 interface UpgradedConnection {
   readonly request: IncomingMessage;
@@ -200,7 +204,7 @@ export class OpenSocket implements Connection {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
     // Clients don't retry a single subscription. After this close, they repeat all of them on another connection.
     if (caller.request.record.codes.has('OVERLOADED'))
-      this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity. Try again shortly.');
+      this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
     return errors.map((error) => new SentError(error));
   }
 
@@ -248,7 +252,7 @@ export class OpenSocket implements Connection {
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
     this.parts.services.log.error({ err: error }, 'a WebSocket failed');
-    this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our end.');
+    this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our side.');
   }
 
   /** Handles one message per turn of the event loop, because one read can contain many. */
@@ -304,6 +308,6 @@ export class OpenSocket implements Connection {
 
 function idTooLong(): Refusal {
   return refuse('VALIDATION_FAILED', {
-    message: `A subscription’s ID can have at most ${WEB_SOCKET.idCharactersMax} characters.`,
+    message: `The id of a subscription may have at most ${WEB_SOCKET.idCharactersMax} characters.`,
   });
 }

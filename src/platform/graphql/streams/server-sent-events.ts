@@ -12,12 +12,11 @@ import type { UnreadAnswers } from '../../http/unread.js';
 import { serverStops } from '../../http/draining.js';
 import type { Caller } from '../../call/caller.js';
 import { refuse, PLATFORM_REFUSALS, unauthenticated } from '../../errors.js';
-import type { StreamEnd } from './stream-ends.js';
-import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
+import { type StreamEnd, endWithSession } from './stream-ends.js';
+import { setRateLimitHeaders } from '../../http/answer-headers.js';
 import { waitForSlot } from '../../quotas/quotas.js';
-import { retryAfterIfOverloaded } from '../overloaded.js';
+import { retryAfterIfOverloaded } from '../errors.js';
 import type { AnswerStream } from './answers.js';
-import { endWithSession } from './end-with-session.js';
 import { formatRefusal, type Connection, type OpenSubscription } from './subscriptions.js';
 
 const EVENT_STREAM = 'text/event-stream';
@@ -71,7 +70,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
 function assertTakesEvents(exchange: Exchange): void {
   const accept = exchange.header('accept') ?? '*/*';
   if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
-  throw refuse('VALIDATION_FAILED', { message: `This URL returns a stream. Send Accept: ${EVENT_STREAM}.` });
+  throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
 }
 
 /** Clients retry after a 503, but not after a stream that ended with `complete`. */

@@ -1,4 +1,5 @@
 /** How streams of events end, and what their clients make of it. */
+import type { Caller } from '../../call/caller.js';
 
 /** The channel that a stream is read over, as metrics and the log name it. */
 export type StreamChannel = 'websocket' | 'sse';
@@ -13,14 +14,37 @@ interface StreamEndRow {
 }
 
 export const STREAM_ENDS = {
-  completed: { description: 'the client ended it' },
+  completed: { description: 'its client ended it' },
   left: { description: 'the connection closed, or its client no longer answered' },
-  slow: { description: 'the client read too slowly' },
-  session_ended: { description: 'the session or API key has ended; log in again', closeCode: 4401 },
+  slow: { description: 'its client did not take what was sent' },
+  session_ended: { description: 'the session or the API key has ended; log in again', closeCode: 4401 },
   token_expired: { description: 'the access token has expired; reconnect with a new one', closeCode: 4403 },
   flooding: { description: 'the client sent too many messages', closeCode: 4429 },
   draining: { description: 'this server is stopping; reconnect', closeCode: 1012 },
-  failed: { description: 'the server couldn’t continue it' },
+  failed: { description: 'the server could not go on with it' },
 } as const satisfies Record<string, StreamEndRow>;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
+
+/** The longest delay of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/**
+ * Ends a stream when its session ends, or some time after its access token has expired. Returns a function that stops
+ * waiting for either.
+ */
+export function endWithSession(
+  { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,
+  { sessionId }: { readonly sessionId: string },
+  afterExpiryMs: number,
+  end: (end: 'session_ended' | 'token_expired') => void,
+): () => void {
+  const stopFollowing = services.live.sessions.follow(sessionId, () => end('session_ended'));
+  if (!tokenExpiresAt) return stopFollowing;
+  const leftMs = Math.min(tokenExpiresAt.getTime() + afterExpiryMs - Date.now(), TIMER_MS_MAX);
+  const expiry = setTimeout(() => end('token_expired'), leftMs);
+  return () => {
+    stopFollowing();
+    clearTimeout(expiry);
+  };
+}

@@ -2,10 +2,10 @@
  * Opens a subscription for either channel. Apollo processes its document like any other, with the same limits and
  * refusals, and the executor creates a stream instead of a response.
  */
-import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../call/caller.js';
-import { Refusal, refuse } from '../../errors.js';
+import { Refusal, refuse, PLATFORM_REFUSALS } from '../../errors.js';
 import type { StreamChannel, StreamEnd } from './stream-ends.js';
 import type { Release } from '../../quotas/quota.js';
 import { extensionsOf } from '../errors.js';
@@ -13,7 +13,7 @@ import { limitErrors } from '../failures.js';
 import type { FoundDocument } from '../limits/automatic.js';
 import type { GraphqlRequest } from '../limits/persisted.js';
 import { AnswerStream } from './answers.js';
-import type { AnswerEvent, Opening } from './opening.js';
+import type { AnswerEvent, Opening } from '../context.js';
 
 /** The connection that a stream is read over. */
 export interface Connection {
@@ -149,4 +149,17 @@ class OpeningStream implements Opening {
       errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })),
     };
   }
+}
+
+export class SentError extends GraphQLError {
+  constructor(readonly formattedError: GraphQLFormattedError) {
+    super(formattedError.message);
+  }
+}
+
+/** An error from other code reveals nothing about itself. */
+export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
+  if (error instanceof SentError) return error.formattedError;
+  const [status, message] = PLATFORM_REFUSALS.INTERNAL;
+  return { message, extensions: { code: 'INTERNAL', status } };
 }

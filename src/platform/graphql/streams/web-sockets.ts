@@ -11,8 +11,7 @@ import { type Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
 import type { Release, Client } from '../../quotas/quota.js';
 import { AnswerStream } from './answers.js';
-import { formattedErrorOf } from './sent-error.js';
-import type { OpenSubscription } from './subscriptions.js';
+import { formattedErrorOf, type OpenSubscription } from './subscriptions.js';
 import { OpenSocket } from './open-socket.js';
 
 /** An upgrade request that may become a WebSocket. */
@@ -79,7 +78,7 @@ export function openWebSockets(parts: WebSocketOptions): WebSockets {
   const handshakes = new WebSocketServer(OPTIONS);
   let underWay: Upgrade | undefined;
   handshakes.on('wsClientError', ({ message }) =>
-    underWay?.refuse(refuse('MALFORMED_REQUEST', { message: `The WebSocket couldn’t be opened: ${message}.` })),
+    underWay?.refuse(refuse('MALFORMED_REQUEST', { message: `This opens no WebSocket: ${message}.` })),
   );
   const pinging = setInterval(() => {
     for (const one of open.values()) one.ping();

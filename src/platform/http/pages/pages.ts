@@ -1,7 +1,7 @@
 /**
- * The pages that this server makes for people, and the files that they load. They are answered from memory, and
- * compressed once in each encoding, when it is first asked for. A browser revalidates them each time and gets 304, so
- * that a page and its scripts never differ.
+ * The pages that this server makes for people, and the files that they load. They are served from memory, and
+ * compressed once per encoding, on the first request for it. A browser revalidates them each time and gets 304, which
+ * keeps a page and its scripts in step.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -12,9 +12,9 @@ import { allowPageScripts } from '../policy.js';
 
 export interface PageFile {
   readonly contentType: string;
-  /** Whether no cache may keep it, not even to ask whether it is still the same. */
+  /** True if caches must not store it, even for revalidation. */
   readonly isPrivate?: boolean;
-  /** Is called once for each form that is asked for, so that what it reads need not be kept as well. */
+  /** Called once per encoding, so the plain text isn't kept as well. */
   read(): Promise<string | Buffer>;
 }
 
@@ -23,7 +23,7 @@ export interface Pages {
   send(exchange: Exchange): Promise<void>;
 }
 
-/** Files by their path. A path may be given twice, as the address of the same file. */
+/** Files by their path. Two paths can lead to the same file. */
 export function openPages(files: Readonly<Record<string, PageFile>>): Pages {
   const pages = new Map(Object.entries(files));
   const kept = new Map<PageFile, Forms>();
@@ -55,7 +55,7 @@ function answer(exchange: Exchange, { contentType, isPrivate = false }: PageFile
   allowPageScripts(exchange);
   if (isPrivate) response.setHeader('Cache-Control', 'no-store');
   response.setHeader('ETag', tag);
-  // The playground shares its address with the API: what is sent depends on what was asked for.
+  // The playground shares its address with the API, and the Accept header decides between them.
   response.appendHeader('Vary', 'Accept, Accept-Encoding');
   if (exchange.clientHas(tag)) return exchange.sendNothing(304);
   if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
@@ -67,7 +67,7 @@ function requireReading(exchange: Exchange): void {
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
-/** Two requests at the same time share the work; work that failed is not kept. */
+/** Two simultaneous requests share the work. A failure isn't kept. */
 function formOf(forms: Forms, file: PageFile, coding: Coding): Promise<Form> {
   const begun = forms.get(coding);
   if (begun) return begun;
@@ -87,8 +87,8 @@ const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
 /**
- * GraphiQL's 5 MB take a tenth of a second at these levels; the best brotli saves a tenth of the size and takes ten
- * seconds.
+ * GraphiQL's 5 MB take a tenth of a second at these levels. The best brotli level saves another tenth of the size, but
+ * takes ten seconds.
  */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   br: (plain) =>
@@ -99,7 +99,7 @@ const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   identity: async (plain) => plain,
 };
 
-/** The smallest encoding that the browser accepts; one with `q=0` it does not accept. */
+/** The smallest encoding that the browser accepts. `q=0` means that it doesn't. */
 function bestCoding(accepted = ''): Coding {
   const taken = new Set(
     accepted

@@ -1,4 +1,4 @@
-/** What admins do to others is recorded with it, and is for admins to look up. */
+/** Admins' actions on others are recorded in the same transaction, and admins can look them up. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../../src/market/operations/index.js';
 import type { UserId } from '../../../../src/market/rules/ids.js';
@@ -25,7 +25,7 @@ const post = (path: string, body: object = {}, headers = {}) =>
   app.rest('POST', `/v1${path}`, { token: people.admin.token, body, headers });
 const rows = () => app.sql`select * from admin_actions order by created_at, id`;
 
-/** Each operation as an admin calls it; answers the job that it was about. */
+/** Each operation as an admin calls it. Returns the job concerned, if any. */
 const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   verifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/verify`, { reason: 'Papers seen.' }),
   unverifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/unverify`, { reason: 'A complaint.' }),
@@ -89,7 +89,7 @@ describe("an admin's action on others", () => {
       await app.sql`delete from admin_actions`;
       await app.sql`alter table admin_actions enable trigger user`;
       const jobId = await call();
-      // An appeal is of a decision that an admin has reached before.
+      // An appeal needs an admin's earlier decision, which is recorded too.
       expect(
         (await rows()).filter((row) => action !== 'finalizeAppeal' || row.action === action),
         action,
@@ -203,7 +203,7 @@ describe('the list', () => {
     for (const { userId } of [owner, awardee]) {
       expect((await ids(`?user_id=${userId}`))[0]).toBe(decided?.id);
       expect(await ids(`?user_id=${userId}&job_id=${job.id}`)).toEqual([decided?.id]);
-      // The pages add up to the whole list.
+      // Together, the pages are the whole list.
       const whole = await ids(`?user_id=${userId}`);
       const pages = await Promise.all(
         whole.map((_: string, at: number) => ids(`?user_id=${userId}&per_page=1&page=${at + 1}`)),

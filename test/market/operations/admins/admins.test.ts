@@ -1,4 +1,4 @@
-/** What an operator may not do with accounts; the command itself is tested in test/commands/admin.test.ts. */
+/** What an operator can't do with accounts. test/commands/admin.test.ts tests the command itself. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAdmin, ensureAdmin, setAdminPassword } from '../../../../src/market/operations/admins/admins.js';
 import { ADMIN, openTestApp, type TestApp } from '../../../setup/app.js';
@@ -17,8 +17,8 @@ it('nobody else becomes an admin or gets a password', async () => {
   const { email } = await homeowner(app, 'Hanna');
   await expect(ensureAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
   await expect(createAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
-  await expect(setAdminPassword(app.services, email, PASSWORD)).rejects.toThrow(`${email} isn’t an admin.`);
-  await expect(setAdminPassword(app.services, 'nobody@example.test', PASSWORD)).rejects.toThrow('isn’t an admin.');
+  await expect(setAdminPassword(app.services, email, PASSWORD)).rejects.toThrow(`${email} is no admin.`);
+  await expect(setAdminPassword(app.services, 'nobody@example.test', PASSWORD)).rejects.toThrow('is no admin.');
   await expect(createAdmin(app.services, ADMIN.email, PASSWORD)).rejects.toThrow('is an admin already');
   const [row] = await app.sql`select user_type, (select count(*)::int from users where user_type = 'admin') as admins
     from users where email = ${email}`;
@@ -44,7 +44,7 @@ it("a password is set for an admin's current address, not for a former one", asy
   await app.rest('POST', '/v1/me/email', { token: body.token, body: { email: after, current_password: PASSWORD } });
   const { token } = await mailTo(app, after, 'Confirm your new email address');
   expect((await app.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
-  await expect(setAdminPassword(app.services, before, PASSWORD)).rejects.toThrow(`${before} isn’t an admin.`);
+  await expect(setAdminPassword(app.services, before, PASSWORD)).rejects.toThrow(`${before} is no admin.`);
   await setAdminPassword(app.services, after, 'a third password');
 });
 

@@ -1,4 +1,7 @@
-/** Whom support suspends is out at once, everywhere, and so are their jobs and bids; jobs under way go on. */
+/**
+ * When support suspends a user, they are locked out everywhere immediately. Their open jobs and bids disappear, and
+ * jobs in progress continue.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureAdmin } from '../../../../src/market/operations/admins/admins.js';
 import { newId } from '../../../../src/market/store/new-id.js';
@@ -171,11 +174,11 @@ describe('a suspended person', () => {
     expect(hidden).toBeGreaterThan(0);
     for (const [at, [has, total]] of (await lists(stranger)).entries())
       expect([queries[at], has, total < before[at]![1]]).toEqual([queries[at], false, true]);
-    // Admins find them as before.
+    // Admins still find them.
     expect(await lists(ada)).toEqual(beforeAdmin);
     expect(byRest(await app.rest('GET', `/v1/jobs/${id}`, { token: stranger.token }))).toEqual(FORBIDDEN);
     expect(byRest(await post(stranger, `/jobs/${id}/bids`, { amount: 5 }))).toEqual(FORBIDDEN);
-    // Whoever has bid does not find it either, but goes on seeing it, and reads that it takes no more bids.
+    // Contractors who have bid don't find it either. They can still see it, and are told that it takes no more bids.
     for (const query of queries) expect([query, (await finds(awardee, query))[0]]).toEqual([query, false]);
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
     expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
@@ -335,7 +338,7 @@ describe('a suspended contractor', () => {
       expect(await recordOf()).toEqual({ jobs: start?.jobs + credit, ratings: start?.ratings });
       const [event] = await app.sql`select data from events where job_id = ${id} and type = 'job.completed'`;
       expect(event?.data.creditContractor).toBe(credit === 1 ? true : undefined);
-      // Repeated, the call changes nothing; the credit that was not given cannot be added.
+      // Repeating the call changes nothing. Credit that wasn't given can't be added later.
       const repeated = await complete(id);
       if (credit === 1) expect([repeated.status, repeated.body.status]).toEqual([200, 'completed']);
       else expect(byRest(repeated)).toEqual(NOTHING_TO_CREDIT);
@@ -472,11 +475,11 @@ describe('a suspension with an end', () => {
     const { userId } = await contractor(app, 'Theo');
     await suspend(userId, { reason: 'One.', until: in10Years });
     const first = await rowOf(userId);
-    // The same again changes nothing.
+    // The same call again changes nothing.
     await suspend(userId, { reason: 'One.', until: in10Years });
     await suspend(userId, { reason: 'For good.' });
     expect([await rowOf(userId), await tasks(userId)]).toEqual([{ at: first?.at, until: null }, []]);
-    // A task that is left all the same restores nobody.
+    // Even a leftover task doesn't restore anybody.
     await app.sql`insert into tasks (id, kind, key) values (${userId}, 'restore', 'restore')`;
     await vi.waitFor(async () => expect(await tasks(userId)).toEqual([]), 20_000);
     expect((await rowOf(userId))?.at).toEqual(first?.at);

@@ -1,4 +1,4 @@
-/** What happened to a job, as each person reads it: who did it by name, and what it carries in fields of its own. */
+/** A job's events as each person reads them: who acted, by name, and the details in separate fields. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callRest, snake } from '../../../story/calls.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';

@@ -1,4 +1,4 @@
-/** One's own events by their positions: the same through both APIs, and what the timelines of one's jobs show. */
+/** A user's own events by position. Both APIs return the same events as the timelines of the user's jobs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -51,7 +51,7 @@ async function byGraphql(by: Person, first: number): Promise<Json[]> {
   }
 }
 
-/** The timelines of all jobs that are somebody's, together. */
+/** The timelines of all the user's jobs, merged. */
 async function byTimelines(by: Person): Promise<Json[]> {
   const { body: jobs } = await app.rest('GET', '/v1/jobs?per_page=100', { token: by.token });
   const events: Json[] = [];
@@ -127,7 +127,7 @@ describe('the list of your own events', () => {
     const { token } = people.owner;
     const [{ last }] = (await app.sql`select max(position)::text as last from events`) as [{ last: string }];
     const after = String(BigInt(last) + 1n);
-    const fields = { after: `is after the last position, which is ${last}` };
+    const fields = { after: `is beyond the last position, which is ${last}` };
     const answer = await app.rest('GET', `/v1/events?after=${after}`, { token });
     expect([answer.status, answer.body.details.fields]).toEqual([400, fields]);
     const { errors } = await app.graphql(MY_EVENTS, { token, variables: { after } });

@@ -1,4 +1,4 @@
-/** What one may do now and how many jobs there are, read through both APIs: the same, and true. */
+/** A user's available actions and job counts, through both APIs. They are identical and correct. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../../../src/market/rules/bids.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** As both APIs say it, once in one spelling. */
+/** GraphQL's response, in REST's spelling. */
 const asRest = ({ action, missingFields, ...rest }: Json) => ({
   ...rest,
   action: action.toLowerCase(),
@@ -63,8 +63,8 @@ test('the actions on a bid say what each call would get', async () => {
         const expected = status < 300 ? [true, null] : [false, got.details.code];
         const call = `${key} by the ${who} on a job that is ${state}`;
         expect([said.allowed, said.reason], call).toEqual(expected);
-        // A caller with another role is refused before the bid is read.
-        if (said.reason === 'FORBIDDEN') expect(said.message, call).toMatch(/^Only .+ can do this\.$/);
+        // A caller with the wrong role gets an error before the bid is read.
+        if (said.reason === 'FORBIDDEN') expect(said.message, call).toMatch(/^Only .+ may do this\.$/);
         else expect(said.message, call).toBe(status < 300 ? null : got.error);
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Effects pay, refund and credit the people of the job, whoever calls. Here an admin may do for Olive what only she may
- * do elsewhere, so that the caller and the one who pays are two.
+ * Effects pay, refund, and credit the job's people, whoever calls. Here, an admin may do things for Olive that normally
+ * only she can do, so the caller and the payer differ.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { callRest, type OperationKey } from '../../../story/calls.js';

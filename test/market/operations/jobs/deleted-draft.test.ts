@@ -1,4 +1,4 @@
-/** A draft that was thrown away is answered once more, with what hung on it: only its events are left. */
+/** Deleting a draft returns it one last time, with everything attached to it. Only its events are left. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
 import { gather, givenJob, type People } from '../../../story/journey.js';

@@ -1,4 +1,4 @@
-/** What a transition leads to is exactly what its row names: every effect is seen to happen, and none besides. */
+/** A transition has exactly the effects that its row lists. The tests observe every effect, and no others. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Effect } from '../../../../src/market/rules/jobs/effects.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../../../src/market/rules/lifecycle.js';
@@ -42,7 +42,7 @@ interface Seen {
   ratings: number;
   rating: number | null;
   review: string | null;
-  /** The type of the last event. */
+  /** The type of the latest event. */
   last: string;
   dispute: { proposal: unknown; ending: { how: string } | null } | null;
 }
@@ -66,7 +66,7 @@ async function look(id: string): Promise<Seen> {
 
 const isCredited = (before: Seen, after: Seen) => after.completedJobs === before.completedJobs + 1;
 
-/** How each effect of a transition shows, between before and after. */
+/** How each effect shows in the values before and after the transition. */
 const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | null>> = {
   chargePublishing: (before, after) => after.owner < before.owner && after.paid === before.owner - after.owner,
   keepBudgets: (before, after) => before.budget === null && after.budget !== null,
@@ -88,7 +88,7 @@ const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | 
   beginDispute: (before, after) => before.dispute === null && after.dispute !== null,
   lapseProposal: (before, after) =>
     Boolean(before.dispute?.proposal) && !after.dispute?.proposal && after.dispute?.ending?.how !== 'agreement',
-  // Those of operations that are no transitions.
+  // Effects of operations that aren't transitions.
   chargeRaisedUrgency: null,
   makeBid: null,
   stakeHold: null,
@@ -96,7 +96,7 @@ const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | 
 
 const say = (name: string) => `The ${name}.`;
 
-/** With stakes on both bids, and a proposal where there is a dispute. */
+/** With stakes on both bids, and a proposal if the job is disputed. */
 async function scene(state: JobState): Promise<GivenJob> {
   const offers = { awardee: { guaranteed_view: true }, bidder: { guaranteed_view: true } };
   const job = await givenJob(app, state, people, { offers, fields: { budget_min: 100 }, say });

@@ -1,5 +1,6 @@
 /**
- * Lists of jobs in every order and with every filter: through both APIs what a look at every row finds, page by page.
+ * Lists of jobs in every order and with every filter. Both APIs return the same jobs as a scan of every row, page by
+ * page.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callRest } from '../../../story/calls.js';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   people = await gather(app);
   for (const state of ['draft', 'open', 'awarded', 'in_review', 'completed'] as const)
     await copiesOf(app, await givenJob(app, state, people), 4);
-  // Neither order says anything about the other.
+  // The timestamps and budgets are independent of each other.
   await app.sql`with placed as (select id, row_number() over (order by md5(id)) as n from jobs),
       moved as (update jobs set created_at = timestamptz '2026-01-01' + n % 7 * interval '1 day',
         updated_at = timestamptz '2026-03-01' + (n * 7919) % 50 * interval '1 day',
@@ -236,7 +237,7 @@ test.each(['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:5
   },
 );
 
-const NOT_BOTH = { status: 'can’t be combined with several statuses' };
+const NOT_BOTH = { status: 'cannot be sent together with several states' };
 const REFUSED: [query: string, filter: string | undefined, fields: Record<string, string>][] = [
   ['status=open&statuses=draft', 'status: OPEN, statuses: [DRAFT]', NOT_BOTH],
   ['statuses=open,lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
@@ -247,11 +248,11 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { order_by: 'must be one of newest, oldest, recently_updated, highest_budget, longest_unchanged, nearest' },
   ],
-  ['order_by=nearest', undefined, { order_by: 'requires a place and a distance in miles' }],
+  ['order_by=nearest', undefined, { order_by: 'needs a place, and within how many miles' }],
   [
     'order_by=nearest&near_zip=78701&within_miles=101',
     undefined,
-    { within_miles: 'must be at most 100 if the nearest come first' },
+    { within_miles: 'must be at most 100 where the nearest come first' },
   ],
   [
     'status_changed_before=long%20ago',
@@ -264,16 +265,16 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { near_state: 'is required with a city', within_miles: 'must be at most 500' },
   ],
-  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'isn’t a ZIP code that we know' }],
+  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'is not a postal code that we know' }],
   [
     'near_city=Nowhere&near_state=TX&within_miles=5',
     undefined,
-    { near_city: 'isn’t a city that we know in that state' },
+    { near_city: 'is not a city of that state that we know' },
   ],
   [
     'within_miles=5&status=open&statuses=draft&per_page=0',
     undefined,
-    { ...NOT_BOTH, near_zip: 'is required, unless you send a city and its state', per_page: 'must be 1 to 100' },
+    { ...NOT_BOTH, near_zip: 'is required, or a city and its state', per_page: 'must be from 1 to 100' },
   ],
 ];
 
@@ -324,7 +325,7 @@ test('jobs near a place are found by ZIP code and by city, in both APIs', async 
 describe('the distance of jobs from a place', () => {
   const category = 'measured';
   const PLACES = ['San Marcos', 'Austin', 'Round Rock', 'San Marcos', 'Chicago'] as const;
-  /** From Austin: of those that are equally far the newest comes first. */
+  /** From Austin. Of jobs at equal distances, the newest comes first. */
   const NEAREST_FIRST = [1, 2, 3, 0];
   let ids: string[];
   let nearest: { id: string; distance: number }[];
@@ -410,7 +411,7 @@ describe('the distance of jobs from a place', () => {
   });
 });
 
-/** Gives jobs identifiers in their own order: those of one second are in none. */
+/** Gives jobs identifiers in the order of their creation. Identifiers from the same second have no order. */
 async function putInOrder(made: readonly string[]): Promise<string[]> {
   const ordered = made.map((id, at) => `${made[0]!.slice(0, 8)}${at}${id.slice(9)}`);
   await app.sql.begin(async (tx) => {
@@ -432,7 +433,7 @@ interface Point {
   readonly y: number;
 }
 
-/** By the angle between two directions from the centre of the Earth. */
+/** Uses the angle between two directions from the Earth's center. */
 function milesBetween(one: Point, other: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const [here, there] = [radians(one.y), radians(other.y)];

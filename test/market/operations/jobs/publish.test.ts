@@ -1,4 +1,4 @@
-/** The checks that the database makes itself while it publishes have the same results as the rules. */
+/** The checks that the database itself makes when it publishes have the same results as the rules. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isBlank, PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../../../../src/market/rules/jobs/publishing.js';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
@@ -15,7 +15,7 @@ afterAll(() => app.close());
 
 const publish = (id: string) => app.rest('POST', `/v1/jobs/${id}/publish`, { token: people.owner.token });
 
-/** Every sign that is a space to somebody, and some that are to nobody. */
+/** Every character that some standard counts as a space, and some that none does. */
 const SPACES = [
   ...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2000\u2001\u2009\u200a\u200b\u200d',
   ...'\u2028\u2029\u202f\u205f\u2060\u3000\ufeff',

@@ -1,4 +1,4 @@
-/** A job that nobody would find is accepted as is, and Hanna is told why nobody would find it. */
+/** A job that contractors can't find is accepted as is, and Hanna is told why they can't find it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { callRest } from '../../../story/calls.js';
@@ -74,7 +74,7 @@ test('a job is located by its ZIP code, or by its city if the two contradict eac
   };
   expect(await placed({ zip_code: '10001' })).toEqual([30, -98, ['PLACE_MISMATCH zip_code']]);
   expect(await placed({ zip_code: '10001', city: 'New York', state: 'New York' })).toEqual([41, -74, []]);
-  // The data set has no city of that name, although the ZIP code is close by.
+  // The data set has no city with that name, although the ZIP code is close by.
   expect(await placed({ zip_code: '78704', city: 'West Lake Hills' })).toEqual([30, -98, ['UNKNOWN_PLACE city']]);
   expect(await placed({ zip_code: '78704', city: 'Round Rock' })).toEqual([30, -98, []]);
   const { id } = (await callRest(app, 'create', { by: people.owner, body: DRAFT })).body;

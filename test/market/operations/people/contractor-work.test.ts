@@ -1,4 +1,4 @@
-/** The jobs that a contractor was awarded and the bids they made: for admins and themselves, through both APIs. */
+/** A contractor's awarded jobs and own bids, for admins and the contractor, through both APIs. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -9,10 +9,10 @@ type List = (typeof LISTS)[number];
 
 let app: TestApp;
 let people: People;
-/** The newest first. */
+/** Newest first. */
 const expected: Record<List, string[]> = { jobs: [], bids: [] };
 
-/** Some jobs that the awardee got, and one on which they have only bid. */
+/** Some jobs that the awardee won, and one on which they only bid. */
 beforeAll(async () => {
   app = await openTestApp();
   people = await gather(app);

@@ -1,4 +1,6 @@
-/** The directory of contractors, through both APIs: who is found, in which order, from any page, and what is hidden. */
+/**
+ * The directory of contractors, through both APIs: who is listed, in which order, from any page, and what is hidden.
+ */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { callRest } from '../../../story/calls.js';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
@@ -11,7 +13,7 @@ interface Given {
   readonly company: string | null;
   readonly profile: object;
   readonly verified?: true;
-  /** Jobs completed, ratings and their sum. */
+  /** Completed jobs, the number of ratings, and their sum. */
   readonly record?: readonly [completed: number, ratings: number, sum: number];
 }
 
@@ -55,7 +57,7 @@ afterAll(() => app.close());
 
 const nameOf = (id: string) => GIVEN[carls.findIndex(({ profileId }) => profileId === id)]?.name ?? id;
 
-/** The names of all that are found through one API and the other, a page of two at a time, and how many there are. */
+/** The names that both APIs find, in pages of two. Also checks their number. */
 async function found(query: string, filter: string, orderBy?: string): Promise<string[]> {
   const byNumber: string[] = [];
   for (let page = 1, more = true; more; page += 1) {
@@ -131,7 +133,7 @@ test('a person who changes their name is found by the new name, and no longer by
 test.each(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'])(
   'a rare term is found by its index, %s first, and matches a check of every row',
   async (orderBy) => {
-    // More than are tried in the list's order before the index is asked.
+    // More rows than the query tries in the list's order before it uses the index.
     await app.sql.begin(async (tx) => {
       await tx`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code, created_at)
         select 'usr_' || lpad(n::text, 27, '0'), 'n' || n || '@example.test', 'contractor', 'N', 'N', 'x', 'N' || n,

@@ -1,4 +1,7 @@
-/** Contractors near a place, through both APIs: who is found by which service area, how far away, in which order. */
+/**
+ * Contractors near a place, through both APIs: who is found by which service area, at what distance, and in which
+ * order.
+ */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { admin, contractor, type Person } from '../../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -72,7 +75,7 @@ async function byRestPages(query: string, orderBy: string): Promise<Found[]> {
   return found;
 }
 
-/** From either end, page by page, it is the same list. */
+/** Reads page by page from both ends, and checks that the lists match. */
 async function found(query: string, filter: string, orderBy = 'NEAREST'): Promise<Found[]> {
   const forwards = await byGraphqlFrom('first', filter, orderBy);
   expect(await byGraphqlFrom('last', filter, orderBy)).toEqual(forwards);
@@ -93,7 +96,7 @@ describe('Near Austin', () => {
     expect(ava).toBe(0);
     expect(ben).toBeGreaterThan(0);
     expect(ben).toBeLessThan(12);
-    // San Antonio is some seventy miles away: the nearest of their areas counts.
+    // San Antonio is about seventy miles away. Only the nearest of their areas counts.
     expect(cal).toBeGreaterThan(12);
     expect(cal).toBeLessThan(25);
     for (const [, distance] of list) expect(distance).toBe(Math.round(distance! * 10) / 10);

@@ -1,4 +1,4 @@
-/** What homeowners say of contractors, as anyone signed in reads it through both APIs, from any position. */
+/** Homeowners' reviews of contractors, as any signed-in user reads them through both APIs, from any position. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { callRest } from '../../../story/calls.js';
 import { homeowner, type Person } from '../../../story/cast.js';
@@ -14,7 +14,7 @@ const SAID = [
   { rating: 1, review: 'It rains in again.\n\nTwice.' },
 ] as const;
 
-/** A job that was approved without a word, and one that an admin ended. */
+/** A job approved without a rating, and a job that an admin completed. */
 const UNSAID = [
   { rating: null, review: null },
   { rating: null, review: null },
@@ -43,7 +43,7 @@ const REVIEWS = `query ($id: ID!, $first: Int, $after: String) { contractor(id: 
   reviews(first: $first, after: $after) {
   totalCount pageInfo { hasNextPage endCursor } nodes { id rating review category homeownerFirstName createdAt } } } }`;
 
-/** The newest first, as REST spells it. */
+/** Newest first, in REST's spelling. */
 const EXPECTED = SAID.map((said, at) => ({
   id: expect.stringMatching(/^rev_/),
   rating: null,

@@ -1,4 +1,7 @@
-/** Every account, as an admin looks for it, and from a person to their profile: nobody must have bid to be verified. */
+/**
+ * Admins search all accounts, and get from a person to their profile. A contractor can be verified without ever having
+ * bid.
+ */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
 import { ADMIN, isLookUpOfSession, openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -28,7 +31,7 @@ afterAll(() => app.close());
 const nameOf = ({ id, email }: Json) =>
   email === ADMIN.email ? 'Ada' : Object.entries(people).find(([, { userId }]) => userId === id)?.[0];
 
-/** Who is found through one API and the other, a page of two at a time, and that they are as many as is said. */
+/** The accounts that both APIs find, in pages of two. Also checks the total count. */
 async function found(query: string, filter: string): Promise<unknown[]> {
   const byCursor: unknown[] = [];
   let said = 0;

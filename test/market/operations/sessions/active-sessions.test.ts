@@ -1,4 +1,4 @@
-/** One’s own log-ins: listed and ended, by both APIs, at once on every instance. */
+/** A user's own sessions: listed and ended through both APIs, with an immediate effect on every instance. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { contractor, homeowner, programOf, type Person } from '../../../story/cast.js';
@@ -42,7 +42,7 @@ const list = async (token: string): Promise<Json[]> =>
 const listed = async (token: string): Promise<Json[]> =>
   (await app.rest('GET', '/v1/sessions', { token })).body.data as Json[];
 const isAlive = async (token: string) => (await twin.rest('GET', '/v1/me', { token })).status === 200;
-/** The other instance hears of it by a notification, a moment after the commit. */
+/** The other instance receives a notification shortly after the commit. */
 const ended = (token: string) => until(async () => !(await isAlive(token)));
 
 it("are listed, newest first, with each one's program and the current one marked, and without API keys", async () => {
@@ -106,7 +106,7 @@ it('all others end together, while API keys continue', async () => {
   expect(await isAlive(carlos.token)).toBe(true);
   expect(await isAlive(key.token)).toBe(true);
   const rest = await app.rest('DELETE', '/v1/sessions', { token: carlos.token });
-  expect([rest.status, rest.body.message]).toEqual([200, 'All other sessions have ended.']);
+  expect([rest.status, rest.body.message]).toEqual([200, 'All other log-ins have ended.']);
 });
 
 it('belong only to their user, and not to API keys', async () => {

@@ -52,7 +52,7 @@ const UNAUTHENTICATED = { status: 401, code: 'UNAUTHENTICATED', fields: [] };
 const refusalIn = (answer: Answer<Json> | GraphqlAnswer): Refused =>
   'body' in answer ? byRest(answer) : byGraphql(answer);
 
-/** The key is refused by both APIs on both instances, with this reason. */
+/** Both APIs on both instances reject the key for this reason. */
 async function expectEnded(secret: string, reason: string): Promise<void> {
   for (const at of [app, twin]) {
     const rest = await me(secret, at);
@@ -157,7 +157,7 @@ describe('an API key', () => {
     expect((await me(token)).status).toBe(200);
     const { email } = hanna;
     expect((await app.rest('POST', '/v1/auth/login', { body: { email, password: hanna.password } })).status).toBe(200);
-    // What else stands in the same document is answered.
+    // The other fields in the same document are returned.
     const both = await app.graphql('{ viewer { referralCode apiKeys { totalCount } } }', { token });
     expect(both.data.viewer).toEqual({ referralCode: hanna.referralCode, apiKeys: null });
   });
@@ -176,7 +176,7 @@ describe('an API key', () => {
     const body = { status: 'paused' };
     expect((await app.rest('PUT', `/v1/webhooks/${id}`, { token, body })).body.status).toBe('paused');
     expect((await app.rest('DELETE', `/v1/webhooks/${id}`, { token })).status).toBe(200);
-    // Secrets are never stored, so the idempotency key is ignored: the second call creates another endpoint.
+    // Secrets are never stored, so the idempotency key is ignored. The second call creates another endpoint.
     const headers = { 'Idempotency-Key': 'webhook' };
     const twice = async () =>
       (await app.rest('POST', '/v1/webhooks', { token, headers, body: { url: 'https://hooks.example.com/' } })).body;
@@ -260,7 +260,7 @@ describe('an API key', () => {
     await me(token);
     app.statements();
     for (let use = 0; use < 5; use += 1) expect((await me(token)).status).toBe(200);
-    // The uses of many calls are written together, whenever that is due.
+    // The last uses of many keys are written together, at intervals.
     const written = app
       .statements()
       .filter((text) => !text.startsWith('select') && !text.includes('/* updateLastUsed */'));
@@ -292,7 +292,7 @@ describe('an API key is refused', () => {
       await expectEnded(one.token, 'session_ended');
       expect((await me(other.token)).status).toBe(200);
       expect((await list(owner.token)).map(({ id }) => id)).not.toContain(older.id);
-      // To revoke it again changes nothing.
+      // Revoking it again changes nothing.
       expect((await revoke(owner.token, older.id)).status).toBe(200);
     }
   });
@@ -403,7 +403,7 @@ describe('creating or revoking an API key is refused', () => {
       expect(refused.map(refusalIn)).toEqual([invalid()]);
       expect(await list(owner.token)).toHaveLength(API_KEYS_PER_PERSON_MAX);
       expect(refusalIn(await create(owner.token, { name: 'Late' }))).toEqual(invalid());
-      // One that is revoked or has expired makes room.
+      // Revoking or expiring a key makes room for another.
       const [{ id }] = (await list(owner.token)) as [Json];
       await revoke(owner.token, id);
       await programOf(app, owner);

@@ -1,6 +1,6 @@
 /**
- * A session that has ended, for callers whose session the server knew to be active: whatever they ask for is refused
- * for that alone, and nothing of it happens.
+ * Calls with an ended session that the server knew as active. Every call fails for that reason only, and changes
+ * nothing.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../../../src/market/store/new-id.js';
@@ -89,7 +89,7 @@ describe.each(Object.entries(ENDINGS))('with a session that %s', (_, end) => {
     await end();
     const { status, body, headers } = await app.rest('GET', ask(job), { token: people.stranger.token });
     expect([status, body.details.code]).toEqual([401, 'UNAUTHENTICATED']);
-    // It is counted in no budget of the user whose session it was.
+    // It doesn't count toward any rate limit of the session's user.
     expect(headers.get('ratelimit-policy') ?? '').not.toContain('read');
   });
 

@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** A mutation that ends sessions, and who sends it, unless it's the person with their session. */
+/** A mutation that ends sessions, and its sender. By default, the person sends it with their session. */
 interface Ending {
   readonly mutation: string;
   readonly input?: object;
   readonly token?: string;
-  /** The field before it, unless it's a job. */
+  /** The field before it. By default, it creates a job. */
   readonly first?: string;
 }
 
@@ -37,7 +37,7 @@ async function undoLinkOf({ email, password, token }: Person): Promise<string> {
   const moved = `moved.${email}`;
   await app.rest('POST', '/v1/me/email', { token, body: { email: moved, current_password: password } });
   await confirm(moved, 'Confirm your new email address');
-  return (await mailTo(app, email, "Your account's email address was changed")).token;
+  return (await mailTo(app, email, 'The email address of your account was changed')).token;
 }
 
 const RESET = 'resetPassword(input: $input) { changed }';
@@ -78,7 +78,7 @@ describe("a document with a field that ends its caller's session", () => {
       async (hanna) => ({
         mutation: 'undoEmailChange(input: $input) { email }',
         input: { token: await undoLinkOf(hanna) },
-        // If a job came after the change, support would have to decide about the undo.
+        // If a job were created after the change, support would have to decide about the undo.
         first: 'endOtherSessions { endedCount }',
       }),
     ],
@@ -94,7 +94,7 @@ describe("a document with a field that ends its caller's session", () => {
   it.each(ENDINGS)('creates no job after %s', async (_name, end) => {
     const hanna = await homeowner(app, 'Hanna');
     const ending = await end(hanna);
-    // The server has the session in memory.
+    // Puts the session in the server's memory.
     expect((await app.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(200);
     const { created, refusals, ended } = await sendBetweenTwoJobs(hanna, ending);
     expect(ended).not.toBeNull();

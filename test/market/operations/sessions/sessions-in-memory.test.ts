@@ -1,6 +1,4 @@
-/**
- * What an instance keeps in memory of sessions, and that it believes none of it once it may have missed the end of one.
- */
+/** The sessions that an instance keeps in memory. It trusts none of them if it may have missed that one ended. */
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { SessionId } from '../../../../src/market/rules/ids.js';
 import { homeowner, type Person } from '../../../story/cast.js';
@@ -8,7 +6,7 @@ import { openTestApp, type TestApp } from '../../../setup/app.js';
 import { until } from '../../../platform/security/until.js';
 import { databaseWire, type DatabaseWire } from '../../../apis/database-wire.js';
 
-/** So long that no test passes because the database is asked again by then. */
+/** Long enough that no test passes just because the database is asked again. */
 vi.mock('../../../../src/platform/service-limits.js', async (original) => {
   const limits = await original<typeof import('../../../../src/platform/service-limits.js')>();
   return { ...limits, SESSIONS_IN_MEMORY: { ...limits.SESSIONS_IN_MEMORY, entryAgeMsMax: 3_600_000 } };
@@ -38,14 +36,14 @@ const logIn = async ({ email, password }: Person): Promise<{ token: string }> =>
 const sessionOf = ({ token }: Pick<Person, 'token'>): SessionId =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sid;
 
-/** What this instance may answer without asking the database. */
+/** True if this instance can respond without asking the database. */
 const isInMemory = (who: Pick<Person, 'token'>, { services } = app) =>
   services.live.activeSessions.find(sessionOf(who)) !== undefined;
 
-/** Somebody whose session this instance knows to be active. */
+/** A new user whose session this instance knows to be active. */
 async function known(name: string): Promise<Person> {
   const person = await homeowner(app, name);
-  // On a busy machine a heartbeat may be late.
+  // On a busy machine, a heartbeat may be late.
   await until(async () => (await me(person)) === 200 && isInMemory(person));
   return person;
 }
@@ -69,7 +67,7 @@ it("a logout notified during a lookup overrides the lookup's result", async () =
   const ended = vi.spyOn(app.services.live.activeSessions, 'endSession');
   wire.hold(sessionOf(hanna));
   const answer = me(hanna);
-  // The database has found the session active, and its answer is on the way.
+  // The database has found the session active, but its result is still on the way.
   await until(() => wire.held() > 0);
   await logOut(hanna, twin);
   await until(() => ended.mock.calls.some(([session]) => session === sessionOf(hanna)));

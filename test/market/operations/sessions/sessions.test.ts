@@ -15,7 +15,7 @@ import {
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 import { until } from '../../../platform/security/until.js';
 
-/** A busy machine may take a minute for what a test does within one: the leeway is an hour here. */
+/** The leeway is an hour here, because on a busy machine, a test may take longer than the usual minute. */
 vi.mock('../../../../src/platform/caller-limits.js', async (original) => {
   const limits = await original<typeof import('../../../../src/platform/caller-limits.js')>();
   return { ...limits, SESSION: { ...limits.SESSION, leewaySeconds: 3_600 } };
@@ -58,7 +58,8 @@ const INVALID_REFRESH_TOKEN = { status: 401, code: 'INVALID_REFRESH_TOKEN', fiel
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
 /**
- * As if the token had been used for the first time so many seconds ago; returns its successor, which bears that time.
+ * Makes it look as if the token was first used this many seconds ago. Returns its successor, which depends on that
+ * time.
  */
 async function usedAgo(token: string, seconds: number): Promise<string> {
   const [row] = await app.sql`select extract(epoch from used_at) * 1000 as used from refresh_tokens
@@ -78,7 +79,7 @@ function expectRefresh(answer: Answer<Json> | GraphqlAnswer, reason: string): vo
   expect('body' in answer ? answer.body.details.reason : answer.errors?.[0]?.extensions.reason).toBe(reason);
 }
 
-/** At once on the instance that ended the session, and on the other as soon as that has heard of it. */
+/** Immediately on the instance that ended the session, and on the other once it has been notified. */
 async function expectDead({ token, refreshToken }: Pair, endedAt = app): Promise<void> {
   for (const at of [app, twin]) {
     if (at !== endedAt) await until(async () => (await me(token, at)).status === 401);
@@ -105,7 +106,7 @@ describe('a refresh', () => {
       tokensAwarded: null,
       user: null,
     });
-    // The session is the same, so the access tokens before it go on until they run out.
+    // The session is the same, so earlier access tokens keep working until they expire.
     for (const token of [hanna.token, body.token, next.data.refreshSession.token])
       expect((await me(token)).status).toBe(200);
   });
@@ -167,7 +168,7 @@ describe('a refresh', () => {
     for (const at of [app, twin]) {
       expectRefresh(await refresh(hanna.refreshToken, at), 'superseded');
       expectRefresh(await graphqlRefresh(hanna.refreshToken, at), 'superseded');
-      // The one just before the newest still gets that again.
+      // The token just before the newest still gets the newest again.
       expect((await refresh(second, at)).body.refresh_token).toBe(third.refresh_token);
     }
     expect((await me(third.token)).status).toBe(200);
@@ -237,7 +238,7 @@ describe('a refresh', () => {
         for (const at of [before, after]) expect((await me(again.body.token, at)).status).toBe(200);
         expect((await refresh(body.refresh_token, then)).status).toBe(200);
       }
-      // An instance that never knew the secret cannot make the successor again, and ends nothing.
+      // An instance that never had the secret can't derive the successor, but doesn't end the session.
       const hanna = await homeowner(app, 'Hanna');
       const { body } = await refresh(hanna.refreshToken, after);
       expectRefresh(await refresh(hanna.refreshToken, app), 'superseded');
@@ -264,14 +265,14 @@ describe('a refresh', () => {
 
     await app.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
     expectRefresh(await refresh(body.refresh_token), 'expired');
-    // Being late is not theft.
+    // A late refresh isn't treated as theft.
     expect((await me(body.token)).status).toBe(200);
   });
 
   it('is refused, like everything else, once the session is too old', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await app.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
-    // Both know of the session by its former end.
+    // Makes both instances forget the session's former end.
     for (const { services } of [app, twin]) services.live.activeSessions.forgetAll();
     await expectDead(hanna);
   });
@@ -515,7 +516,7 @@ describe('an access token', () => {
       expect((await me(hanna.token, renewed)).status).toBe(200);
       const { body } = await refresh(hanna.refreshToken, renewed);
       expect((await me(body.token, renewed)).status).toBe(200);
-      // The old instance does not know the new secret.
+      // The old instance doesn't know the new secret.
       expect((await me(body.token)).status).toBe(401);
     } finally {
       await renewed.close();
@@ -539,7 +540,7 @@ function sealed(header: string, payload: string, secret: string): string {
   return `${header}.${payload}.${createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')}`;
 }
 
-/** The same token, signed by the server itself, with its time over. */
+/** The same token, signed by the server itself, but expired. */
 function expired(token: string): string {
   const [header = '', payload = ''] = partsOf(token);
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());

@@ -32,7 +32,7 @@ const graphqlHistory = (person: Person, variables: object = {}) =>
   app.graphql(HISTORY, { token: person.token, variables });
 const ids = (rows: Json): string[] => rows.map((row: Json) => row.id);
 
-/** What both APIs answer, as GraphQL spells it. */
+/** The response of both APIs, in GraphQL's spelling. */
 const audit = async (): Promise<Json> => {
   const AUDIT = '{ auditTokens { ok accounts transfers mismatches { userId kept summed keptHeld summedHeld } } }';
   const { data } = await app.graphql(AUDIT, { token: ada.token });
@@ -53,7 +53,7 @@ const audit = async (): Promise<Json> => {
 const rowsOf = async (person: Person): Promise<number> =>
   (await app.sql`select count(*)::int as count from token_transfers where user_id = ${person.userId}`)[0]?.count;
 
-/** Transfers and the balance they add up to, by the back API; all of one moment. */
+/** Inserts transfers and updates the balance, directly in the database. All transfers have the same time. */
 async function plant(person: Person, amount: number, times = 1): Promise<void> {
   const rows = Array.from({ length: times }, () => newId('transfer'));
   await app.sql.begin(async (sql) => {
@@ -115,7 +115,7 @@ describe('an adjustment', () => {
     const carl = await contractor(app, 'Carl');
     const body = { user_id: carl.userId, amount: 1, reason: 'A', email: 'a@example.test' };
     const answer = await app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body });
-    expect(answer.body.details.fields).toEqual({ email: 'isn’t a field of this operation' });
+    expect(answer.body.details.fields).toEqual({ email: 'is not a field of this operation' });
   });
 
   it('credits and debits, returns the transfer, and both are in the history', async () => {
@@ -260,7 +260,7 @@ describe('an adjustment', () => {
       expect(await balance(carl)).toMatchObject({ balance: 55 });
       expect(await rowsOf(carl)).toBe(2);
       expect((await history(carl)).body.data[0]).toEqual(first.body);
-      // A debit is answered again, too, when nothing is left to take.
+      // Repeating a debit returns the same transfer, even if no tokens are left.
       const debit = { amount: -55, external_reference: 'refund-1' };
       const taken = await payment(carl, debit);
       expect([await payment(carl, debit)].map(({ body }) => body)).toEqual([taken.body]);
@@ -315,7 +315,7 @@ describe('an adjustment', () => {
     const carl = await contractor(app, 'Carl');
     const answers = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
-        // From four addresses: at one, a user may have no more than fifty requests under way.
+        // Uses different addresses, because a user can have at most fifty requests in progress from one address.
         if (i % 2 === 0) return (await adjust(carl.userId, -1, 'one of a hundred', ada, i % 4)).status;
         const { errors } = await graphqlAdjust(carl.userId, -1, 'one of a hundred', ada, i % 4);
         return errors ? errors[0]?.extensions.code : 201;
@@ -334,7 +334,7 @@ describe('the history', () => {
   beforeAll(async () => {
     hanna = await homeowner(app, 'Hanna');
     for (let i = 0; i < 12; i += 1) await adjust(hanna.userId, 1);
-    // Thirty of one moment, which only their ids put in order.
+    // Thirty transfers from the same moment, ordered only by their IDs.
     await plant(hanna, 1, 30);
     const rows =
       await app.sql`select id from token_transfers where user_id = ${hanna.userId} order by created_at desc, id desc`;

@@ -25,7 +25,7 @@ import { publishCost, URGENCIES, type Urgency } from '../../../../src/market/rul
 import { EDITABLE, isIn, STATES } from '../../../story/specified.js';
 import { kitchen } from '../people.js';
 
-/** What every field of the kitchen could become without breaking a rule, were it editable. */
+/** A new value for every field of the kitchen job that breaks no rule, if the field is editable. */
 const ANOTHER: JobFields = {
   title: 'Newer kitchen',
   description: 'Cabinets',
@@ -44,7 +44,7 @@ const ANOTHER: JobFields = {
   requirements: 'Insured',
 };
 
-/** The edit, or the refusal's code; the tests read on from there. */
+/** The edit, or the refusal. The tests continue from there. */
 function checked(job: JobBeforeEdit, patch: JobPatch): JobEdit | Refusal {
   try {
     return checkEdit(job, patch);
@@ -154,13 +154,13 @@ describe('the budgets of an open job', () => {
     [2000, 2000.01, 'accepted'],
     [2000, null, 'BUDGET_DECREASE_TOO_LARGE'],
     [0.7, 0.63, 'accepted'],
-    [0.7, 0.62, 'BUDGET_DECREASE_TOO_LARGE'], // 0.7 * 0.9 is 0.63 and a bit, in floating point.
+    [0.7, 0.62, 'BUDGET_DECREASE_TOO_LARGE'], // In floating point, 0.7 * 0.9 is slightly more than 0.63.
     [1.1, 0.99, 'accepted'],
     [1.1, 0.98, 'BUDGET_DECREASE_TOO_LARGE'],
-    [0, null, 'BUDGET_DECREASE_TOO_LARGE'], // Nothing is a budget too, and may not be removed.
-    [0.01, 0, 'BUDGET_DECREASE_TOO_LARGE'], // 90 percent of a cent is no whole cent less.
+    [0, null, 'BUDGET_DECREASE_TOO_LARGE'], // Zero is a budget too, and can't be removed.
+    [0.01, 0, 'BUDGET_DECREASE_TOO_LARGE'], // Ten percent of a cent is less than a whole cent.
     [0.19, 0.18, 'accepted'],
-    [0.19, 0.17, 'BUDGET_DECREASE_TOO_LARGE'], // The bound is 17.1 cents.
+    [0.19, 0.17, 'BUDGET_DECREASE_TOO_LARGE'], // The limit is 17.1 cents.
     [9_999_999_999.99, 9_000_000_000, 'accepted'],
     [9_999_999_999.99, 8_999_999_999.99, 'BUDGET_DECREASE_TOO_LARGE'],
   ])('the highest was %d: %j is %s', (highest, sent, outcome) => {
@@ -430,8 +430,8 @@ describe('conditions on the result', () => {
   test('each of two contradicting fields gets a message that names the other', () => {
     const job = { budgetMin: 5, budgetMax: 4, desiredStartDate: '2026-01-02', desiredCompletionDate: '2026-01-01' };
     expect(contradictionsIn(job)).toEqual({
-      budgetMin: expect.stringContaining('maximum budget'),
-      budgetMax: expect.stringContaining('minimum budget'),
+      budgetMin: expect.stringContaining('upper budget'),
+      budgetMax: expect.stringContaining('lower budget'),
       desiredStartDate: expect.stringContaining('completion date'),
       desiredCompletionDate: expect.stringContaining('start date'),
     });
@@ -463,7 +463,7 @@ test('an edit can go too far in three ways', () => {
 });
 
 describe('one refusal, the first in order', () => {
-  /** Each row breaks its own rule and every one after it. */
+  /** Each row breaks its own rule and every later one. */
   const patch: JobPatch[] = [
     { status: 'draft', category: 'roof', budgetMin: 1, urgency: 'standard', title: '' },
     { category: 'roof', budgetMin: 1, urgency: 'standard', title: '' },
@@ -526,7 +526,7 @@ function inCents(amount: number | null): number {
   return Math.round((amount ?? 0) * 100);
 }
 
-/** A budget made smaller or larger, to whole cents; null removes it and undefined leaves it out. */
+/** A budget scaled to whole cents. A null factor removes it, and undefined leaves it out. */
 function scaled(amount: number | null, factor: number | null | undefined): number | null | undefined {
   return factor === undefined || factor === null || amount === null ? factor : Math.round(amount * factor * 100) / 100;
 }

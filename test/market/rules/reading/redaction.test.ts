@@ -85,7 +85,7 @@ const job = {
   updatedAt: 2,
 };
 
-/** Every field of each resource in the specification and decision 7, and the resource as this reader may see it. */
+/** Every field of each resource in the specification and decision 7, and the resource as this reader can see it. */
 const READ: Record<
   RedactedEntity,
   { row: Record<string, unknown>; as: (...relations: Relation[]) => Record<string, unknown> }
@@ -104,8 +104,8 @@ const NUMBERS = ['licenseNumber', 'insurancePolicyNumber', 'suspended'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
 /**
- * Copied by hand from decision 7: what is hidden from whom. A column is what the reader is to the row; the last is
- * nothing at all.
+ * Copied by hand from decision 7: which fields are hidden from whom. The columns are the reader's relations to the row.
+ * The last column is for readers without any relation.
  */
 const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[]>][] = [
   [

@@ -88,7 +88,7 @@ test("a bid's events are for its bidder, and a state change is for everyone", ()
 const NO_DETAILS = { bidId: null, rating: null, review: null, fields: null, tokensCharged: null, tokensRefunded: null };
 const DETAILS = Object.keys(NO_DETAILS);
 
-/** The data that is left of each event, by what the reader is to the job. */
+/** The data left in each event, by the reader's relation to the job. */
 const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
   all: [published.data, cancelled.data, disputed.data, approved.data, edited.data, viewed.data],
   'job and own bid': [
@@ -153,7 +153,7 @@ describe("the kitchen's timeline", () => {
     scope: Scope;
     /** Null for a deleted draft. */
     status?: JobState | null;
-    /** The bids of Cyrus. */
+    /** Cyrus's bids. */
     bids?: BidState[];
   }
 

@@ -1,6 +1,8 @@
 /** The response headers for budgets, as in the IETF draft "RateLimit header fields for HTTP". */
 import type { ServerResponse } from 'node:http';
-import type { RateLimitResult } from './rate-limit.js';
+import type { RateLimitResult } from '../security/rate-limit.js';
+import type { Refusal } from '../errors.js';
+import type { Exchange } from './exchange.js';
 
 type RateLimitResults = Iterable<readonly [name: string, taken: RateLimitResult]>;
 
@@ -27,4 +29,13 @@ export function rateLimitHeaders(taken: RateLimitResults): Record<string, string
 /** The names come from our code and need no escaping in a quoted string. */
 function quote(name: string): string {
   return `"${name}"`;
+}
+
+/** The headers of a refusal, whatever its body: rate limits, authentication, when to retry, and what is allowed. */
+export function setRefusalHeaders({ response, taken }: Exchange, { status, details }: Refusal): void {
+  const { retryAfter, allowedMethods } = details;
+  setRateLimitHeaders(response, taken);
+  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
+  if (Array.isArray(allowedMethods)) response.setHeader('Allow', allowedMethods.join(', '));
 }
