@@ -177,7 +177,8 @@ function keyOf(key: Plot['key']): string[] {
   return key.map(([color, label]) => {
     const at = x;
     x += 34 + label.length * CHARACTER;
-    return `<rect class="${color}" x="${round(at)}" y="28" width="12" height="12"/><text x="${round(at + 18)}" y="38">${label}</text>`;
+    const square = `<rect class="${color}" x="${round(at)}" y="28" width="12" height="12"/>`;
+    return `${square}<text x="${round(at + 18)}" y="38">${label}</text>`;
   });
 }
 

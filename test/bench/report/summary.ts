@@ -80,8 +80,8 @@ function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 
     return [[name, ...RIVALS.map((rival) => cpuOf(of(rival))), ...served]];
   });
   const said =
-    `The server's CPU time per request is divided by each rival's. Its throughput and p99 are divided by the floor's. ` +
-    `Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. Missed goals are in brackets.`;
+    `The server's CPU time per request is divided by each rival's. Its throughput and p99 are divided by the ` +
+    `floor's. Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. Missed goals are in brackets.`;
   return `${said}\n\n${table(['Work', ...RIVALS.map((rival) => `CPU: ${rival}`), 'Throughput', 'p99'], rows)}`;
 }
 
@@ -171,10 +171,10 @@ interface Live {
 
 function live({ rate, listeners, latency, resting }: Live): string {
   return (
-    `${listeners} subscribers got ${latency.events.toLocaleString('en')} events (${rate} per second) over WebSockets. ` +
-    `An event arrived ${latency.p50} ms (p50), ${latency.p99} ms (p99), or at most ${latency.longest} ms after the ` +
-    `change was written. With its edit, it took ${latency.cpuMs} ms of the server's CPU time. ${resting.streams} idle ` +
-    `streams take ${resting.megabytes} MB and ${resting.cpuPercent}% of a core.`
+    `${listeners} subscribers got ${latency.events.toLocaleString('en')} events (${rate} per second) over ` +
+    `WebSockets. An event arrived ${latency.p50} ms (p50), ${latency.p99} ms (p99), or at most ` +
+    `${latency.longest} ms after the change was written. With its edit, it took ${latency.cpuMs} ms of the server's ` +
+    `CPU time. ${resting.streams} idle streams take ${resting.megabytes} MB and ${resting.cpuPercent}% of a core.`
   );
 }
 
