@@ -81,7 +81,8 @@ function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 
   });
   const said =
     `The server's CPU time per request is divided by each rival's. Its throughput and p99 are divided by the ` +
-    `floor's. Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. Missed goals are in brackets.`;
+    `floor's. Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. Missed goals are in ` +
+    `brackets.`;
   return `${said}\n\n${table(['Work', ...RIVALS.map((rival) => `CPU: ${rival}`), 'Throughput', 'p99'], rows)}`;
 }
 
