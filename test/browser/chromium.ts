@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 /** A real browser. Each visitor has a separate profile, and every request and console error is recorded. */
-=======
-/** A real browser: each visitor has a profile. It records every request and every console error. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -25,20 +21,12 @@ export interface Visit {
   readonly origins: Set<string>;
   /** Console errors and uncaught errors. */
   readonly complaints: string[];
-<<<<<<< HEAD
   /** Takes a screenshot for people to look at, and returns its path. */
-=======
-  /** Takes a picture for people to look at, and returns its path. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
   picture(name: string): Promise<string>;
   close(): Promise<void>;
 }
 
-<<<<<<< HEAD
 /** One browser for all of a file's visits, because starting takes longer than most visits. */
-=======
-/** One for all visits of a file: starting it takes longer than most visits. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 let browser: Promise<Browser> | undefined;
 
 export async function closeBrowser(): Promise<void> {
@@ -78,9 +66,5 @@ export async function takePicture(page: Page, name: string): Promise<string> {
   return path;
 }
 
-<<<<<<< HEAD
 /** Screenshots outlive the run, so people can look at them. */
-=======
-/** Pictures stay after the run, for people to look at. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 const PICTURES = join(tmpdir(), 'marketplace-pictures');

@@ -1,16 +1,8 @@
-<<<<<<< HEAD
 /** What a visitor does in the playground, and what they see. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** Each tab, with text in its response that shows success. */
-=======
-/** What a visitor does and sees in the playground. */
-import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
-
-/** Each tab, and the part of its response that shows success. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 export const STORY: Readonly<Record<string, string>> = {
   SignUp: '"tokensAwarded": 10',
   WhoAmI: '"userType": "HOMEOWNER"',
@@ -53,17 +45,10 @@ export const STORY: Readonly<Record<string, string>> = {
   CreateApiKey: '"secret": "jmk_',
 };
 
-<<<<<<< HEAD
 /** One click must be enough. */
 export async function openTab(page: Page, name: string): Promise<void> {
   const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
   // Tabs of other chapters aren't shown.
-=======
-/** One click is enough. */
-export async function openTab(page: Page, name: string): Promise<void> {
-  const tab = page.locator('.graphiql-tab-button').getByText(name, { exact: true });
-  // Tabs of other chapters are hidden.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
   if (await tab.isVisible()) await tab.click();
   else await page.getByLabel('Step', { exact: true }).selectOption(String(Object.keys(STORY).indexOf(name)));
   await expectOpen(page, name);
@@ -98,11 +83,7 @@ export async function answerOn(page: Page): Promise<string> {
   return textOf(await page.locator('.graphiql-response .view-line').allTextContents());
 }
 
-<<<<<<< HEAD
 /** The editor uses non-breaking spaces, and wraps long lines. */
-=======
-/** The editor writes non-breaking spaces, and wraps long lines. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 function textOf(lines: string[]): string {
   return lines.join(' ').replaceAll(/\s+/g, ' ');
 }

@@ -1,10 +1,6 @@
-<<<<<<< HEAD
 /**
  * A story in a real Chromium. The gate runs the tabs of the playground's first chapter, and the nightly run all tabs.
  */
-=======
-/** The playground's stories in a real Chromium: the first chapter in the gate, all of them nightly. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
@@ -15,11 +11,7 @@ import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } f
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
-<<<<<<< HEAD
 /** Each round signs up different people. The nightly run plays two rounds. */
-=======
-/** A repeated story signs up other people. The nightly run repeats it once. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 const ROUNDS = Number(process.env.STORY_ROUNDS ?? 1);
 const TABS = process.env.STORY === 'whole' ? Object.entries(STORY) : Object.entries(STORY).slice(0, 11);
 
@@ -42,7 +34,7 @@ const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson
 
 browser.describe('The playground', () => {
   browser.it(
-    `runs ${TABS.length} tabs of its stories, ${ROUNDS === 1 ? 'once' : `${ROUNDS} times`}`,
+    `tells ${TABS.length} tabs of its stories, ${ROUNDS === 1 ? 'once' : `${ROUNDS} times`}`,
     async () => {
       newUser = await visit(`${app.url}/graphql`);
       const { page, picture } = newUser;

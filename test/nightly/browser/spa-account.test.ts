@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
  * Account recovery in the app of docs/clients.md, in Chromium: a forgotten password, the confirmation of an email, and
  * sessions that another device ends. The links come from real emails.
-=======
- * Account recovery in the app from docs/clients.md, in a real Chromium: a forgotten password, an email confirmation,
- * and sessions that another device ends. The links come from emails.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
  */
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -54,11 +49,7 @@ for (const client of ['apollo', 'urql'] as const) {
 
   chromiumThere.describe(`An app with ${client}`, () => {
     chromiumThere.it(
-<<<<<<< HEAD
       'lets a user reset a forgotten password with a link that works once',
-=======
-      'lets a user with a forgotten password in again, by a link that works once',
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
       async () => {
         const hanna = await homeowner(app, 'Hanna');
         const page = await visit(home());
@@ -66,11 +57,7 @@ for (const client of ['apollo', 'urql'] as const) {
         await page.getByRole('status').waitFor();
         const { link } = await mailTo(app, hanna.email, 'Set a new password');
         await page.goto(pageOf(link));
-<<<<<<< HEAD
         // It's the same page. Only the part after # has changed.
-=======
-        // On the same page, only the part after the # has changed.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
         await page.reload();
         await submit(page, 'Set the password', { 'New password': 'another good password' });
         await submit(page, 'Log in', { Email: hanna.email, Password: 'another good password' });
@@ -85,11 +72,7 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-<<<<<<< HEAD
       'confirms an email with a click on its own page, and then hides the hint',
-=======
-      'confirms an email by a click on its own page, and then hides the hint',
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
       async () => {
         const email = `olga.${client}@example.test`;
         const page = await visit(home());
@@ -111,11 +94,7 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-<<<<<<< HEAD
       'shows the login form in each tab after another device has ended the session',
-=======
-      'shows its form in each tab after another device has ended its session',
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
       async () => {
         const { email, password } = await homeowner(app, 'Ida');
         const laptop = await visit(home());
@@ -145,11 +124,7 @@ for (const client of ['apollo', 'urql'] as const) {
   });
 }
 
-<<<<<<< HEAD
 /** A separate browser profile. */
-=======
-/** Opens a separate browser. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 async function visit(url: string): Promise<Page> {
   const context = await browser.newContext();
   context.setDefaultTimeout(30_000);

@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
  * The caches of Apollo Client and graphcache, set up as in docs/clients.md. They read lists in several ways, even from
  * a server that runs only listed documents. The tests run in Node, where the caches work as in a browser.
-=======
- * The caches of Apollo Client and graphcache, set up as in docs/clients.md, with lists that are read in several ways.
- * One server runs only listed documents. Everything runs in Node, since a browser would show the same.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,11 +39,7 @@ let app: TestApp;
 let listed: TestApp;
 let hanna: Person;
 let api: string;
-<<<<<<< HEAD
 /** Hanna's jobs, in the order of the list. */
-=======
-/** Hanna's jobs, in the list's order. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 let jobs: string[];
 const folder = newFolder();
 const complaints = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')];
@@ -97,11 +88,7 @@ describe.each([
   ['Apollo Client', () => apollo],
   ['graphcache', () => urql],
 ])('A list in the cache of %s', (_, stories) => {
-<<<<<<< HEAD
   it('matches the server’s list, whatever was read before', async () => {
-=======
-  it('matches the server’s, whatever was read of it before', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const alone = new Map<Read, Json>();
     for (const read of READS) {
       const [data] = await stories().readOneByOne(api, [[read, { first: 2 }]]);
@@ -119,11 +106,7 @@ describe.each([
     for (const list of await stories().readOn(api, read, 2)) expect(idsOf(list)).toEqual(jobs);
   });
 
-<<<<<<< HEAD
   it('can have a second page read by `nodes` and then a first one by `edges`', async () => {
-=======
-  it('has a second page by `nodes`, and then its first by `edges`', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const [start] = await stories().readOneByOne(api, [['nodes', { first: 2 }]]);
     const after = start.jobs.pageInfo.endCursor;
     const [, second, first, again] = await stories().readOneByOne(api, [
@@ -138,21 +121,13 @@ describe.each([
     expect(idsOf(again.jobs).slice(-2)).toEqual(jobs.slice(2, 4));
   });
 
-<<<<<<< HEAD
   it('can be read with codegen’s hashes from a server that runs only listed documents', async () => {
-=======
-  it('loads by codegen’s hashes from a server that runs only listed documents', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     expect(await stories().whoByHash(`${listed.url}/graphql`)).toMatchObject({ id: hanna.userId, __typename: 'User' });
   });
 });
 
 describe('A list in the cache of Apollo Client', () => {
-<<<<<<< HEAD
   it('isn’t fetched again if the cache has it', async () => {
-=======
-  it('isn’t requested again if the cache has it', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const fetched = vi.spyOn(globalThis, 'fetch');
     const [start] = await apollo.readOneByOne(api, [['edges', { first: 2 }]]);
     const after = start.jobs.pageInfo.endCursor;
@@ -168,11 +143,7 @@ describe('A list in the cache of Apollo Client', () => {
     expect(new Set(sent)).toEqual(new Set(['Edges']));
   });
 
-<<<<<<< HEAD
   it('that starts after a cursor isn’t mistaken for the whole list', async () => {
-=======
-  it('that starts after a cursor isn’t taken for the whole list', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const [start] = await apollo.readOneByOne(api, [['nodes', { first: 3 }]]);
     const [, first] = await apollo.readOneByOne(api, [
       ['nodes', { first: 2, after: start.jobs.pageInfo.endCursor }],
@@ -216,11 +187,7 @@ describe('A list in the cache of Apollo Client', () => {
 });
 
 describe('A list in graphcache', () => {
-<<<<<<< HEAD
   it('can be read without arguments', async () => {
-=======
-  it('loads without arguments', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const { jobs: list, viewer } = await urql.readWithoutArguments(api);
     expect(idsOf(list)).toEqual(jobs);
     expect(list.nodes[0].timeline.nodes).toHaveLength(1);
@@ -228,11 +195,7 @@ describe('A list in graphcache', () => {
     expect(viewer.tokenTransactions.nodes).toHaveLength(1);
   });
 
-<<<<<<< HEAD
   it.each(['nodes', 'edges'] as const)('continues after a page without arguments with `%s`', async (read) => {
-=======
-  it.each(['nodes', 'edges'] as const)('continues after a page without arguments by `%s`', async (read) => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     for (let at = jobs.length; at < 22; at += 1) jobs.unshift((await write(`Job ${at + 1}`)).body.id);
     const [list] = await urql.readOn(api, read, undefined);
     expect(idsOf(list)).toEqual(jobs);
@@ -249,11 +212,7 @@ describe('The documented setup covers the schema', () => {
       .filter((field) => /^\w+Connection!?$/.test(String(field.type)))
       .map((field) => [type.name, field] as const),
   );
-<<<<<<< HEAD
   // Graphcache knows the parents of these: a root field, or the field of a list.
-=======
-  // Graphcache knows their parents: a root field or a list's field.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
   const isOfAField = ({ name }: GraphQLObjectType) =>
     /^(Query|Mutation|Subscription|PageInfo)$|(Payload|Connection|Edge)$/.test(name);
 

@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
  * The session of docs/clients.md: how it continues, how it ends, and whose it is. The tests run in Node, with the
  * browser's storage in memory.
-=======
- * The session code from docs/clients.md: how a session continues and ends, and who owns it. Everything runs in Node,
- * with the values that a browser would keep in memory.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -74,32 +69,20 @@ describe('A session', () => {
     expect(session.readSession()).not.toEqual(before);
   });
 
-<<<<<<< HEAD
   it('ends if its refresh token is unknown', async () => {
-=======
-  it('ends if the server doesn’t know its refresh token', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     session.writeSession({ token: hanna.token, refreshToken: `rft_${'x'.repeat(43)}` });
     await session.renewSession(api);
     expect(session.readSession()).toBeUndefined();
   });
 
-<<<<<<< HEAD
   it('stays if a refresh fails for another reason, and the call fails with a message', async () => {
-=======
-  it('stays if the renewal fails for another reason, and the call says why it failed', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     await expect(session.renewSession(`${app.url}/elsewhere/graphql`)).rejects.toThrow(
       'There is nothing at /elsewhere/v1/auth/refresh.',
     );
     expect(session.readSession()).toBeDefined();
   });
 
-<<<<<<< HEAD
   it('retries a refresh if the response is lost or the server is overloaded', async () => {
-=======
-  it('retries if the response was lost or the server was busy', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const { refreshToken } = await homeowner(app, 'Olga');
     session.writeSession({ token: hanna.token, refreshToken });
     const answers = ['lost', 503, 429, 'HTML', 'passed on'];
@@ -140,19 +123,11 @@ describe.each(CLIENTS)('A subscription with %s', (_, stories) => {
     expect(await stories().firstEvent(api)).toMatchObject({ actorId: olga.userId });
   });
 
-<<<<<<< HEAD
   it('stops if its text isn’t on the list, and the app learns why', async () => {
     await expect(stories().firstEventOfJob(api, await jobOf(hanna))).rejects.toThrow('VALIDATION_FAILED');
   });
 
   it('opens by its text on other servers, and the app learns that it can’t see a job', async () => {
-=======
-  it('stops if its document isn’t listed, and tells the app', async () => {
-    await expect(stories().firstEventOfJob(api, await jobOf(hanna))).rejects.toThrow('VALIDATION_FAILED');
-  });
-
-  it('opens by its document on other servers, and tells the app about a job that it can’t see', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const anywhere = `${app.url}/graphql`;
     expect(await stories().firstEventOfJob(anywhere, await jobOf(hanna))).toMatchObject({
       position: expect.stringMatching(/^\d+$/),
@@ -167,32 +142,20 @@ describe.each(CLIENTS)('A session with %s', (_, stories) => {
     const olga = await homeowner(app, 'Olga');
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });
     signIn(olga);
-<<<<<<< HEAD
     // Without a token, `viewer` is null.
-=======
-    // For a client without a token, the server returns no viewer.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     await stories()
       .whoByHash(api)
       .catch(() => undefined);
     expect(session.readSession()).toBeUndefined();
   });
 
-<<<<<<< HEAD
   it('continues if its access token is malformed', async () => {
-=======
-  it('continues if its access token is invalid', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const { userId, refreshToken } = await homeowner(app, 'Olga');
     session.writeSession({ userId, token: 'none', refreshToken });
     expect(await stories().whoByHash(api)).toMatchObject({ id: userId });
   });
 
-<<<<<<< HEAD
   it('of another user isn’t sent by an older client', async () => {
-=======
-  it('of another user isn’t sent by a client that was there before', async () => {
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
     const olga = await homeowner(app, 'Olga');
     const who = await stories()
       .whoByHash(api, () => signIn(olga))

@@ -1,15 +1,8 @@
 /**
-<<<<<<< HEAD
  * Builds the single-page app of `spa/` as its developers would. The app has its own lock file, the files that
  * docs/clients.md prints, and types by codegen. TypeScript checks it, and Vite builds it. React, Apollo Client, and
  * graphcache keep their warnings for developers. Each run builds in its own folder inside the app's folder, where Node
  * finds Vite and TypeScript.
-=======
- * The single-page app of `spa/`, built as its developers would build it: packages from its own lock file, the files
- * from docs/clients.md, types from codegen, a type check, and a Vite build. It keeps the warnings that React, Apollo Client
- * and graphcache give to developers. Each run builds in its own folder inside the app's folder, where Vite and
- * TypeScript are found.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,20 +33,12 @@ const SOURCES = [
 
 export interface Site {
   readonly url: string;
-<<<<<<< HEAD
   /** Once it resolves, the site serves the pages. */
-=======
-  /** Resolves when the pages are ready. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
   build(api: string): Promise<void>;
   close(): Promise<void>;
 }
 
-<<<<<<< HEAD
 /** Has its address before its pages, because the API needs the address at startup. */
-=======
-/** Its address is known before its pages are ready, since the API needs it to start. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 export async function openSite(): Promise<Site> {
   const folder = newFolder();
   const server = createServer((request, response) => {
@@ -90,11 +75,7 @@ export function newFolder(): string {
   return mkdtempSync(join(SPA, 'dist/'));
 }
 
-<<<<<<< HEAD
 /** Writes the app's files and generates types, with one of the configurations that docs/clients.md prints. */
-=======
-/** The app's files with its documents' types, for one of the configurations in docs/clients.md. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 export async function writeFiles(folder: string, config: 'codegen.ts' | 'codegen-listed.ts'): Promise<void> {
   for (const name of SOURCES) cpSync(join(SPA, name), join(folder, name), { recursive: true });
   cpSync(join(ROOT, 'schema/api.graphql'), join(folder, 'api.graphql'));

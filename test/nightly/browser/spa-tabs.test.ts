@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
  * Two tabs of the app of docs/clients.md share a stored session, in Chromium. If another user logs in, neither tab
  * shows the previous user's data.
-=======
- * Two tabs of the app from docs/clients.md share a stored session, in a real Chromium. After another user logs in,
- * neither tab shows anything that the previous user read.
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -39,11 +34,7 @@ lifetime.afterAll(async () => {
 for (const client of ['apollo', 'urql'] as const) {
   chromiumThere.describe(`Two tabs of an app with ${client}`, () => {
     chromiumThere.it(
-<<<<<<< HEAD
       'show the login form after one of them logs out, and then the user who signs up',
-=======
-      'show the form after one of them logs out, and then the user who signs up in it',
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
       async () => {
         const { first, second, close } = await twoTabs(client, 'Ella');
         await first.getByRole('button', { name: 'Log out' }).click();
@@ -70,11 +61,7 @@ for (const client of ['apollo', 'urql'] as const) {
   });
 }
 
-<<<<<<< HEAD
 /** A user who has posted a job and sees it in both tabs. */
-=======
-/** A homeowner who has posted a job and sees it in both tabs. */
->>>>>>> fb1c93b9 (Give the pages one header, and rework the guide, the mailbox, and the reference)
 async function twoTabs(client: string, name: string) {
   const context = await browser.newContext();
   context.setDefaultTimeout(100_000);

@@ -1,6 +1,6 @@
 /** What all pages of this server share: the colors, the font, the icon, the header, and the frame of a page. */
-import type { PageFile } from './pages.js';
 import { STATUS_CODES } from 'node:http';
+import type { PageFile } from './pages.js';
 import type { Refusal } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
 import { allowStyles } from '../policy.js';
@@ -104,15 +104,16 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** A refusal as a page, for who opens an address of this server in a browser. Programs get JSON. */
+/** An error as a page, for people who open an address of this server in a browser. Programs get JSON. */
 export function sendErrorPage(exchange: Exchange, { status, code, message }: Refusal): void {
   const title = `${status} ${STATUS_CODES[status] ?? ''}`;
   const body = `
     <main>
-      <h1>${ICON} ${title}</h1>
+      <h1>${title}</h1>
       <p>${escapeHtml(message).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>
-      <p>Programs get this as JSON, with the code <code>${code}</code>. <a href="/">What there is on this server</a></p>
-      <p class="faint">Request ${escapeHtml(exchange.requestId)}</p>
+      <p>Programs get this error as JSON, with the code <code>${code}</code>. See the <a href="/">pages of this
+        server</a>.</p>
+      <p class="faint">Request <code>${escapeHtml(exchange.requestId)}</code></p>
     </main>`;
   allowStyles(exchange);
   exchange.response.appendHeader('Vary', 'Accept');
