@@ -6,7 +6,7 @@ import { welcome } from './app/welcome.js';
 
 const COMMAND: Command = {
   name: 'npm start',
-  does: 'Starts the server, on a database of its own in DATA_DIR unless DATABASE_URL names another.',
+  does: 'Starts the server. Uses the database at DATABASE_URL, or else its own database in DATA_DIR.',
   options: PORT_OPTION,
 };
 

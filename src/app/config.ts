@@ -1,4 +1,4 @@
-/** The only reader of the environment. Everything is checked together, and every wrong variable is named. */
+/** Reads the environment. No other file does. One error lists every variable that is wrong. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
@@ -27,7 +27,7 @@ const address = (...protocols: string[]) =>
     .string()
     .refine(
       (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
-      `must be an address that begins with ${protocols.join('// or ')}//`,
+      `must be a URL that starts with ${protocols.join('// or ')}//`,
     );
 
 /** An email address, with or without a display name. */
@@ -45,127 +45,124 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
 
-/** Each variable, its values, and its purpose. `.env.example` and the docs are checked against this. */
+/** Each variable, with its valid values and its purpose. Generates `.env.example` and the tables in the READMEs. */
 export const VARIABLES = {
   NODE_ENV: z
-    .enum(['production', 'development', 'test'], 'must be production, development or test')
+    .enum(['production', 'development', 'test'], 'must be production, development, or test')
     .default('development')
-    .describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
-  HOST: z.string().default('127.0.0.1').describe('the address to listen on; 0.0.0.0 for all'),
-  PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on; 0 takes a free one'),
+    .describe('the mode: production, development, or test. Production requires JWT_SECRET and hides the playground'),
+  HOST: z.string().default('127.0.0.1').describe('the address to listen on. Use 0.0.0.0 for all interfaces'),
+  PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on. Use 0 for any free port'),
   PUBLIC_URL: address('http:', 'https:')
-    .refine((text) => !URL.canParse(text) || /^https?:\/\/[^/?#]+$/.test(text), 'must end with its host or port')
+    .refine((text) => !URL.canParse(text) || /^https?:\/\/[^/?#]+$/.test(text), 'must end with the host or port')
     .optional()
     .describe(
-      'where clients reach the server, such as https://api.example: links in mails lead there, and the REST reference',
+      'the URL that clients use, such as https://api.example. Links in emails and the REST reference point to it',
     ),
-  DATA_DIR: z.string().default('.data').describe('where the embedded database keeps its data'),
+  DATA_DIR: z.string().default('.data').describe('the folder where the embedded database stores its data'),
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()
-    .describe('a PostgreSQL of your own, 15 or newer, in place of the embedded one'),
+    .describe('your own PostgreSQL, version 15 or later. If unset, the server runs the embedded one'),
   DATABASE_DIRECT_URL: address('postgres:', 'postgresql:')
     .optional()
-    .describe('the PostgreSQL itself, where DATABASE_URL is a pooler’s such as PgBouncer'),
-  DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('connections to the database'),
+    .describe('the direct URL of PostgreSQL, if DATABASE_URL is a pooler such as PgBouncer'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('the maximum number of database connections for calls'),
   DATABASE_PREPARED_STATEMENTS: onOff
     .optional()
-    .describe('on or off; where it is not set, off behind a PgBouncer that does not know them'),
+    .describe('on or off. By default, on unless PgBouncer doesn’t support prepared statements'),
   MIGRATE_ON_START: onOff
     .default(true)
-    .describe('on or off; off where `npm run migrate` does it: until then a server waits, and is not ready'),
+    .describe('on or off. If off, the server isn’t ready until you run `npm run migrate`'),
   SMTP_URL: address('smtp:', 'smtps:')
     .optional()
     .describe(
-      'the mail server, such as smtp://user:password@mail.example:587; without it mails are shown at /mailbox, ' +
-        'and in production there are none',
+      'the mail server, such as smtp://user:password@mail.example:587. If unset, emails appear at /mailbox; in ' +
+        'production, none are sent',
     ),
   MAIL_FROM: mailbox
     .optional()
     .describe(
-      'the address that emails come from, such as no-reply@example.com or Job Marketplace <no-reply@example.com>; ' +
-        'needed with SMTP_URL',
+      'the sender of emails, such as no-reply@example.com or Job Marketplace <no-reply@example.com>. Required ' +
+        'with SMTP_URL',
     ),
   MAILBOX_SECRET: z
     .string()
-    .regex(/^[\w-]{16,200}$/, 'must be 16 to 200 letters, digits, - and _')
+    .regex(/^[\w-]{16,200}$/, 'must be 16 to 200 letters, digits, hyphens, or underscores')
     .optional()
-    .describe('the secret in the link to /mailbox; if unset, the server generates one and stores it in DATA_DIR'),
-  APP_RESET_URL: link().describe('the page of your own that sets a new password; `{token}` stands for the token'),
-  APP_VERIFY_URL: link().describe('the page of your own that confirms an email; `{token}` stands for the token'),
+    .describe('the secret in the link to /mailbox. If unset, the server generates one and stores it in DATA_DIR'),
+  APP_RESET_URL: link().describe('your app’s page for setting a new password, with `{token}` in the URL'),
+  APP_VERIFY_URL: link().describe('your app’s page for confirming an email address, with `{token}` in the URL'),
   REQUIRE_VERIFIED_EMAIL: onOff
     .default(false)
-    .describe('on or off; on lets only people publish and bid who have confirmed their email'),
-  REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis that counts rates for many instances'),
+    .describe('on or off. If on, users must confirm their email address before they can publish or bid'),
+  REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis where several servers share rate limits'),
   JWT_SECRET: secret
     .optional()
-    .describe('signs access tokens; at least 32 bytes; outside production one is made and kept in DATA_DIR'),
+    .describe('signs access tokens. At least 32 bytes. Outside production, one is generated and stored in DATA_DIR'),
   JWT_PREVIOUS_SECRET: secret
     .optional()
-    .describe('verifies access tokens besides JWT_SECRET and signs none, while a secret is being replaced'),
-  JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` of access tokens'),
-  JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` of access tokens'),
-  BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the cost of a password hash; at least 10 in production'),
-  ADMIN_EMAIL: z.string().optional().describe('makes an admin with this email at start, together with ADMIN_PASSWORD'),
-  ADMIN_PASSWORD: z.string().optional().describe('the password of that admin'),
+    .describe('a second secret that verifies access tokens but signs none. Use it to replace JWT_SECRET'),
+  JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` claim of access tokens'),
+  JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` claim of access tokens'),
+  BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the bcrypt cost of passwords. At least 10 in production'),
+  ADMIN_EMAIL: z.string().optional().describe('the email of an admin to create at startup. Requires ADMIN_PASSWORD'),
+  ADMIN_PASSWORD: z.string().optional().describe('the password of this admin'),
   CORS_ORIGINS: list()
     .refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas')
-    .describe('origins whose pages may call, separated by commas'),
+    .describe('origins whose pages can call the API, separated by commas'),
   CORS_HEADERS: list()
-    .refine((names) => names.every(isHeaderName), 'must be names of headers, separated by commas')
-    .describe('request headers that such pages may send besides those that the server knows, separated by commas'),
+    .refine((names) => names.every(isHeaderName), 'must be header names, separated by commas')
+    .describe('more request headers that these pages can send, separated by commas'),
   TRUST_PROXY_HOPS: wholeNumber(0, 10)
     .default(0)
-    .describe('how many proxies stand before the server, and so how many X-Forwarded-For hops to believe'),
+    .describe('the number of proxies in front of the server: how many X-Forwarded-For hops to trust'),
   LAME_DUCK_SECONDS: wholeNumber(0, 300)
     .default(0)
-    .describe('how long a server that stops serves on while /readyz answers 503; 5 behind deploy/haproxy.cfg'),
-  RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
+    .describe('how many seconds a stopping server keeps serving while /readyz returns 503. Use 5 behind HAProxy'),
+  RATE_LIMITS: onOff.default(true).describe('on or off. Turn rate limits off only for tests and benchmarks'),
   WEBHOOKS_ALLOW_PRIVATE: onOff
     .default(false)
-    .describe('on or off; on lets webhooks lead inside your own network, and go without https'),
+    .describe('on or off. If on, webhooks can point into your own network and use plain HTTP'),
   ...budgetVariables(),
   QUOTA_REQUESTS_PER_USER: wholeNumber(1, 1_000_000)
     .default(QUOTAS.requests.perUser)
-    .describe('requests under way for one user'),
+    .describe('the maximum number of requests in progress per user'),
   QUOTA_REQUESTS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(QUOTAS.requests.perAddress)
-    .describe('requests under way for one network address, such as that of an office'),
+    .describe('the maximum number of requests in progress per IP address, such as an office’s'),
   QUOTA_STREAMS_PER_ADDRESS: wholeNumber(1, 1_000_000)
     .default(QUOTAS.streams.perAddress)
-    .describe('streams for one network address, and as many WebSockets'),
+    .describe('the maximum number of streams, and of WebSockets, per IP address'),
   METRICS_TOKEN: z
     .string()
     .min(16, 'must be at least 16 characters long')
-    .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
+    .regex(/^[!-~]*$/, 'must be printable ASCII characters without spaces')
     .optional()
     .describe(
-      'the bearer token for /metrics, at least 16 characters; if unset, only this machine can read /metrics, and ' +
-        'nobody can in production',
+      'the bearer token for /metrics, at least 16 characters. If unset, only this machine can read /metrics; in ' +
+        'production, nobody can',
     ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
-    .describe('on or off: whether the schema can be asked for; on outside production'),
+    .describe('on or off. If on, clients can fetch the schema. On by default, except in production'),
   GRAPHQL_PLAYGROUND: onOff
     .optional()
-    .describe('on or off: whether browsers get the playground at /graphql; on outside production'),
+    .describe('on or off. If on, browsers get the playground at /graphql. On by default, except in production'),
   PERSISTED_DOCUMENTS: z
     .enum(['off', 'only'], 'must be off or only')
     .default('off')
-    .describe(
-      'off or only: whether GraphQL runs only listed documents, sent as `documentId`, in ' +
-        '`extensions.persistedQuery.sha256Hash`, or in full',
-    ),
+    .describe('off or only. With only, GraphQL runs no documents except those in PERSISTED_DOCUMENTS_FILE'),
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()
     .describe(
-      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s ' +
-        'generate-persisted-query-manifest writes it',
+      'the list of documents, from graphql-codegen (`hashAlgorithm: sha256`) or Apollo’s ' +
+        'generate-persisted-query-manifest',
     ),
   LOG_LEVEL: z
     .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
     .default('info')
-    .describe('the least that is logged: fatal, error, warn, info, debug, trace, or silent'),
+    .describe('the lowest level to log: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
 const schema = z.object(VARIABLES).superRefine((env, context) => {
@@ -175,16 +172,16 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
   }
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
-    wrong('DATABASE_URL', 'must be set with DATABASE_DIRECT_URL');
+    wrong('DATABASE_URL', 'must be set when DATABASE_DIRECT_URL is set');
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
     wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
   if ((env.SMTP_URL === undefined) !== (env.MAIL_FROM === undefined))
     wrong('SMTP_URL', 'and MAIL_FROM must be set together');
   if (env.SMTP_URL !== undefined && env.PUBLIC_URL === undefined && env.NODE_ENV === 'production')
-    wrong('PUBLIC_URL', 'must be set with SMTP_URL: the links in mails lead there');
+    wrong('PUBLIC_URL', 'must be set when SMTP_URL is set: links in emails point to it');
   if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined)
-    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set where PERSISTED_DOCUMENTS is only');
-  if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an address or a host name');
+    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set when PERSISTED_DOCUMENTS is only');
+  if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an IP address or a host name');
 });
 
 export type Environment = z.infer<typeof schema>;
@@ -192,7 +189,7 @@ export type Environment = z.infer<typeof schema>;
 export interface Config extends Environment {
   readonly budgets: Readonly<Record<BudgetName, number>>;
   readonly quotas: QuotaTable;
-  /** Quota variables that are set but that no release reads anymore. */
+  /** Quota variables that are set but no longer used. */
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
@@ -200,13 +197,13 @@ export interface Config extends Environment {
   readonly demo?: DemoPeople;
 }
 
-/** `defaults` are used for unset variables. A command's `options` override variables. */
+/** `defaults` apply to unset variables. A command's `options` override variables. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = environment(),
   defaults: Readonly<Record<string, string>> = {},
   options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
-  // An empty variable counts as unset, because compose files and shells write unset ones that way.
+  // An empty variable counts as unset, because Compose files and shells pass unset variables as empty.
   const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
   const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
   const result = schema.safeParse({ ...defaults, ...values });
@@ -224,12 +221,12 @@ export function readConfig(
   };
 }
 
-/** Earlier releases had a variable `SHARE_…` for each number of the quotas. */
+/** Earlier releases had a variable `SHARE_…` for each quota. */
 function isWithoutEffect(name: string): boolean {
   return /^(QUOTA|SHARE)_/.test(name) && !(name in VARIABLES);
 }
 
-/** Includes the variables in a `.env` file in the working folder, which overrides nothing. */
+/** Includes the variables in `.env` in the working folder, which don't override any. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;
@@ -237,7 +234,7 @@ function environment(): NodeJS.ProcessEnv {
 
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
-    super(`The configuration is wrong:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
   }
 }
 
@@ -255,7 +252,7 @@ function list() {
 
 function link() {
   return address('http:', 'https:')
-    .refine((text) => text.includes('{token}'), 'must have {token} where the token is to be')
+    .refine((text) => text.includes('{token}'), 'must contain {token}, which is replaced with the token')
     .optional();
 }
 
@@ -275,10 +272,14 @@ function variableOf(budget: string): string {
 function budgetVariables() {
   const variable = (name: BudgetName) => {
     const { max, per } = BUDGETS[name];
-    const window = budgetWindowSeconds(name) === 60 ? 'a minute' : 'an hour';
-    const elsewhere = per === 'address' ? ', ten times that outside production' : '';
+    const window = budgetWindowSeconds(name) === 60 ? 'minute' : 'hour';
+    const elsewhere =
+      per === 'address' ? `, or ${max * ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION} outside production` : '';
     const shape = wholeNumber(0, 1_000_000).optional();
-    return [variableOf(name), shape.describe(`calls ${window} per ${per}: ${max}${elsewhere}`)] as const;
+    return [
+      variableOf(name),
+      shape.describe(`calls per ${window} for each ${per}: ${max} by default${elsewhere}`),
+    ] as const;
   };
   return Object.fromEntries((Object.keys(BUDGETS) as BudgetName[]).map(variable));
 }

@@ -1,4 +1,4 @@
-/** How this server sends email, from its configuration. */
+/** How this server sends email, based on its configuration. */
 import type { Config } from './config.js';
 import { isLoopback } from '../platform/security/address.js';
 import { createLinkTokens } from '../platform/security/link-tokens.js';
@@ -30,7 +30,7 @@ function mailboxSecretOf(config: Config): string | undefined {
   return hasMailbox(config) ? (config.MAILBOX_SECRET ?? keptSecret(config.DATA_DIR, 'mailbox-secret')) : undefined;
 }
 
-/** True if browsers on this machine see emails at /mailbox, because there is no mail server. */
+/** True if browsers on this machine can read emails at /mailbox because no mail server is set. */
 function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
   return SMTP_URL === undefined && NODE_ENV !== 'production' && isLoopback(HOST) && TRUST_PROXY_HOPS === 0;
 }

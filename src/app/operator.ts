@@ -1,4 +1,4 @@
-/** The addresses for operators: liveness, readiness, and metrics. */
+/** The paths for operators: liveness, readiness, and metrics. */
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from '../platform/http/exchange.js';
 import { isLocal } from '../platform/http/local.js';
@@ -12,13 +12,13 @@ import { VERSION } from '../platform/version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
-  /** True if a response to a probe says that all is well. Otherwise, probes would fill the log. */
+  /** True if this is a probe that found nothing wrong. Without this, probes would fill the log. */
   isRoutine(path: string, status: number): boolean;
 }
 
 const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** The pages to look at first. Without the playground if it is off. */
+/** Where to look first. Leaves out the playground if it's off. */
 function guide({ playground }: Config) {
   return {
     graphql: '/graphql',
@@ -56,7 +56,7 @@ export function openOperatorAddresses(
     return status;
   }
 
-  /** Concurrent requests share one check, because anybody may ask. */
+  /** Concurrent requests share one check, because anyone can send them. */
   function checkReadiness(): Promise<string> {
     return (checking ??= readiness()
       .then(note)
@@ -91,8 +91,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * In production, or if METRICS_TOKEN is set, local requests need the token too. A proxy on the same machine may forward
- * any client's requests without a header that shows it.
+ * In production, or if METRICS_TOKEN is set, local requests need the token too. A proxy on this machine may forward any
+ * client's requests without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
   if (token !== undefined) {

@@ -1,7 +1,4 @@
-/**
- * Runs before the services at startup: migrates the schema, checks that it is migrated, or waits for whoever migrates
- * it.
- */
+/** Runs before the services start: migrates the schema, or waits until another process has migrated it. */
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -25,15 +22,15 @@ export async function prepareSchema(
     if (!config.MIGRATE_ON_START) return await untilMigrated(connection, waitingServer.say, settings);
     await migrate(connection, {
       ...settings,
-      onWait: (client) => {
-        waitingServer.say('another instance migrates the database');
-        log.warn({ client }, 'waiting for another instance that migrates the database');
+      onWait: (holder) => {
+        waitingServer.say('another instance is migrating the database');
+        log.warn({ holder }, 'waiting for another instance that is migrating the database');
       },
       onRun: (migration) => {
         waitingServer.say('the database is being migrated');
         log.info({ migration }, 'running a migration');
       },
-      onRetry: (migration, err) => log.warn({ migration, err }, 'a migration waits for a lock; retrying'),
+      onRetry: (migration, err) => log.warn({ migration, err }, 'a migration is waiting for a lock; retrying'),
     });
   } finally {
     waitingServer.close();
@@ -42,7 +39,7 @@ export async function prepareSchema(
 
 const WAITED_FOR = new Set([OLDER_SCHEMA, UNREACHABLE, FULL]);
 
-/** Services that read a missing table couldn't even open. */
+/** The services can't open until the tables that they read exist. */
 async function untilMigrated(
   connection: Connection,
   say: (reason: string) => void,
@@ -61,7 +58,7 @@ async function untilMigrated(
   }
 }
 
-/** Listens once there is something to wait for, and only responds to probes: the server is alive but not ready. */
+/** Listens once there is something to wait for. It responds only to probes: the server is alive but not ready. */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';
   const server = createServer(({ url }, response) => {

@@ -1,6 +1,5 @@
 /**
- * Runs the server: configuration, database, services, APIs. On SIGTERM or SIGINT, ends all of them in the opposite
- * order.
+ * Starts the server: configuration, database, services, APIs. On SIGTERM or SIGINT, stops them in reverse order.
  */
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
@@ -20,7 +19,7 @@ import { STOP_WITHIN_MS } from '../platform/service-limits.js';
 import { tellStep } from './welcome.js';
 
 export interface Run {
-  /** As it is typed. */
+  /** As you type it. */
   readonly command: string;
   readonly config: () => Config;
   /** Called once the server listens. */
@@ -35,9 +34,9 @@ async function runUntilStopped(what: Run): Promise<void> {
   const config = what.config();
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
-  for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set and has no effect');
-  // graphql-js drops promises if a list fails synchronously. If one of them rejects later, that must not end the
-  // process and all of its calls.
+  for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
+  // If a list fails synchronously, graphql-js drops its promises. If one of them rejects later, that mustn't end the
+  // process along with all its calls.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node still ends the process and prints its own message.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
@@ -48,11 +47,11 @@ async function runUntilStopped(what: Run): Promise<void> {
   });
 
   const stop = once(async (signal: string) => {
-    log.info({ signal }, 'shutting down: finishing requests under way');
+    log.info({ signal }, 'shutting down: finishing requests in progress');
     stopping.abort();
     setTimeout(
       () => {
-        log.fatal('not stopped in time: the process ends with work under way');
+        log.fatal('not stopped in time: the process exits with work in progress');
         process.exit(1);
       },
       config.LAME_DUCK_SECONDS * 1_000 + STOP_WITHIN_MS,
@@ -62,14 +61,14 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info('stopped');
     endSoon();
   });
-  // Listens from the start, because a container's first process never gets a signal that it doesn't listen for.
+  // Listens from the start, because the first process in a container only gets the signals that it listens for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closer = () => Promise<void>;
 
-/** Each part is added to the list as soon as it is open, so a start that fails halfway closes all of them. */
+/** Adds each part to `closers` as soon as it's open, so a failed start can close those that were. */
 async function start(
   { command, whenOpen }: Run,
   config: Config,
@@ -78,7 +77,7 @@ async function start(
   stopping: AbortSignal,
 ): Promise<void> {
   const opening = openDatabase(config, log);
-  // Otherwise, the first request with an address would load them. Meanwhile, Postgres starts in its own processes.
+  // Loaded while Postgres starts in its own processes. Otherwise, the first request with an address would load them.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
@@ -88,14 +87,14 @@ async function start(
   closers.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     if ((await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD)) === 'created')
-      log.info('an admin was made, with the address of ADMIN_EMAIL');
+      log.info('an admin was created with the address in ADMIN_EMAIL');
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
   if (config.NODE_ENV === 'production' && config.METRICS_TOKEN === undefined)
     log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)
-    log.warn('there is no mail server (SMTP_URL): nobody can set a new password, confirm an email or change it');
-  // Not awaited, because only emails depend on the mail server.
+    log.warn('no mail server is set (SMTP_URL): users cannot reset passwords, or confirm or change email addresses');
+  // Not awaited: only emails depend on the mail server.
   void tellWhetherMailGoesOut(services, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
@@ -126,14 +125,14 @@ interface OpenDatabase {
   stop(): Promise<void>;
 }
 
-/** With a DATABASE_URL, the embedded database's module isn't even loaded. */
+/** With DATABASE_URL, the embedded database's module isn't even loaded. */
 async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATA_DIR } = config;
   if (url) {
     const notices = {
       preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
       onUnknownStatements: () =>
-        log.warn('DATABASE_PREPARED_STATEMENTS is on, and the pooler of DATABASE_URL seems not to know them'),
+        log.warn('DATABASE_PREPARED_STATEMENTS is on, but the pooler at DATABASE_URL does not seem to support them'),
     };
     const connection = await checkConnection(
       { url, direct: directUrl === undefined ? undefined : { url: directUrl } },
@@ -152,30 +151,28 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
   return (error) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     const other = `${command} -- --port ${PORT + 1}`;
-    throw new Error(`Port ${PORT} on ${HOST} is taken by another program. Take another port: ${other}`, {
+    throw new Error(`Port ${PORT} on ${HOST} is in use by another program. Choose another port: ${other}`, {
       cause: error,
     });
   };
 }
 
-/** An unusable DATABASE_URL is reported without a stack, because the place in our code doesn't help the operator. */
+/** Reports an unusable DATABASE_URL without a stack, because the location in our code doesn't help the operator. */
 function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
   const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
     const reason = DATABASE_URL === undefined || isAbort(error) ? undefined : reasonOfDatabase(error);
-    throw reason
-      ? new Error(`The database that ${variable} names cannot be used: ${reason.message}`, { cause: error })
-      : error;
+    throw reason ? new Error(`The database at ${variable} cannot be used: ${reason.message}`, { cause: error }) : error;
   };
 }
 
-/** The error from Postgres or the network. Drizzle wraps it in one that has only the statement. */
+/** The error from Postgres or the network. Drizzle wraps it in an error that only has the statement. */
 function reasonOfDatabase(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error ? error : reasonOfDatabase(error.cause);
 }
 
-/** The error of a start that was told to stop while it waited. */
+/** True if the server was told to stop while it was waiting to start. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
@@ -185,7 +182,7 @@ function once(work: (signal: string) => Promise<void>): (signal: string) => Prom
   return (signal) => (promise ??= work(signal));
 }
 
-/** Errors that were written for the operator are printed without a stack, all others with it. */
+/** Prints errors that were written for the operator without a stack, and all others with it. */
 function fail(error: unknown): void {
   const plain =
     error instanceof ConfigError ||
@@ -195,7 +192,7 @@ function fail(error: unknown): void {
   endSoon();
 }
 
-/** Open handles must not keep the process alive. A connection to a frozen database never closes. */
+/** Open handles mustn't keep the process alive. A connection to a frozen database never closes. */
 function endSoon(): void {
   setTimeout(() => process.exit(), 2_000).unref();
 }

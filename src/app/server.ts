@@ -1,6 +1,6 @@
 /**
- * The single HTTP server. It determines the caller's address, counts the request in their quotas, and passes it to the
- * right API.
+ * The HTTP server. It determines the caller's address, counts the request against the caller's quotas, and passes it
+ * to the right API.
  */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
@@ -50,16 +50,16 @@ import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Finishes what has begun and stops. */
+  /** Finishes the requests in progress and stops. */
   close(): Promise<void>;
 }
 
-/** The status that proxies log for a client that left before the response (nginx). */
+/** The status that nginx logs for a client that disconnected before the response. */
 const CALLER_LEFT = 499;
 /** The status that proxies return if the server closes the connection without a response. */
 const SERVER_LEFT = 503;
 
-const CUT_IN_STOPPING = 'this server stops: connection cut before the response';
+const CUT_IN_STOPPING = 'this server is stopping: connection cut before the response';
 
 const STREAM_PATH = '/graphql/stream';
 const GRAPHQL_PATHS = ['/graphql', STREAM_PATH];
@@ -75,7 +75,7 @@ export async function startServer(
   timeouts: Timeouts = TIMEOUTS,
 ): Promise<RunningServer> {
   const { quotas, metrics } = services;
-  // Node itself would reject a missing Host, but not in the documented form.
+  // Node would reject a missing Host itself, but not in the documented format.
   const server = createServer({
     headersTimeout: timeouts.headMs,
     requestTimeout: timeouts.requestMs,
@@ -119,12 +119,12 @@ export async function startServer(
     const isGraphql = GRAPHQL_PATHS.includes(path);
     const address = isGraphql ? undefined : rest.find(path);
     const isApi = isGraphql || (address !== undefined && path.startsWith('/v1/'));
-    // Programs get an index at /, which is one of the operator's addresses.
+    // At /, browsers get a page and programs get the operator's index.
     const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
     const page = isApi ? undefined : pageOf(exchange);
     if (!isForOperator && !page) record.api = isGraphql ? 'graphql' : 'rest';
     const preflight = isPreflight(exchange);
-    // A preflight isn't counted. No page could read its refusal, and the request that follows is counted.
+    // A preflight isn't counted. No page could read its error, and the request that follows it is counted.
     const caller = isForOperator || preflight ? undefined : admit(exchange);
     const problem = problemWithHead(exchange.request);
     if (problem) {
@@ -144,7 +144,7 @@ export async function startServer(
     return mailbox.handles(exchange) ? mailbox : pages.find((one) => one.handles(exchange.path));
   }
 
-  /** Counts the request in its caller's quota. Throws a refusal if they have too many in progress. */
+  /** Counts the request against the caller's quota. Throws a refusal if too many are in progress. */
   function admit(exchange: Exchange): Caller<Viewer, Services> {
     const caller = new Caller<Viewer, Services>(services, {
       record: exchange.record,
@@ -182,7 +182,7 @@ export async function startServer(
     });
   }
 
-  /** Records the metrics and the log line of a request whose response is complete or whose connection is closed. */
+  /** Records metrics and writes the log line once the response is complete or the connection is closed. */
   function logClosed(exchange: Exchange, began: number): void {
     const { record, response } = exchange;
     const ms = (exchange.streamBeganMs ?? performance.now()) - began;
@@ -206,11 +206,11 @@ export async function startServer(
     else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
   }
 
-  /** Rejects a WebSocket with an ordinary HTTP response, or passes it to GraphQL's streams. */
+  /** Passes a WebSocket to GraphQL's streams, or rejects it with an ordinary HTTP response. */
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    // Node has removed its own listener, and an 'error' event without a listener ends the process.
+    // Node has removed its own listener. An 'error' event without a listener would end the process.
     socket.on('error', () => socket.destroy());
-    // Too many requests were sent ahead, or a client couldn't tell their responses from what follows them.
+    // With responses still pending, the client couldn't tell them from the WebSocket's data.
     if (answersUnderWay(socket).size > 0) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
@@ -238,7 +238,7 @@ export async function startServer(
   }
 
   server.maxRequestsPerSocket = 0;
-  // Node keeps one header more than allowed, which shows that there are too many. It drops the others.
+  // Node keeps one header more than the limit and drops the rest, so the extra one shows that there were too many.
   server.maxHeadersCount = HEAD.headersMax + 1;
   server.on('request', handleRequest);
   server.on('checkExpectation', handleRequest);
@@ -265,13 +265,13 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Where people log in: the app whose pages the email links open, if there is one. */
+/** Where people log in: the app that the links in emails open, if there is one. */
 function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
   const page = APP_RESET_URL ?? APP_VERIFY_URL;
   return page === undefined ? undefined : new URL(page).origin;
 }
 
-/** Available once it listens. */
+/** Valid once the server listens. */
 function urlOf(server: Server, host: string): string {
   return `http://${hostInUrl(host)}:${portOf(server)}`;
 }
@@ -281,7 +281,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The name that a program gives itself, which is shown to people. */
+/** The program's own name, made safe to show to people. */
 function programOf(header: string | undefined): string | null {
   return (
     header

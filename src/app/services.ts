@@ -1,6 +1,6 @@
 /**
- * Opens the services according to the configuration, and closes them. The server, the admin's commands, and the tests
- * share this.
+ * Opens the services according to the configuration, and closes them again. The server, the admin commands, and the
+ * tests share this.
  */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -50,12 +50,12 @@ export interface OpenServices {
 
 const DATABASE_LOG = {
   database_away: {
-    begins: 'database unreachable: calls that need it are refused with 503 OVERLOADED',
+    begins: 'database unreachable: calls that need it fail with 503 OVERLOADED',
     ends: 'database reachable again',
   },
   database_read_only: {
-    begins: 'database read-only: calls that change anything are refused with 503 OVERLOADED',
-    ends: 'database takes changes again',
+    begins: 'database read-only: calls that change data fail with 503 OVERLOADED',
+    ends: 'database writable again',
   },
 } as const;
 
@@ -80,7 +80,7 @@ export async function openServices(
   if (limits !== config.quotas)
     log.warn(
       { open_files_max: filesMax, connections_max: limits.connections.total },
-      'this process may open few files, and so takes fewer connections (see `ulimit -n`)',
+      'the limit on open files is low, so this server accepts fewer connections (see `ulimit -n`)',
     );
   const probeSettings = {
     ...POOLS.probe,
@@ -112,11 +112,10 @@ export async function openServices(
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
-    onRedisLost: (error) =>
-      log.warn({ err: error }, 'Redis unreachable: rates are counted in the memory of each instance'),
-    onRedisBack: () => log.info('Redis reachable again: rates are counted there'),
+    onRedisLost: (error) => log.warn({ err: error }, 'Redis unreachable: each instance counts rates in its own memory'),
+    onRedisBack: () => log.info('Redis reachable again: instances count rates there'),
   });
-  // Calls before this settles would be counted in memory, separately from those that other instances count in Redis.
+  // Until this settles, calls would be counted in memory instead of with the other instances' calls in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
   const keyUses = createKeyUses(db);
@@ -127,7 +126,7 @@ export async function openServices(
     connection: directly(connection),
     metrics,
     log,
-    // Responses that bypass the pooler don't mean that calls get responses.
+    // This connection bypasses the pooler, so its responses don't show that calls work.
     hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
   const services: Services = {

@@ -1,11 +1,11 @@
-/** The kinds of queue tasks that an instance runs, from the files that run them. */
+/** The kinds of tasks that an instance runs from the queue. */
 import { mailTasks } from '../market/mail/tasks.js';
 import type { TaskKind } from '../platform/queue/queue.js';
 import { restoreUserTasks } from '../market/operations/admins/suspension.js';
 import type { Services } from '../market/operations/services.js';
 import { webhookTasks } from '../market/webhooks/tasks.js';
 
-/** An instance that can't send email leaves other instances' emails to them. */
+/** An instance that can't send emails leaves them to the other instances. */
 export function taskKinds(services: Services): Readonly<Record<string, TaskKind>> {
   return {
     webhook: webhookTasks(services),

@@ -1,4 +1,4 @@
-/** What the metrics show about the services, in addition to what they count call by call. */
+/** The metrics that are read from the services at each scrape, rather than counted call by call. */
 import type { Services } from '../market/operations/services.js';
 import {
   countLockWaits,
@@ -16,19 +16,22 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
-  services.metrics.fact('build_info', 'What runs here.', { version: VERSION, node: process.version });
+  services.metrics.fact('build_info', 'The version of this server and of Node.', {
+    version: VERSION,
+    node: process.version,
+  });
 }
 
 function watchQuotas({ metrics, db, passwords, quotas, rateLimits }: Services, hasRedis: boolean): void {
-  metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
+  metrics.gauge('database_connections_busy', 'Database connections in use.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
-  const redisGauge = '1 while rates are counted in Redis, 0 while it is away; NaN where there is none.';
+  const redisGauge = '1 while rates are counted in Redis, 0 while Redis is unreachable. NaN if REDIS_URL is not set.';
   metrics.gauge('rate_limits_in_redis', redisGauge, () =>
     hasRedis ? Number(rateLimits.storeInUse() === 'redis') : Number.NaN,
   );
   metrics.gauges(
     'quota_in_use',
-    'How much of each quota all callers together hold: connections, calls, bytes of answers not yet taken.',
+    'How much of each quota is in use by all callers: connections, calls, or bytes not yet read by clients.',
     'quota',
     () => ({
       connections: quotas.connections.inUse(),
@@ -54,67 +57,64 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
     databaseWatch.problem?.overloadCause === overloadCause
       ? (Date.now() - databaseWatch.problem.since.getTime()) / 1000
       : 0;
-  metrics.gauge('database_up', '1 while the database can be reached, 0 while it is away.', () =>
+  metrics.gauge('database_up', '1 while the database is reachable, otherwise 0.', () =>
     databaseWatch.problem?.overloadCause === 'database_away' ? 0 : 1,
   );
-  metrics.gauge('database_away_seconds', 'How long the database has been away; 0 while it can be reached.', () =>
+  metrics.gauge('database_away_seconds', 'How long the database has been unreachable. 0 while it is reachable.', () =>
     secondsOf('database_away'),
   );
-  metrics.gauge('database_read_only_seconds', 'How long the database has taken no changes; 0 while it does.', () =>
+  metrics.gauge('database_read_only_seconds', 'How long the database has been read-only. 0 while it is writable.', () =>
     secondsOf('database_read_only'),
   );
-  metrics.gauge('database_lock_waits', 'Sessions of the database that wait for a lock.', lockWaits);
+  metrics.gauge('database_lock_waits', 'Database sessions that are waiting for a lock.', lockWaits);
 }
 
 const NO_FIGURES: Partial<Figures> = {};
 
-/** Every instance reports the same figures for the one market. A dashboard takes the maximum, not the sum. */
+/** Every instance reports the same figures, so a dashboard takes the maximum, not the sum. */
 function watchMarket({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
-  metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
+  metrics.gauges('market_jobs', 'Jobs by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
     'market_jobs_reached',
-    'Jobs that were published or that an admin completed as drafts, that were awarded, and that are completed.',
+    'Jobs that were published (or completed by an admin as drafts), awarded, and completed.',
     'stage',
     async () => ({ ...(await figures()).reached }),
   );
   metrics.gauge(
     'market_disputes_open',
-    'Jobs whose dispute or appeal is not settled yet.',
+    'Jobs with an open dispute or appeal.',
     async () => (await figures()).disputesOpen ?? Number.NaN,
   );
-  metrics.gauges(
-    'market_tokens',
-    'Tokens of all people together, by whether a hold binds them.',
-    'state',
-    async () => ({ ...(await figures()).tokens }),
-  );
+  metrics.gauges('market_tokens', 'All users’ tokens: available, or held.', 'state', async () => ({
+    ...(await figures()).tokens,
+  }));
 }
 
 const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Number.NaN };
 
-/** For all instances together. Every instance reports the same value. */
+/** Figures for all instances together. Every instance reports the same values. */
 function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway(databaseWatch, () => readWebhookFigures(db.forLong()));
   const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauge(
     'webhook_deliveries_waiting',
-    'Events that are still to be sent to webhooks, or to be sent again; at most 10,000 are counted.',
+    'Events waiting for their first or next attempt at a webhook. At most 10,000 are counted.',
     async () => (await figures()).waiting,
   );
   metrics.gauge(
     'webhook_oldest_due_seconds',
-    'How long the event that is due longest has been waiting to be sent.',
+    'How long the oldest due event has been waiting to be sent to a webhook.',
     async () => (await figures()).oldestSeconds,
   );
-  metrics.gauge('webhook_endpoints_paused', 'Webhook endpoints that are paused.', async () => (await figures()).paused);
+  metrics.gauge('webhook_endpoints_paused', 'Paused webhook endpoints.', async () => (await figures()).paused);
 }
 
-/** Doesn't wait for a database that is known to be down. */
+/** Fails immediately while the database is known to be unreachable. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
-    if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is away.');
+    if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is unreachable.');
     return read();
   };
 }

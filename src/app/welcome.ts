@@ -1,16 +1,16 @@
-/** The lines at startup: the current step and a welcome in a terminal, log lines in production. */
+/** The messages at startup: progress and a welcome on a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { mailboxLink } from './mail-settings.js';
 
-/** Says what startup is doing, so nobody stares at an empty terminal. */
+/** Shows what a starting server is doing, so you don't look at an empty terminal. */
 export function tellStep(step: string, config: Config, log: Logger): void {
   if (config.NODE_ENV === 'production') log.info(step);
   else process.stdout.write(`  ${step} …\n`);
 }
 
 export function welcome(url: string, config: Config, log: Logger): void {
-  // Logged at any log level, because an operator who starts a server waits for this line.
+  // Logged at every log level, because an operator who starts a server waits for this line.
   if (config.NODE_ENV === 'production')
     return log
       .child({}, { level: 'info' })
@@ -25,7 +25,9 @@ export function welcome(url: string, config: Config, log: Logger): void {
       : []),
     `    GraphQL         ${url}/graphql`,
     `    REST            ${url}/v1        (reference at ${url}/v1/docs)`,
-    ...(mailbox ? [`    Mailbox         ${mailbox}`, '                    (emails, since no mail server is set)'] : []),
+    ...(mailbox
+      ? [`    Mailbox         ${mailbox}`, '                    (emails appear here because SMTP_URL is not set)']
+      : []),
     `    Health          ${url}/healthz, ${url}/readyz`,
     '',
   ];

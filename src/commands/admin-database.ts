@@ -1,4 +1,4 @@
-/** Finds the database for a command, whether a server is running or not. */
+/** How a command finds the database, whether or not a server is running. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
-/** A command signs no tokens. Without a configured secret, it neither asks for one nor stores a new one. */
+/** A command doesn't sign tokens, so it doesn't need JWT_SECRET and doesn't store a new one. */
 export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
@@ -18,7 +18,7 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
-  /** Without the password, so an operator who meant another database notices. */
+  /** Without the password. Shown so that an operator notices a wrong database. */
   name: string;
   stop(): Promise<void>;
 }> {
@@ -27,7 +27,7 @@ export async function reachDatabase({
   return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
-/** It may already be running inside a server. The command then joins it there. */
+/** If a server is already running the database, the command uses that one. */
 export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
@@ -39,21 +39,21 @@ function nameOf({ host, pathname }: URL): string {
   return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
 }
 
-/** A command doesn't migrate, because that is a separate step while servers run. */
+/** Commands don't migrate the schema. That is a separate step while servers run. */
 export async function assertSchema(connection: Connection): Promise<void> {
   const db = connect(connection, { poolSize: 1 });
   const reason = await unreadinessOf(db).finally(() => db.close());
-  if (reason !== undefined) throw new Error(`Nothing was done: ${reason}.`);
+  if (reason !== undefined) throw new Error(`Nothing was changed: ${reason}.`);
 }
 
 /**
- * Without the server's environment, a command would create a second database that no server reads, and still report
+ * Without the server's environment, a command would create a second database that no server uses, and still report
  * success.
  */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
   throw new Error(
-    `There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL as the server has it, or start ` +
-      'the server once.',
+    `There is no database in ${resolve(dataFolder)}. Set DATA_DIR or DATABASE_URL to the same value as for the ` +
+      'server, or start the server once.',
   );
 }

@@ -1,4 +1,4 @@
-/** `npm run admin -- create <email>`, `set-password <email>` and `audit`: whether a server is running or not. */
+/** `npm run admin -- create <email>`, `set-password <email>`, or `audit`, whether or not a server is running. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { assertDatabaseExists, assertSchema, configOfCommand, reachDatabase } from './admin-database.js';
@@ -12,12 +12,14 @@ const ACTS = { create: createAdmin, 'set-password': setAdminPassword };
 
 const COMMAND: Command = {
   name: 'npm run admin',
-  operands: 'create|set-password <email>, or audit',
+  operands: 'create <email> | set-password <email> | audit',
   does:
-    'Makes an admin, or gives one another password: that ends their sessions and API keys, pauses their webhooks,\n' +
-    'and restores them where another admin has suspended them. The password is read from the terminal or standard\n' +
-    'input. An audit adds up all tokens, and counts what there is.\n' +
-    'The database is the one of DATA_DIR or DATABASE_URL, whether a server runs on it or not.',
+    'create        Creates an admin.\n' +
+    'set-password  Changes an admin’s password, ends their sessions and API keys, pauses their webhooks, and ends\n' +
+    '              their suspension.\n' +
+    'audit         Checks that all tokens add up, and counts accounts, jobs, and bids.\n\n' +
+    'Reads the password from the terminal or standard input. Uses the database in DATA_DIR or DATABASE_URL, whether\n' +
+    'or not a server is running.',
   options: {},
 };
 
@@ -27,8 +29,8 @@ async function main(): Promise<void> {
   const run = Object.entries(ACTS).find(([name]) => name === act)?.[1];
   if (!run || !email)
     throw new Error(
-      'Usage: npm run admin -- create <email>, npm run admin -- set-password <email>, or npm run admin -- audit. The ' +
-        'password is read from the terminal or standard input.',
+      'Usage: npm run admin -- create <email>, npm run admin -- set-password <email>, or npm run admin -- audit. ' +
+        'Enter the password in the terminal, or pass it on standard input.',
     );
   const config = configOfCommand();
   const { DATABASE_URL: url, DATA_DIR: folder } = config;
@@ -57,7 +59,7 @@ async function audit(): Promise<void> {
   }
 }
 
-/** Reads one line from standard input. In a terminal, shows a prompt and hides what is typed. */
+/** Reads one line from standard input. On a terminal, shows a prompt and hides what you type. */
 function readPassword(): Promise<string> {
   const atTerminal = process.stdin.isTTY;
   if (atTerminal) process.stderr.write('Password: ');

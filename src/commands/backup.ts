@@ -1,4 +1,4 @@
-/** `npm run backup -- <folder>`: copies the embedded database, whether a server is running on it or not. */
+/** `npm run backup -- <folder>`: copies the embedded database, whether or not a server is running. */
 import { resolve } from 'node:path';
 import { assertDatabaseExists, configOfCommand, reachEmbedded } from './admin-database.js';
 import { readCommand } from './command.js';
@@ -9,16 +9,16 @@ async function main(): Promise<void> {
     name: 'npm run backup',
     operands: '<folder>',
     does:
-      'Copies the database of DATA_DIR, and the secret that is kept there, to a new folder, while a server runs\n' +
-      'on it or not. For a PostgreSQL of your own see docs/operating.md, “Backup and restore”.',
+      'Copies the database in DATA_DIR, and the secret that is stored there, to a new folder. The server can keep\n' +
+      'running. If you run your own PostgreSQL, see “Backup and restore” in docs/operating.md.',
     options: {},
   });
   const [target] = positionals;
   if (!target || positionals.length > 1)
-    throw new Error('Usage: npm run backup -- <folder>, where there must be nothing yet.');
+    throw new Error('Usage: npm run backup -- <folder>. The folder must not exist yet.');
   const { DATABASE_URL: url, DATA_DIR: folder } = configOfCommand();
   if (url !== undefined)
-    throw new Error('DATABASE_URL names a PostgreSQL of your own: pg_dump backs it up (docs/operating.md).');
+    throw new Error('DATABASE_URL is set, so back up your PostgreSQL with pg_dump instead (see docs/operating.md).');
   assertDatabaseExists(url, folder);
   const database = await reachEmbedded(folder);
   try {
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   } finally {
     await database.stop();
   }
-  process.stdout.write(`Done: the database in ${resolve(folder)} stands in ${resolve(target)} too.\n`);
+  process.stdout.write(`Done: the database in ${resolve(folder)} was copied to ${resolve(target)}.\n`);
 }
 
 main().catch((error: unknown) => {

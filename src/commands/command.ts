@@ -10,7 +10,7 @@ export interface Command {
   readonly options: Readonly<Record<string, string>>;
 }
 
-export const PORT_OPTION = { port: 'the port to listen on, such as 4001, in place of PORT; 0 takes a free one' };
+export const PORT_OPTION = { port: 'The port to listen on, such as 4001. Overrides PORT. Use 0 for any free port.' };
 
 /** Prints the help and ends the process if requested. Throws if the command doesn't have an option. */
 export function readCommand(command: Command) {
@@ -31,15 +31,15 @@ function parse({ name, operands }: Command, options: Options) {
     return parseArgs({ options, allowPositionals: operands !== undefined });
   } catch (error) {
     const [reason] = error instanceof Error ? error.message.split('. ') : [];
-    throw new Error(`${reason}. What there is: ${name} -- --help`, { cause: error });
+    throw new Error(`${reason}. For the options, run: ${name} -- --help`, { cause: error });
   }
 }
 
 function helpOf({ name, operands = '', does, options }: Command): string {
-  const lines = Object.entries({ ...options, help: 'prints this' }).map(
+  const lines = Object.entries({ ...options, help: 'Prints this help.' }).map(
     ([option, text]) => `  --${option.padEnd(8)}${text}`,
   );
   const usage = `${name} --${operands && ` ${operands}`} [options]`;
-  const settings = 'All other settings are environment variables. docs/configuration.md lists them.';
+  const settings = 'All other settings are environment variables. See docs/configuration.md.';
   return `${usage}\n\n${does}\n\n${lines.join('\n')}\n\n${settings}\n`;
 }

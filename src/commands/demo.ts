@@ -1,4 +1,4 @@
-/** `npm run demo`: the server with a small town in it, on its own database. */
+/** `npm run demo`: the server with sample data, on its own database. */
 import { PORT_OPTION, readCommand, type Command } from './command.js';
 import { readConfig } from '../app/config.js';
 import { run } from '../app/run.js';
@@ -10,7 +10,7 @@ const DEFAULTS = { DATA_DIR: '.data/demo', ADMIN_EMAIL: ADMIN.email, ADMIN_PASSW
 
 const COMMAND: Command = {
   name: 'npm run demo',
-  does: 'Starts the server with a small town of people and jobs in every state, on a database of its own.',
+  does: 'Starts the server with sample people, and with jobs in every state, on its own database.',
   options: PORT_OPTION,
 };
 
@@ -26,12 +26,12 @@ run({
   command: COMMAND.name,
   config: () => ({ ...readConfig(undefined, DEFAULTS, { PORT: readCommand(COMMAND).values.port }), demo: DEMO }),
   whenOpen: async (url, config, log) => {
-    // Hundreds of requests create the town. People's own requests are logged as on every server.
+    // Creating the sample data takes hundreds of requests, which aren't logged. Later requests are.
     log.level = 'warn';
     if (!(await isThere(url))) await play(url, (step) => tellStep(step, config, log));
     log.level = config.LOG_LEVEL;
     welcome(url, config, log);
-    say(`  Everybody’s password is “${PASSWORD}”:`);
+    say(`  Log in as one of these users. Their password is “${PASSWORD}”.`);
     for (const [kind, emails] of Object.entries(DEMO.people)) say(`    ${kind.padEnd(16)}${emails.join(', ')}`);
     say('');
   },

@@ -1,4 +1,4 @@
-/** `npm run migrate`: brings the schema to the version that this build knows, while servers run. */
+/** `npm run migrate`: upgrades the schema to this build's version while servers run. */
 import { assertDatabaseExists, configOfCommand, reachDatabase } from './admin-database.js';
 import { readCommand } from './command.js';
 import { migrate } from '../platform/db/migrate.js';
@@ -7,20 +7,20 @@ async function main(): Promise<void> {
   readCommand({
     name: 'npm run migrate',
     does:
-      'Brings the schema of the database to what this release knows. The database is the one of DATA_DIR or\n' +
-      'DATABASE_URL; servers of this release and of the one before may run on it meanwhile.',
+      'Upgrades the schema of the database in DATA_DIR or DATABASE_URL to this release. Servers of this release and\n' +
+      'the previous one can keep running.',
     options: {},
   });
   const config = configOfCommand();
   const { DATABASE_URL: url, DATA_DIR: folder } = config;
   assertDatabaseExists(url, folder);
   const stopping = new AbortController();
-  const reason = new Error('Stopped before all migrations had run; what had, is kept.');
+  const reason = new Error('Stopped before all migrations had run. Completed migrations are kept.');
   let running = '';
   const stop = () => {
-    // Its transaction ends with the connection. Statements outside a transaction continue in the database.
+    // A transaction ends with the connection. A statement outside a transaction keeps running in the database.
     if (stopping.signal.aborted) process.exit(1);
-    if (running !== '') say(`Stopping after ${running}; the same signal again stops at once.`);
+    if (running !== '') say(`Stopping after ${running}. To stop immediately, send the signal again.`);
     stopping.abort(reason);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
@@ -28,15 +28,16 @@ async function main(): Promise<void> {
   try {
     const migrations = await migrate(database.connection, {
       signal: stopping.signal,
-      onWait: (holder) => say(`Waiting for another instance that migrates the database (process ${holder ?? '?'}) …`),
+      onWait: (holder) =>
+        say(`Waiting for another instance that is migrating the database (process ${holder ?? '?'}) …`),
       onRun: (migration) => {
         running = migration;
         say(`Running ${migration} …`);
       },
-      onRetry: (migration, error) => say(`${migration} waits for a lock, and is run again: ${messageOf(error)}`),
+      onRetry: (migration, error) => say(`${migration} is waiting for a lock and will be retried: ${messageOf(error)}`),
     });
     const done =
-      migrations.length > 0 ? `${migrations.length} migrations, up to ${migrations.at(-1)}` : 'nothing to do';
+      migrations.length > 0 ? `ran ${migrations.length} migrations, up to ${migrations.at(-1)}` : 'nothing to do';
     say(`Done: ${done}, in ${database.name}.`);
   } catch (error) {
     throw error instanceof Error && error.name === 'AbortError' ? reason : error;

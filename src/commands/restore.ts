@@ -1,4 +1,4 @@
-/** `npm run restore -- <folder>`: recreates the embedded database from a backup, and checks it. */
+/** `npm run restore -- <folder>`: restores the embedded database from a backup, and checks it. */
 import { resolve } from 'node:path';
 import { configOfCommand, reachEmbedded } from './admin-database.js';
 import { auditDatabase } from '../market/store/ledger/audit.js';
@@ -10,16 +10,16 @@ async function main(): Promise<void> {
     name: 'npm run restore',
     operands: '<folder>',
     does:
-      'Puts what `npm run backup` has copied into DATA_DIR, where there must be no database yet, adds up all\n' +
-      'tokens, and prints what there is. Then the server can be started on it.',
+      'Restores a copy from `npm run backup` into DATA_DIR, which must not have a database yet. Checks that all\n' +
+      'tokens add up, and counts accounts, jobs, and bids. You can start the server afterward.',
     options: {},
   });
   const [source] = positionals;
   if (!source || positionals.length > 1)
-    throw new Error('Usage: npm run restore -- <folder>, which a backup has made.');
+    throw new Error('Usage: npm run restore -- <folder>. The folder is a copy from npm run backup.');
   const { DATABASE_URL: url, DATA_DIR: folder } = configOfCommand();
   if (url !== undefined)
-    throw new Error('DATABASE_URL names a PostgreSQL of your own: pg_restore fills it (docs/operating.md).');
+    throw new Error('DATABASE_URL is set, so restore your PostgreSQL with pg_restore instead (see docs/operating.md).');
   await restore(source, folder);
   const database = await reachEmbedded(folder);
   try {

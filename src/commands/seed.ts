@@ -13,15 +13,15 @@ const JOBS_OF_A_PERSON = 5;
 
 const COMMAND: Command = {
   name: 'npm run seed',
-  does: 'Fills the empty database of DATA_DIR or DATABASE_URL with people, jobs, bids and all that happened to them.',
-  options: { jobs: `how many jobs to make, from 20 to ${JOBS_MAX}; 1000 unless it is given` },
+  does: 'Fills an empty database in DATA_DIR or DATABASE_URL with people, jobs, bids, and their history.',
+  options: { jobs: `How many jobs to create, from 20 to ${JOBS_MAX}. The default is 1000.` },
 };
 
 async function main(): Promise<void> {
   const jobs = numberOfJobs();
   const config = configOfCommand();
   if (config.NODE_ENV === 'production')
-    throw new Error('A production database is not seeded: all of its users would have a publicly known password.');
+    throw new Error('A production database can’t be seeded: all seeded users share a publicly known password.');
   const database = await reachDatabase(config);
   try {
     await migrate(database.connection);
@@ -31,8 +31,8 @@ async function main(): Promise<void> {
     const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people, towns: Object.values(TOWNS) };
     await seedMarket(sql, size, hash, (done) => say(`${done} of ${jobs} jobs`)).finally(() => sql.end());
     say(
-      `Done: ${jobs} jobs of ${people} people. person1@example.test is a homeowner, person2@example.test a ` +
-        `contractor, and so on; everybody’s password is “${PASSWORD}”.`,
+      `Done: ${jobs} jobs and ${people} people. person1@example.test is a homeowner, person2@example.test is a ` +
+        `contractor, and so on. Their password is “${PASSWORD}”.`,
     );
   } finally {
     await database.stop();
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
 function numberOfJobs(): number {
   const jobs = Number(readCommand(COMMAND).values.jobs ?? '1000');
   if (!Number.isInteger(jobs) || jobs < 20 || jobs > JOBS_MAX)
-    throw new Error(`Usage: npm run seed -- --jobs 100000; how many jobs to make, from 20 to ${JOBS_MAX}.`);
+    throw new Error(`Usage: npm run seed -- --jobs 100000. The number of jobs must be from 20 to ${JOBS_MAX}.`);
   return jobs;
 }
 

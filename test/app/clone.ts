@@ -1,6 +1,6 @@
 /**
- * A copy of this project in a folder of its own: what a person has after cloning, installing and building. Tests that
- * start real servers use it, so that they never touch the dist of the developer who runs them.
+ * A copy of this project in its own folder, as after cloning, installing, and building. Tests that start real servers
+ * use it, so they never touch the developer's own `dist`.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -14,9 +14,9 @@ const COPIED = ['src', 'schema', 'package.json', 'tsconfig.json', 'tsconfig.buil
 
 export interface Clone {
   readonly folder: string;
-  /** A new data folder's path; nothing is there yet. */
+  /** The path of a new data folder. It doesn't exist yet. */
   dataFolder(): string;
-  /** A data folder in which a server has run once: its database is migrated and empty. */
+  /** A data folder that a server has used once. Its database is migrated and empty. */
   usedDataFolder(): string;
   remove(): void;
 }
@@ -29,7 +29,7 @@ export function clone(): Clone {
 }
 
 export function cloneUnbuilt(): Clone {
-  // As root, Postgres runs as somebody else, who must be able to pass through.
+  // As root, Postgres runs as another user, who needs access to the folders above.
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-clone-'));
   chmodSync(folder, 0o711);
   for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
@@ -41,7 +41,7 @@ export function cloneUnbuilt(): Clone {
     dataFolder,
     usedDataFolder: () => {
       const copy = dataFolder();
-      // By `cp`, which keeps the owner: Postgres refuses a folder that is not its own.
+      // `cp` keeps the owner. Postgres rejects a folder that it doesn't own.
       const { status, stderr } = spawnSync('cp', ['-a', inject('firstStart').dataFolder, copy], { encoding: 'utf8' });
       if (status !== 0) throw new Error(`The data folder could not be copied: ${stderr}`);
       return copy;

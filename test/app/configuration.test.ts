@@ -1,4 +1,4 @@
-/** A server with a wrong configuration does not start, and reports every wrong variable. */
+/** A server with an invalid configuration doesn't start, and reports every invalid variable. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -23,7 +23,7 @@ async function refused(environment: Environment): Promise<string> {
   return output;
 }
 
-it('names every wrong variable at once, and starts nothing', async () => {
+it('names all invalid variables together, and starts nothing', async () => {
   const output = await refused({
     PORT: 'http',
     NODE_ENV: 'staging',
@@ -34,7 +34,7 @@ it('names every wrong variable at once, and starts nothing', async () => {
     LOG_LEVEL: 'whisper',
     ADMIN_EMAIL: 'ada@example.test',
   });
-  expect(output).toContain('NODE_ENV must be production, development or test');
+  expect(output).toContain('NODE_ENV must be production, development, or test');
   expect(output).toContain('LOG_LEVEL must be one of fatal, error,');
   for (const variable of ['PORT', 'NODE_ENV', 'DATABASE_URL', 'JWT_SECRET', 'CORS_ORIGINS', 'RATE_LIMITS'])
     expect(output).toMatch(new RegExp(`^ {2}- ${variable} \\S`, 'm'));
@@ -42,7 +42,7 @@ it('names every wrong variable at once, and starts nothing', async () => {
   expect(output).not.toContain('short');
 });
 
-it('reads a file .env, which overrides nothing, and names an unreachable database without its password', async () => {
+it('reads .env without overriding variables, and reports an unreachable database without its password', async () => {
   const file = join(project.folder, '.env');
   const DATABASE_URL = 'postgres://someone:hidden-word@127.0.0.1:1/nothing';
   writeFileSync(file, `# written by somebody\nPORT=from the file\nDATABASE_URL=${DATABASE_URL}\n`);
@@ -61,11 +61,11 @@ it.each([
   [{ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(31) }, 'JWT_SECRET must be at least 32 bytes long'],
   [{ ADMIN_EMAIL: 'ada@example.test' }, /ADMIN_EMAIL .*ADMIN_PASSWORD/],
   [{ ADMIN_PASSWORD: 'ada keeps the house' }, /ADMIN_EMAIL .*ADMIN_PASSWORD/],
-])('refuses %o', (environment, problem) => {
+])('rejects %o', (environment, problem) => {
   expect(() => readConfig(environment)).toThrow(problem);
 });
 
-it('says in production where it is open, in a line of the log whatever is logged besides', () => {
+it('logs its address in production, whatever the log level', () => {
   const logged: string[] = [];
   const log = createLog('fatal', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
   welcome(

@@ -1,6 +1,6 @@
 /**
- * `npm start` in a fresh clone, and its end by a signal. Building the project and making a database take longer than
- * most tests that start servers, so they are done once a run: the tests copy the build and the data folder.
+ * `npm start` in a fresh clone, stopped by a signal. Building the project and creating a database take longer than most
+ * tests that start servers. They happen once per run, and the tests copy the build and the data folder.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ export interface FirstStart {
   readonly url: string;
   readonly readiness: number;
   readonly databaseProcesses: number;
-  /** Of npm, which got the signal. */
+  /** The exit code of npm, which got the signal. */
   readonly code: number | null;
   readonly output: string;
 }

@@ -1,6 +1,6 @@
 /**
- * What the Docker image runs, without Docker: its steps are done in a folder. The packages are those that
- * `npm prune --omit=dev --omit=optional` leaves, taken from here by the lock, so that no network is needed.
+ * Runs the steps of the Docker image in a folder, without Docker. It copies the packages that
+ * `npm prune --omit=dev --omit=optional` would keep from here, according to the lock file, so it needs no network.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ afterAll(async () => {
   image.remove();
 });
 
-/** As the Dockerfile says: packages without those of development, what was compiled elsewhere, and what it reads. */
+/** As in the Dockerfile: the packages without development ones, the compiled code, and the files that it reads. */
 function buildImage(): typeof image {
   const built = clone();
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-image-'));
@@ -41,7 +41,7 @@ function buildImage(): typeof image {
     cpSync(join(built.folder, path), join(folder, path), { recursive: true });
   built.remove();
   const copied = ['package.json', 'package-lock.json', ...productionPackages()];
-  // As hard links where the folders are on one disk: it is eighty megabytes in thousands of files.
+  // As hard links if possible, because these are eighty megabytes in thousands of files.
   const copy = (how: string) => spawnSync('cp', [how, '--parents', ...copied, folder], { cwd: PROJECT }).status;
   if (copy('-rl') !== 0 && copy('-r') !== 0) throw new Error('The packages could not be copied.');
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
@@ -64,7 +64,7 @@ function productionPackages(): string[] {
     .filter((path) => !isInside(path));
 }
 
-it('has the driver as it was patched, and nothing that patches', () => {
+it('has the patched driver, but not the tool that patched it', () => {
   expect(existsSync(join(image.folder, 'node_modules/patch-package'))).toBe(false);
   const driver = readFileSync(join(image.folder, 'node_modules/postgres/src/index.js'), 'utf8');
   expect(driver).toContain('survivesDeadBackends');
@@ -74,22 +74,22 @@ it('has the driver as it was patched, and nothing that patches', () => {
   for (const text of written) expect(text).toContain('npm run build && npm prune --omit=dev --omit=optional');
 });
 
-it('migrates by `npm run migrate` and makes an admin by `npm run admin`, where there is no compiler', async () => {
+it('`npm run migrate` and `npm run admin` work without a compiler', async () => {
   const migrated = await start(image, ['npm', 'run', '--silent', 'migrate'], environment).ended;
   expect(migrated.code, migrated.output).toBe(0);
   const command = ['npm', 'run', '--silent', 'admin', '--', 'create', 'ada@example.test'];
-  // It signs nothing.
+  // The command doesn't sign anything.
   const unsigned = { ...environment, JWT_SECRET: undefined };
   const { code, output } = await start(image, command, unsigned, 'ada keeps the house\n').ended;
   expect(code, output).toBe(0);
   expect(output).toMatch(/^Done: ada@example\.test can log in as an admin, in the database \w+ on .+\.\n$/);
 });
 
-it('starts by `npm start`, names no playground that is off, and guards its metrics', async () => {
+it('`npm start` works, hides the playground, and protects the metrics', async () => {
   const server = start(image, ['npm', '--silent', 'start'], environment);
   const url = await server.url;
   expect((await logIn(url, 'ada@example.test', 'ada keeps the house')).status).toBe(200);
-  // All that a server in production writes is JSON.
+  // A server in production only writes JSON.
   for (const line of server.output().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   expect(await (await fetch(url)).json()).toEqual({
     graphql: '/graphql',
@@ -109,7 +109,7 @@ it('starts by `npm start`, names no playground that is off, and guards its metri
   expect((await metrics('another token of its length')).status).toBe(403);
 });
 
-it('starts as the unit of systemd does, says its version, and has the playground where that is on', async () => {
+it('starts like the systemd unit, reports its version, and has a playground if that is on', async () => {
   const unit = readFileSync(join(PROJECT, 'deploy/marketplace@.service'), 'utf8');
   const [program, ...args] = /^ExecStart=(.+)$/m.exec(unit)?.[1]?.split(' ') ?? [];
   expect(program).toBe('/usr/bin/node');
@@ -119,16 +119,16 @@ it('starts as the unit of systemd does, says its version, and has the playground
   expect(await (await fetch(`${url}/graphql/playground/start.js`)).text()).toContain('mutation SignUp(');
 });
 
-it('is given by Compose what the configuration knows, the token of the metrics among it', () => {
+it('Compose only sets known variables, including the token for the metrics', () => {
   const compose = readFileSync(join(PROJECT, 'deploy/compose.yaml'), 'utf8');
   const server = /^ {2}server:\n(?<lines>(?: {4}.*\n)+)/m.exec(compose)?.groups?.lines ?? '';
   const named = [...server.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !(name in VARIABLES))).toEqual([]);
   expect(named).toEqual(expect.arrayContaining(['JWT_SECRET', 'JWT_PREVIOUS_SECRET', 'METRICS_TOKEN']));
-  // A `.env` that was made for a server without Compose changes nothing of where this one listens.
+  // A `.env` for a server without Compose doesn't change where this one listens.
   expect(named).toEqual(expect.arrayContaining(['NODE_ENV', 'HOST', 'PORT']));
   expect(server).toMatch(/^ {4}env_file:\n {6}- path: \.env\n {8}required: false\n/m);
-  // Callers come by HAProxy alone, which says truly where they call from.
+  // All callers come through HAProxy, which reports their real addresses.
   expect(server).not.toContain('ports:');
   expect(server).toMatch(/^ {6}TRUST_PROXY_HOPS: 1$/m);
 });

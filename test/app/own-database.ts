@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL of one's own, as DATABASE_URL names it: an empty database of the tests' server, behind a TCP address.
+ * Your own PostgreSQL, for DATABASE_URL: an empty database on the tests' server, reachable over TCP.
  */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,7 @@ export interface OwnDatabase {
   drop(): Promise<void>;
 }
 
-/** Not even migrated: what an operator has made just now. */
+/** An empty database without a schema, as an operator has just created it. */
 export async function ownDatabase(): Promise<OwnDatabase> {
   const server = inject('postgres');
   const database = `own_${randomUUID().replaceAll('-', '')}`;
@@ -33,7 +33,7 @@ export async function ownDatabase(): Promise<OwnDatabase> {
   };
 }
 
-/** The tests' Postgres listens on a Unix socket alone, which an address cannot name. */
+/** The tests' Postgres only listens on a Unix socket, which a URL can't express. */
 export async function openApi(socketPath: string): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const api = createServer((outer) => {

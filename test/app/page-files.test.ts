@@ -1,4 +1,4 @@
-/** What a build copies for the pages is what a server reads where the packages are not. */
+/** A build copies the files that a server needs for its pages, because it may run without the packages. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { readPageFile, type PageFileName } from '../../src/platform/http/pages/p
 import { clone, type Clone } from './clone.js';
 
 let project: Clone;
-/** Nothing but the build is in it, and so no packages. */
+/** Has only the build, without the packages. */
 const folder = mkdtempSync(join(tmpdir(), 'marketplace-pages-'));
 beforeAll(() => {
   project = clone();
@@ -30,14 +30,14 @@ const NAMES: readonly PageFileName[] = [
   'swagger-ui.css',
 ];
 
-it('a build copies every file, and without the packages it is read from there', async () => {
+it('a build copies every file, and a server without the packages reads the copies', async () => {
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: project.folder });
   cpSync(join(project.folder, 'dist/platform/http/pages'), join(folder, 'pages'), { recursive: true });
   const read = `import { createHash } from 'node:crypto';
     const { readPageFile } = await import(${JSON.stringify(pathToFileURL(join(folder, 'pages/page-files.js')).href)});
     for (const name of ${JSON.stringify(NAMES)})
       console.log(createHash('sha256').update(await readPageFile(name)).digest('hex'));`;
-  // In a process of its own, by which the packages cannot be found.
+  // In its own process, which can't find the packages.
   const copies = execFileSync(process.execPath, ['--input-type=module', '--eval', read], {
     cwd: folder,
     encoding: 'utf8',

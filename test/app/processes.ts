@@ -1,6 +1,6 @@
 /**
- * Processes as a person starts them: with an environment and nothing else. Whatever a test leaves running is ended
- * after it, and what was started for all tests of a file after the last.
+ * Processes as a person starts them, configured only by their environment. A process that a test leaves running ends
+ * after the test. A process that a whole file shares ends after the last one.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { afterAll, afterEach, beforeEach } from 'vitest';
@@ -9,17 +9,17 @@ import type { Clone } from './clone.js';
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** All it wrote, on both channels. */
+  /** Everything that it wrote to standard output and standard error. */
   readonly output: string;
 }
 
 export interface Started {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** Where the server is open, once it is. Rejects with what it wrote if it ends before. */
+  /** The server's URL, once it listens. If it exits before that, rejects with its output. */
   readonly url: Promise<string>;
   output(): string;
-  /** Asks it to stop, and waits until it has. */
+  /** Stops it, and waits until it has exited. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
@@ -27,7 +27,7 @@ export interface Environment {
   readonly [variable: string]: string | undefined;
 }
 
-/** Cheap hashes and a free port; nothing of the test's own environment but where programs are. */
+/** Cheap hashes, a free port, and only the variables of the test's environment that locate programs. */
 const ENVIRONMENT: Environment = {
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -59,7 +59,7 @@ export function start(
   environment: Environment,
   input = '',
 ): Started {
-  // A group of its own, so that what it starts can be ended with it.
+  // Its own group, so its children can be ended along with it.
   const child = spawn(program, args, { cwd: folder, env: { ...ENVIRONMENT, ...environment }, detached: true });
   running.add(child);
   let output = '';
@@ -108,6 +108,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid) process.kill(-pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // It has already exited.
   }
 }

@@ -1,4 +1,4 @@
-/** Callers who reset their connections at the worst moment: no socket of theirs may end the process. */
+/** Callers reset their connections at the worst moment. None of their sockets may end the process. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ const SENT: Readonly<Record<string, string>> = {
   'a head beyond the bound': `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
 };
 
-/** The connection has been answered once, so that its socket is there. */
+/** Opens a connection and gets one response, so that the server has its socket. */
 async function reset(url: string, sent: string, isAnswerAwaited: boolean): Promise<void> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true });
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -51,7 +51,7 @@ async function reset(url: string, sent: string, isAnswerAwaited: boolean): Promi
   await closed;
 }
 
-it('leave the server running, whatever they had sent', async () => {
+it('a server survives resets, whatever was sent before', async () => {
   const server = startServer(project, {
     DATABASE_URL: database.url,
     JWT_SECRET: 'a secret that only tests know, 32 bytes',

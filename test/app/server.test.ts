@@ -1,4 +1,4 @@
-/** The server on its own database: it starts, drains, survives being killed, and keeps its folder to itself. */
+/** The server on its own database: it starts, drains, survives kills, and doesn't share its folder. */
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { Agent, get, request, type IncomingMessage } from 'node:http';
@@ -30,7 +30,7 @@ const startWithSignals = () =>
     NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(ON_SIGNALS)}"`,
   });
 
-/** The first tests share this server, and the last of them kills it. */
+/** The first tests share this server. The last of them kills it. */
 beforeAll(async () => {
   project = clone();
   dataFolder = project.usedDataFolder();
@@ -40,11 +40,11 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-it('npm start builds, makes the database, says where everything is, and a signal to npm ends all of it', async () => {
+it('npm start builds, creates the database, and prints all URLs, and a signal to npm ends everything', async () => {
   const { url, output, ...first } = inject('firstStart');
   for (const said of [
     'Compiling TypeScript …',
-    `Making a database in ${first.dataFolder} …`,
+    `Creating a database in ${first.dataFolder} …`,
     `${url}/graphql`,
     `${url}/v1/docs`,
     `${url}/healthz`,
@@ -56,7 +56,7 @@ it('npm start builds, makes the database, says where everything is, and a signal
   await untilGone(first.dataFolder);
 });
 
-it('prints the link to the mailbox, and stores its secret by the database, readable only by its owner', async () => {
+it('prints the link to the mailbox, and stores its secret in DATA_DIR, readable only by its owner', async () => {
   const file = join(dataFolder, 'mailbox-secret');
   const link = `${url}/mailbox?secret=${readFileSync(file, 'utf8')}`;
   expect(server.output()).toContain(`    Mailbox         ${link}\n`);
@@ -65,57 +65,57 @@ it('prints the link to the mailbox, and stores its secret by the database, reada
   expect((await fetch(`${url}/mailbox`)).status).toBe(403);
 });
 
-it('the places of jobs are there before the first job is, which would wait for them', async () => {
+it('places are loaded before the first job needs them', async () => {
   process.kill(server.pid, 'SIGCONT');
   await until(() => server.output().includes('Places: '));
   expect(server.output()).toContain('Places: true');
 });
 
-it('a promise that fails and that nothing waits for is logged, and ends nobody’s calls', async () => {
+it('an unhandled rejection is logged, and doesn’t end anyone’s calls', async () => {
   process.kill(server.pid, 'SIGUSR2');
   await until(() => server.output().includes('unhandled promise rejection'));
   expect(server.output()).toContain('dropped');
   expect(await readiness(url)).toBe(200);
 });
 
-it('a second server on the same data folder is told so, and the first goes on', async () => {
+it('a second server in the same data folder exits with an explanation, and the first one keeps running', async () => {
   const second = await startServer(project, { DATA_DIR: dataFolder }).ended;
   expect(second.code).toBe(1);
-  expect(second.output).toContain(`Another server (process ${server.pid}) runs on the data folder ${dataFolder}.`);
+  expect(second.output).toContain(`Another server (process ${server.pid}) is using the data folder ${dataFolder}.`);
   expect(second.output).not.toMatch(/\n\s+at /);
   expect(await readiness(url)).toBe(200);
 });
 
-it('a port that is taken is named, and no database is left running', async () => {
+it('a start on a used port names it, and leaves no database running', async () => {
   const another = project.usedDataFolder();
   const { code, output } = await startServer(project, { DATA_DIR: another, PORT: new URL(url).port }).ended;
 
   expect(code).toBe(1);
   const port = Number(new URL(url).port);
-  const sentence = `Port ${port} on 127.0.0.1 is taken by another program. Take another port: npm start`;
+  const sentence = `Port ${port} on 127.0.0.1 is in use by another program. Choose another port: npm start`;
   expect(output.trimEnd().split('\n').at(-1)).toBe(`${sentence} -- --port ${port + 1}`);
   await untilGone(another);
 });
 
-it('a database that dies twice is started again each time, and its server writes and logs it', async () => {
+it('a database that dies twice is restarted each time, and the server logs it and can write', async () => {
   const WAIT = { timeout: 100_000, interval: 20 };
   for (const death of ['first', 'second']) {
     process.kill(postmasterOf(dataFolder), 'SIGKILL');
     await vi.waitFor(() => signUp(url, `after.${death}@example.test`), WAIT);
   }
-  // Another connection may notice only now that its Postgres has died.
+  // Another connection may notice only now that Postgres has died.
   const { email, password } = account;
   await vi.waitFor(async () => expect((await logIn(url, email, password)).status).toBe(200), WAIT);
-  expect(server.output()).toContain('The embedded Postgres has ended by itself, and is started again.');
+  expect(server.output()).toContain('The embedded Postgres exited unexpectedly. Starting it again.');
 });
 
-it('an account outlives kill -9; an error that nothing catches ends the process and is logged', async () => {
+it('an account survives kill -9, and an uncaught exception is logged and ends the process', async () => {
   await server.stop('SIGKILL');
 
   const second = startWithSignals();
   const { email, password, token } = account;
   expect((await logIn(await second.url, email, password)).status).toBe(200);
-  // The secret was kept too, so the log-in from before still holds.
+  // The secret survived too, so the earlier session still works.
   const authorization = `Bearer ${token}`;
   expect((await fetch(`${await second.url}/v1/me`, { headers: { authorization } })).status).toBe(200);
 
@@ -127,7 +127,7 @@ it('an account outlives kill -9; an error that nothing catches ends the process 
   await untilGone(dataFolder);
 });
 
-it('SIGTERM under load: every call that was begun is answered, the exit is clean, and Postgres is gone', async () => {
+it('SIGTERM under load: every call in progress gets its response, the exit is clean, and Postgres ends', async () => {
   const dataFolder = project.usedDataFolder();
   const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
   const url = await server.url;
@@ -147,14 +147,14 @@ it('SIGTERM under load: every call that was begun is answered, the exit is clean
   await untilGone(dataFolder);
 });
 
-it('SIGTERM while log-ins wait for their hashes, and some at the API: all of them are answered', async () => {
+it('SIGTERM while logins wait for their hashes or at the API: all of them get a response', async () => {
   const server = startServer(project, { DATA_DIR: project.usedDataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '8' });
   const url = await server.url;
   const account = await signUp(url, 'owner@example.test');
 
   const hashing = Array.from({ length: 20 }, () => sendLogIn(url, account));
   await Promise.all(hashing.map(({ sent }) => sent));
-  // It stands still while these come, and finds them and the signal when it goes on.
+  // The server is frozen while these arrive. When it thaws, it finds them and the signal.
   process.kill(server.pid, 'SIGSTOP');
   const atTheApi = Array.from({ length: 20 }, () => sendLogIn(url, account));
   await Promise.all(atTheApi.map(({ sent }) => sent));
@@ -168,7 +168,7 @@ it('SIGTERM while log-ins wait for their hashes, and some at the API: all of the
   expect((await ended).output).not.toContain('before the response');
 });
 
-it('a signal in the middle of the first start ends it cleanly, and the next start succeeds', async () => {
+it('a signal during the first start ends it cleanly, and the next start succeeds', async () => {
   const dataFolder = project.dataFolder();
   const interrupted = startServer(project, { DATA_DIR: dataFolder });
   await until(() => processesOf(dataFolder).length > 0);
@@ -184,7 +184,7 @@ interface Load {
   readonly ended: Promise<unknown>;
 }
 
-/** Each caller keeps its connection and calls again at once, until it is refused. */
+/** Each caller keeps its connection, and calls again immediately until a call fails. */
 function callWithoutPause(url: string, token: string, callers: number): Load {
   const answered: number[] = [];
   const refused: string[] = [];
@@ -212,7 +212,7 @@ function callWithoutPause(url: string, token: string, callers: number): Load {
 }
 
 interface Call {
-  /** The system has connected it and has all of it. */
+  /** Resolves once the system has connected it and accepted all its data. */
   readonly sent: Promise<unknown>;
   readonly answered: Promise<number>;
 }

@@ -22,7 +22,7 @@ function admin(dataFolder: string, words: string[], input: string): Promise<Ende
   return start(project, [process.execPath, 'dist/commands/admin.js', ...words], { DATA_DIR: dataFolder }, input).ended;
 }
 
-it('without a server: an admin is made, and no database where none is, since nobody would read it', async () => {
+it('without a server: creates an admin, but never a database that no server would use', async () => {
   const { code, output } = await admin(dataFolder, ['create', EMAIL], 'ada keeps the house\n');
   const folder = resolve(dataFolder);
   const done = `Done: ${EMAIL} can log in as an admin, in the database in ${folder}.\n`;
@@ -32,11 +32,11 @@ it('without a server: an admin is made, and no database where none is, since nob
   const empty = project.dataFolder();
   const refused = await admin(empty, ['create', EMAIL], 'ada keeps the house\n');
   expect(refused.code).toBe(1);
-  expect(refused.output).toContain(`There is no database in ${resolve(empty)}: give DATA_DIR or DATABASE_URL`);
+  expect(refused.output).toContain(`There is no database in ${resolve(empty)}. Set DATA_DIR or DATABASE_URL`);
   expect(existsSync(join(empty, 'postgres'))).toBe(false);
 });
 
-it('with a server: an admin logs in, is given another password, and her sessions end; nobody is promoted', async () => {
+it('with a server: an admin logs in, a new password ends her sessions, and nobody is promoted', async () => {
   const url = await startServer(project, { DATA_DIR: dataFolder }).url;
   const { status, body } = await logIn(url, EMAIL, 'ada keeps the house');
   expect({ status, body }).toMatchObject({ status: 200, body: { user: { user_type: 'admin' } } });
@@ -55,9 +55,12 @@ it('with a server: an admin logs in, is given another password, and her sessions
     admin(dataFolder, ['create', EMAIL], ''),
     admin(dataFolder, ['promote', email], 'another password\n'),
   ]);
-  // What is wrong is said in one line.
+  // Each error is one line.
   expect(refused.map(({ code, output }) => ({ code, output }))).toEqual([
-    { code: 1, output: expect.stringMatching(/^hanna@example\.test belongs to a homeowner.*\n$/) },
+    {
+      code: 1,
+      output: expect.stringMatching(/^hanna@example\.test belongs to a homeowner, who can’t become an admin.*\n$/),
+    },
     { code: 1, output: 'No password was given.\n' },
     { code: 1, output: expect.stringMatching(/^Usage: npm run admin -- create <email>.*\n$/) },
   ]);

@@ -1,4 +1,4 @@
-/** `npm run backup` and `npm run restore` without a running server; with one in `test/nightly/backup.test.ts`. */
+/** `npm run backup` and `npm run restore` without a running server. `test/nightly/backup.test.ts` has one. */
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ function run(program: 'backup' | 'restore', words: string[], environment: Record
   return start(project, [process.execPath, `dist/commands/${program}.js`, ...words], environment).ended;
 }
 
-it('without a server: nothing is overwritten, a part of a backup is none, refusals say what to do', async () => {
+it('without a server: overwrites nothing, rejects an incomplete backup, and each error says what to do', async () => {
   const [folder, empty] = [project.usedDataFolder(), project.dataFolder()];
   const backup = join(project.folder, 'quiet');
   expect(await run('backup', [backup], { DATA_DIR: folder })).toMatchObject({ code: 0 });
@@ -36,13 +36,13 @@ it('without a server: nothing is overwritten, a part of a backup is none, refusa
     run('restore', [backup], { DATA_DIR: empty, DATABASE_URL: url }),
   ]);
   expect(refused.map(({ code, output }) => [code, output.replace(/^Starting the database.*\n/, '')])).toEqual([
-    [1, `There is something at ${backup} already. Name a new folder.\n`],
+    [1, `${backup} already exists. Choose a new folder.\n`],
     [1, expect.stringMatching(/^Usage: npm run backup -- <folder>.*\n$/)],
-    [1, expect.stringMatching(/^There is no database in .*: give DATA_DIR.*\n$/)],
-    [1, expect.stringMatching(/^DATABASE_URL names .*pg_dump.*\n$/)],
-    [1, expect.stringMatching(/^There is a database in .* already, and it is not overwritten.*\n$/)],
+    [1, expect.stringMatching(/^There is no database in .*\. Set DATA_DIR .*\n$/)],
+    [1, expect.stringMatching(/^DATABASE_URL is set, .*pg_dump.*\n$/)],
+    [1, expect.stringMatching(/already has a database, which won't be overwritten\. Move it away,.*\n$/)],
     [1, `There is no backup in ${incomplete}.\n`],
-    [1, expect.stringMatching(/^DATABASE_URL names .*pg_restore.*\n$/)],
+    [1, expect.stringMatching(/^DATABASE_URL is set, .*pg_restore.*\n$/)],
   ]);
   expect(existsSync(empty)).toBe(false);
   expect(readdirSync(project.folder).filter((name) => name.includes('new') || name.includes('incomplete-'))).toEqual(

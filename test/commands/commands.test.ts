@@ -1,4 +1,4 @@
-/** The commands explain themselves, take a port where they listen, and refuse what they do not know. */
+/** The commands print help, accept a port if they listen, and reject unknown options. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readiness } from '../app/callers.js';
@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => project.remove());
 
 it.each(Object.entries(COMMANDS))(
-  '%s prints its options for --help, and refuses one that it lacks',
+  '%s prints its options for --help, and rejects an unknown one',
   async (name, file) => {
     const DATA_DIR = project.dataFolder();
     const run = (option: string) => start(project, [process.execPath, file, option], { DATA_DIR }).ended;
@@ -29,13 +29,13 @@ it.each(Object.entries(COMMANDS))(
     expect(help.output).toContain('  --help ');
     expect(await run('--prot')).toMatchObject({
       code: 1,
-      output: `Unknown option '--prot'. What there is: ${name} -- --help\n`,
+      output: `Unknown option '--prot'. For the options, run: ${name} -- --help\n`,
     });
     expect(existsSync(DATA_DIR)).toBe(false);
   },
 );
 
-it('a port that is given stands above the variable', async () => {
+it('--port overrides the variable', async () => {
   const DATA_DIR = project.usedDataFolder();
   const server = start(project, [process.execPath, 'dist/main.js', '--port', '0'], { DATA_DIR, PORT: '1' });
   expect(await readiness(await server.url)).toBe(200);

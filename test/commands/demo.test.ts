@@ -1,4 +1,4 @@
-/** `npm run demo`: a small town to look around in, made once. */
+/** `npm run demo`: sample data to look around in, created once. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PASSWORD } from '../../src/commands/demo/town.js';
 import { JOB_STATES } from '../../src/market/rules/states.js';
@@ -17,7 +17,7 @@ interface Listed {
   readonly pagination: { total: number };
 }
 
-it('has people who can log in, and jobs in every state; a second start leaves it as it is', async () => {
+it('has people who can log in, and jobs in every state, and a second start doesn’t change them', async () => {
   const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
   for (const time of ['first', 'second']) {
@@ -36,7 +36,7 @@ it('has people who can log in, and jobs in every state; a second start leaves it
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
-    // As every server does; what made the town is not in its log.
+    // The demo logs requests like every server, except those that created the sample data.
     const { output } = await server.stop();
     expect(output).toContain('"route":"GET /v1/jobs"');
     expect(output).not.toContain('"route":"POST /v1/jobs"');

@@ -1,4 +1,4 @@
-/** `npm run seed`: an empty database filled, which keeps every promise that one does which grew call by call. */
+/** `npm run seed`: a filled database satisfies the same invariants as one that grew call by call. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkDatabase } from '../setup/database/checker.js';
 import { clone, type Clone } from '../app/clone.js';
@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-it('fills an empty database with as many jobs as one says, and no other', async () => {
+it('fills an empty database with the requested number of jobs, and rejects any other database', async () => {
   const DATA_DIR = project.usedDataFolder();
   const seed = (jobs: string) => start(project, ['node', 'dist/commands/seed.js', '--jobs', jobs], { DATA_DIR }).ended;
   expect(await seed('500')).toMatchObject({ code: 0, output: expect.stringContaining('Done: 500 jobs') });
@@ -31,11 +31,11 @@ it('fills an empty database with as many jobs as one says, and no other', async 
   expect(Math.min(...near)).toBeGreaterThan(5);
   await server.stop();
 
-  expect(await seed('500')).toMatchObject({ code: 1, output: expect.stringContaining('Name another by DATA_DIR') });
+  expect(await seed('500')).toMatchObject({ code: 1, output: expect.stringContaining('Set DATA_DIR to an empty one') });
   expect(await seed('two')).toMatchObject({ code: 1, output: expect.stringContaining('from 20 to 5000000') });
 });
 
-it('is for the owner of a database, who need be no superuser, and not for production', async () => {
+it('works for a database’s owner without superuser rights, and not in production', async () => {
   const database = await ownDatabase();
   const { sql } = database;
   const owner = `owner_${process.pid}`;
@@ -46,9 +46,15 @@ it('is for the owner of a database, who need be no superuser, and not for produc
     const seed = (more: Environment = {}) =>
       start(project, ['node', 'dist/commands/seed.js', '--jobs', '20'], { DATABASE_URL: href, ...more }).ended;
     const refused = await seed({ NODE_ENV: 'production', BCRYPT_COST: '10' });
-    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('A production database is not seeded') });
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('A production database can’t be seeded'),
+    });
     expect(await seed()).toMatchObject({ code: 0, output: expect.stringContaining('Done: 20 jobs') });
-    expect(await seed()).toMatchObject({ code: 1, output: expect.stringContaining('Name another by DATABASE_URL') });
+    expect(await seed()).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Set DATABASE_URL to an empty one'),
+    });
     expect(await checkDatabase(sql)).toEqual([]);
   } finally {
     await sql.unsafe(`alter database ${name} owner to current_user; reassign owned by ${owner} to current_user`);

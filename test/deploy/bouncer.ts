@@ -1,4 +1,4 @@
-/** A real PgBouncer in front of a database of the tests, with the configuration that operators run. */
+/** A real PgBouncer in front of a test database, with the configuration that operators run. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,12 +23,12 @@ export interface Bouncer {
   consoleUrl(user: string): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
-  /** Reads a changed configuration, and keeps its clients. */
+  /** Reloads a changed configuration without disconnecting clients. */
   reload(change: (configuration: string) => string): void;
   remove(): Promise<void>;
 }
 
-/** `PGBOUNCER` names another program than Debian's. `change` edits the configuration. */
+/** To use another program than Debian's, set `PGBOUNCER`. `change` edits the configuration. */
 export async function startBouncer(
   to: Connection,
   change: (configuration: string) => string = (configuration) => configuration,
@@ -51,7 +51,7 @@ export async function startBouncer(
   const file = join(folder.path, 'pgbouncer.ini');
   writeFileSync(file, change(configuration));
   writeFileSync(users, [to.username, ADMIN, STATS].map((name) => `"${name}" "${PASSWORD}"\n`).join(''));
-  // It does not run as root.
+  // PgBouncer doesn't run as root.
   for (const path of [folder.path, file, users]) chmodSync(path, 0o755);
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   let running: { kill(signal: NodeJS.Signals): void; ended: Promise<unknown> } | undefined;

@@ -1,4 +1,4 @@
-/** What `deploy/haproxy.cfg` does for those who call through it. */
+/** What `deploy/haproxy.cfg` does for callers. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ needs('haproxy').describe('behind HAProxy', () => {
   const loggedOf = (id: string) =>
     app.logged.map((line) => JSON.parse(line) as Json).find(({ requestId }) => requestId === id);
 
-  it('a caller has the address that they call from, whatever they write into headers', async () => {
+  it('a caller’s address is the one they call from, whatever their headers say', async () => {
     const caller = await openConnection(proxy.url, CALLER);
     const forged = ['X-Forwarded-For: 203.0.113.7', 'X-Forwarded-For: 203.0.113.8', 'Forwarded: for=203.0.113.9'];
     caller.send(head('GET', '/v1/jobs', [...forged, 'X-Request-Id: forged-address-1']));
@@ -48,7 +48,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     expect(loggedOf('forged-address-1')).toMatchObject({ address: CALLERS_ADDRESS });
   });
 
-  it('a request has an id, its own or a new one, which both logs name', async () => {
+  it('a request keeps its ID or gets a new one, and both logs show it', async () => {
     const answer = await fetch(`${proxy.url}/v1/nothing`, { headers: { 'x-request-id': 'not valid "}' } });
     const id = answer.headers.get('x-request-id') ?? '';
     expect(id).toMatch(/^[\da-f-]{36}$/);
@@ -56,7 +56,7 @@ needs('haproxy').describe('behind HAProxy', () => {
   });
 
   it.each(['/metrics', '/mailbox', '/METRICS', '/%6detrics', '//metrics', '/v1/metrics', '/metrics?x', '/mailbox/1'])(
-    'what is for operators is not there for others: %s',
+    'an operator’s path returns 404 for others: %s',
     async (path) => {
       const caller = await openConnection(proxy.url);
       caller.send(head('GET', path));
@@ -67,7 +67,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     },
   );
 
-  it('a protocol that nobody offered is not switched to', async () => {
+  it('a client can’t upgrade to a protocol other than WebSocket', async () => {
     const caller = await openConnection(proxy.url);
     caller.send(
       head('GET', '/healthz', ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAA']),
@@ -76,7 +76,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     caller.hangUp();
   });
 
-  it('requests that are sent ahead are answered in their order', async () => {
+  it('pipelined requests get their responses in order', async () => {
     const caller = await openConnection(proxy.url);
     const paths = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? '/healthz' : '/v1/nothing'));
     caller.send(paths.map((path) => head('GET', path)).join(''));
@@ -86,7 +86,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     caller.hangUp();
   });
 
-  it('and are carried out one after another, so that each counts on those before it', async () => {
+  it('pipelined requests run one after another, so each can rely on the ones before', async () => {
     const caller = await openConnection(proxy.url);
     const asHanna = `Authorization: Bearer ${hanna.token}`;
     const create = post('/v1/jobs', JSON.stringify({ title: 'Tap', description: 'It drips.' }), [asHanna]);
@@ -99,7 +99,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     caller.hangUp();
   });
 
-  it('subscriptions run over WebSockets and over server-sent events', async () => {
+  it('subscriptions work over WebSockets and server-sent events', async () => {
     const query = 'subscription { myEvents { type } }';
     const authorization = `Bearer ${hanna.token}`;
     const socket = new WebSocket(`${proxy.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -130,7 +130,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     await until(() => app.services.quotas.streams.inUse() === 0);
   });
 
-  it('a body that is too large is refused by the server', async () => {
+  it('the server rejects a body that is too large', async () => {
     const caller = await openConnection(proxy.url);
     caller.send(post('/v1/jobs', `"${'x'.repeat(140_000)}"`, [`Authorization: Bearer ${hanna.token}`]));
     expect(refusalIn(await caller.answer())).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -138,7 +138,7 @@ needs('haproxy').describe('behind HAProxy', () => {
   });
 });
 
-needs('haproxy').it('where no server can be reached, both APIs say so in their own form', async () => {
+needs('haproxy').it('if no server is reachable, each API says so in its own format', async () => {
   const proxy = await startProxy([await freeAddress()]);
   const rest = await openConnection(proxy.url);
   rest.send(head('GET', '/v1/jobs', ['X-Request-Id: nobody-there-1']));
@@ -160,7 +160,7 @@ needs('haproxy').it('where no server can be reached, both APIs say so in their o
   await proxy.stop();
 });
 
-needs('haproxy').it('a server that is lost before it answers is no answer, and the call is not repeated', async () => {
+needs('haproxy').it('if a server is lost before it responds, the call fails with 502 and isn’t repeated', async () => {
   let calls = 0;
   const losing = createServer((socket) => {
     socket.on('error', () => {});
@@ -221,7 +221,7 @@ needs('haproxy').it('a lost call closes a connection that has carried a response
   losing.close();
 });
 
-it('what HAProxy repeats with a key, the servers do once', () => {
+it('calls that HAProxy repeats with a key happen only once', () => {
   const [, prefixes = ''] = /^ {2}acl heeds_key path_beg (.*)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
   const repeated = ROUTES.filter(
     ({ method, path }) => method !== 'GET' && prefixes.split(' ').some((prefix) => `/v1${path}`.startsWith(prefix)),
@@ -230,7 +230,7 @@ it('what HAProxy repeats with a key, the servers do once', () => {
   expect(repeated.filter(({ operation }) => !isRepeatable(operation)).map(({ path }) => path)).toEqual([]);
 });
 
-needs('haproxy').it('a server that is lost: another one gets what cannot be done twice', async () => {
+needs('haproxy').it('if a server is lost, another one gets the calls that can’t happen twice', async () => {
   const lost: string[] = [];
   const losing = createServer((socket) => {
     socket.on('error', () => {});
@@ -257,7 +257,7 @@ needs('haproxy').it('a server that is lost: another one gets what cannot be done
   const isLost = (method: string) => lost.some((line) => line.startsWith(method));
   const statuses: number[] = [];
   let created = 0;
-  // The servers take turns: a read more in every second round, or each of the two would always have the same one.
+  // The servers take turns. Without an extra read in every other round, each call would always go to the same server.
   for (let round = 0; !isLost('GET') || !isLost('POST'); round += 1) {
     for (let reads = 0; reads <= round % 2; reads += 1)
       statuses.push((await fetch(`${proxy.url}/v1/jobs`, { headers })).status);
@@ -279,7 +279,7 @@ needs('haproxy').it('a server that is lost: another one gets what cannot be done
   await app.close();
 });
 
-needs('haproxy').it('a body that does not come, and a server that does not answer, are refused in JSON', async () => {
+needs('haproxy').it('a missing body and a silent server both result in a JSON error', async () => {
   const silent = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
@@ -289,7 +289,7 @@ needs('haproxy').it('a body that does not come, and a server that does not answe
   });
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  // Each waits a long time for the other.
+  // Both wait a long time for each other.
   const impatient = await startProxy([address], { REQUEST_WITHIN: '200ms' });
   const proxy = await startProxy([address], { ANSWER_WITHIN: '200ms' });
   for (const path of ['/v1/jobs', '/graphql']) {
@@ -309,7 +309,7 @@ needs('haproxy').it('a body that does not come, and a server that does not answe
   silent.close();
 });
 
-needs('haproxy').it('one address has so many connections, and takes none from another', async () => {
+needs('haproxy').it('one address reaches its limit of connections, and another address is unaffected', async () => {
   const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
   const proxy = await startProxy([hostOf(app.url)], { CONNECTIONS_PER_ADDRESS: '5' });
   const isWell = async (connection: RawConnection) => {
@@ -322,7 +322,7 @@ needs('haproxy').it('one address has so many connections, and takes none from an
     await isWell(connection);
     open.push(connection);
   }
-  // It is reset, be it before or after it counts as connected.
+  // HAProxy resets it, either before or after the client counts it as connected.
   await openConnection(proxy.url, CALLER).then(
     ({ closed }) => closed,
     () => {},
@@ -336,26 +336,29 @@ needs('haproxy').it('one address has so many connections, and takes none from an
   await app.close();
 });
 
-needs('haproxy').it('one address sends so many requests in a second, and takes none from another', async () => {
-  const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
-  const proxy = await startProxy([hostOf(app.url)], { REQUESTS_PER_ADDRESS: '5' });
-  for (const path of ['/healthz', '/graphql']) {
-    const [greedy, modest] = [await openConnection(proxy.url, CALLER), await openConnection(proxy.url, CALLER + 1)];
-    greedy.send(head('GET', path).repeat(20));
-    let answer = await greedy.answer();
-    while (answer.status !== 429) answer = await greedy.answer();
-    expect(answer.headers.get('retry-after')).toBe('1');
-    expect(JSON.stringify(jsonOf(answer))).toContain('"code":"RATE_LIMITED"');
-    modest.send(head('GET', '/healthz'));
-    expect((await modest.answer()).status).toBe(200);
-    greedy.hangUp();
-    modest.hangUp();
-  }
-  await proxy.stop();
-  await app.close();
-});
+needs('haproxy').it(
+  'one address reaches its limit of requests per second, and another address is unaffected',
+  async () => {
+    const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+    const proxy = await startProxy([hostOf(app.url)], { REQUESTS_PER_ADDRESS: '5' });
+    for (const path of ['/healthz', '/graphql']) {
+      const [greedy, modest] = [await openConnection(proxy.url, CALLER), await openConnection(proxy.url, CALLER + 1)];
+      greedy.send(head('GET', path).repeat(20));
+      let answer = await greedy.answer();
+      while (answer.status !== 429) answer = await greedy.answer();
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(JSON.stringify(jsonOf(answer))).toContain('"code":"RATE_LIMITED"');
+      modest.send(head('GET', '/healthz'));
+      expect((await modest.answer()).status).toBe(200);
+      greedy.hangUp();
+      modest.hangUp();
+    }
+    await proxy.stop();
+    await app.close();
+  },
+);
 
-needs('haproxy').it('with a certificate it speaks TLS and HTTP/2, and leads there who comes without', async () => {
+needs('haproxy').it('with a certificate, it uses TLS and HTTP/2, and redirects plain HTTP', async () => {
   const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
   const folder = temporaryFolder('certificate');
   const file = join(folder.path, 'certificate.pem');

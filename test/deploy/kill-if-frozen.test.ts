@@ -48,13 +48,13 @@ needs('curl').describe('the check for frozen servers', () => {
     expect(await ended).toEqual([null, 'SIGKILL']);
   });
 
-  it('leaves a responding server alone', async () => {
+  it('does nothing to a server that responds', async () => {
     const { server, port } = await startServer();
     expect(await runScript(port, server.pid)).toBeUndefined();
     expect(server.exitCode).toBeNull();
   });
 
-  it('leaves a server alone that is starting and does not listen yet', async () => {
+  it('does nothing to a starting server that doesn’t listen yet', async () => {
     const [, port = ''] = (await freeAddress()).split(':');
     expect(await runScript(port, undefined)).toBeUndefined();
   });

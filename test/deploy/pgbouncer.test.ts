@@ -32,7 +32,7 @@ async function withTimeouts(database: FreshDatabase): Promise<void> {
   await sql.end();
 }
 
-needs('pgbouncer').describe('a start behind PgBouncer', () => {
+needs('pgbouncer').describe('starting a server behind PgBouncer', () => {
   let database: FreshDatabase;
   beforeAll(async () => {
     database = await freshDatabase();
@@ -45,8 +45,8 @@ needs('pgbouncer').describe('a start behind PgBouncer', () => {
     return one;
   }
 
-  it('is refused where PostgreSQL itself is not named, whatever PgBouncer ignores', async () => {
-    const words = 'DATABASE_URL leads through a pooler. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself.';
+  it('fails without DATABASE_DIRECT_URL, whatever PgBouncer ignores', async () => {
+    const words = 'DATABASE_URL goes through a pooler. Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself.';
     const { url } = await bouncer();
     await expect(check({ url })).rejects.toThrow(words);
     const ignored = 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout';
@@ -55,7 +55,7 @@ needs('pgbouncer').describe('a start behind PgBouncer', () => {
     await expect(check({ url, direct: { url: lenient.url } })).rejects.toThrow('DATABASE_DIRECT_URL leads through a');
   });
 
-  it('is refused without time-outs, and says what to do, which helps', async () => {
+  it('fails without timeouts, and says how to set them, which works', async () => {
     const { url, consoleUrl } = await bouncer();
     const refused = await check({ url, direct: database.connection }).then(
       () => '',
@@ -70,14 +70,14 @@ needs('pgbouncer').describe('a start behind PgBouncer', () => {
     for (const statement of statements) await sql.unsafe(statement);
     await sql.end();
     await onConsole(consoleUrl(ADMIN), 'reconnect');
-    // Debian's 1.18 does not know prepared statements; PGBOUNCER names one that does.
+    // Debian's 1.18 doesn't support prepared statements. Set PGBOUNCER to one that does.
     const isKnown = process.env.PGBOUNCER !== undefined;
     expect(await check({ url, direct: database.connection })).toMatchObject({ preparedStatements: isKnown });
     expect(await check({ url, direct: database.connection }, true)).toMatchObject({ preparedStatements: true });
     expect(unknownStatements).toBe(isKnown ? 0 : 1);
   });
 
-  it('is plain without one: a direct connection is taken as it is', async () => {
+  it('uses a direct connection as it is', async () => {
     expect(await check(database.connection)).toMatchObject({ preparedStatements: true });
     expect(await check(database.connection, false)).toMatchObject({ preparedStatements: false });
   });
@@ -110,7 +110,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     await bouncer.remove();
   });
 
-  it('work as without it: jobs, bids, awards, webhooks, and what the other is notified of', async () => {
+  it('work as without it: jobs, bids, awards, webhooks, and notifications between servers', async () => {
     const hanna = await homeowner(one, 'Hanna');
     const carlos = await contractor(other, 'Carlos');
     const receiver = await openReceiver();
@@ -139,12 +139,12 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     await until(async () => told !== undefined && told === (await position()));
     stop();
     await receiver.until((received) => received.some(({ body }) => body.type === 'job.awarded'));
-    // Ended on one, it is ended on the other at once: the connection that listens is a direct one.
+    // A logout on one server is known on the other immediately, because the listening connection is direct.
     expect((await one.rest('POST', '/v1/auth/logout', { token: hanna.token })).status).toBeLessThan(300);
     expect((await other.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(401);
   });
 
-  it('end a statement that takes too long, by the time-out of the role', async () => {
+  it('end a slow statement, because of the role’s timeout', async () => {
     const [row = []] = await one.services.db.send(
       { name: 'timeouts', text: `select current_setting('statement_timeout'), current_setting('lock_timeout')` },
       [],
@@ -176,7 +176,7 @@ needs('pgbouncer').describe('two servers behind PgBouncer', () => {
     expect(stats.map(({ database }) => database as string)).toContain('marketplace');
   });
 
-  it('are well again by themselves once a killed PgBouncer is back, and say meanwhile what is away', async () => {
+  it('recover when a killed PgBouncer is back, and report the outage until then', async () => {
     const readiness = async () => {
       const response = await fetch(`${one.url}/readyz`);
       return [response.status, ((await response.json()) as Json).status];

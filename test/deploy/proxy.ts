@@ -1,4 +1,4 @@
-/** A real HAProxy in front of servers of the tests, with the configuration that operators run. */
+/** A real HAProxy in front of test servers, with the configuration that operators run. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ export interface Proxy {
   readonly url: string;
   /** The URL of its own metrics. */
   readonly metricsUrl: string;
-  /** What it has logged. */
+  /** Its log so far. */
   readonly output: () => string;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function startProxy(servers: readonly string[], env: Record<string,
   };
 }
 
-/** An address on which nobody listens. */
+/** An address that nothing listens on. */
 export async function freeAddress(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,7 +1,7 @@
-/** Alerts, runbook and dashboard agree, and name metrics that a server has. `npm run nightly -- sight` runs them. */
+/** The alerts, the runbook, and the dashboard match each other and the server. `npm run nightly -- sight` runs them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../setup/app.js';
-import { alerts, dashboardQueries, read } from './sight.js';
+import { alerts, commandsIn, dashboardQueries, read } from './sight.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('each alert has a duration, a severity, a runbook section, and tests that it fires and stays silent', () => {
+it('each alert has a duration, a severity, a runbook section, and tests for when it fires and when it doesn’t', () => {
   const tests = read('test/deploy/prometheus-rules.test.yml');
   const names = alerts().map(({ name }) => name);
   expect(names.length).toBeGreaterThan(20);
@@ -31,12 +31,21 @@ it('each alert has a duration, a severity, a runbook section, and tests that it 
     ).toBe(true);
   }
   const sections = read('docs/runbook.md').split(/^## /m).slice(1);
-  expect(sections.map((text) => text.split('\n')[0])).toEqual([...names, 'Without an alert']);
-  for (const section of sections.slice(0, -1))
-    expect(section).toMatch(/\n\*\*Means\*\* .+\n\*\*Look\*\* (.|\n)+\n\*\*Do\*\* ./);
+  expect(sections.map((text) => text.split('\n')[0])).toEqual(['When an alert fires', ...names, 'Without an alert']);
+  for (const section of sections.slice(1, -1))
+    expect(section).toMatch(/^\w+\n\n[\w`].+(.|\n)*\n\n\*\*Check\*\*\n\n1\. (.|\n)+\n\n\*\*Fix\*\*\n\n\S/);
 });
 
-it('alerts, runbook and dashboard name metrics and labels that a server has', async () => {
+it('every query in the runbook runs on the schema', async () => {
+  const queries = commandsIn(read('docs/runbook.md')).flatMap((code) =>
+    [...code.matchAll(/-c (["'])(select .+?)\1(?= -c|$)/gms)].map(([, , query = '']) => query),
+  );
+  const runnable = queries.filter((query) => !/…|pg_(?:promote|reload_conf)/.test(query));
+  expect(runnable.length).toBeGreaterThan(15);
+  for (const query of runnable) await expect(app.sql.unsafe(query), query).resolves.toBeDefined();
+});
+
+it('alerts, runbook, and dashboard only use metrics that a server has', async () => {
   const printed = await (await fetch(`${app.url}/metrics`)).text();
   const known = new Set([...printed.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? ''));
   const base = (name: string) => (known.has(name) ? name : name.replace(/_(bucket|count|sum)$/, ''));
@@ -45,9 +54,7 @@ it('alerts, runbook and dashboard name metrics and labels that a server has', as
   const texts = [
     ...alerts().map(({ lines }) => lines.expr ?? ''),
     ...dashboardQueries().map(({ expr }) => expr),
-    ...[...read('docs/runbook.md').matchAll(/`([^`]+)`/g)]
-      .map(([, code]) => code ?? '')
-      .filter((code) => !code.startsWith('select')),
+    ...commandsIn(read('docs/runbook.md')).filter((code) => !code.includes('select ')),
   ];
   const names = new Set(texts.flatMap((text) => text.match(named) ?? []));
   expect(names.size).toBeGreaterThan(30);
@@ -55,7 +62,7 @@ it('alerts, runbook and dashboard name metrics and labels that a server has', as
   expect([...names].filter((name) => !known.has(base(name)) && !notMetrics.includes(name))).toEqual([]);
 });
 
-it('no name has the ending of another kind', async () => {
+it('only counters have names that end with _total', async () => {
   const printed = await (await fetch(`${app.url}/metrics`)).text();
   const types = [...printed.matchAll(/^# TYPE (\S+) (\S+)/gm)];
   expect(types.filter(([, name = '', type]) => name.endsWith('_total') !== (type === 'counter'))).toEqual([]);

@@ -1,4 +1,4 @@
-/** What operators see with: the alerts, the runbook and the dashboard, read as text. */
+/** Reads the alerts, the runbook, and the dashboard as text. */
 import { readFileSync } from 'node:fs';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -10,7 +10,12 @@ export interface Alert {
   readonly lines: Readonly<Record<string, string>>;
 }
 
-/** The file has one key a line. */
+/** The commands in a Markdown text: its code spans and code blocks. */
+export function commandsIn(text: string): string[] {
+  return [...text.matchAll(/```\w*\n([^]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => (block ?? span ?? '').trim());
+}
+
+/** The file has one key per line. */
 export function alerts(): Alert[] {
   return read('deploy/prometheus-rules.yml')
     .split(/^ {6}- alert: /m)
@@ -30,7 +35,7 @@ interface Panel {
 
 export interface Query {
   readonly title: string;
-  /** With the variables of the dashboard filled in. */
+  /** With the dashboard's variables filled in. */
   readonly expr: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Backends that die under load, by the hundred: an administrator's kill, a failover, an out-of-memory kill. With the
- * driver as patched the process lives, every query settles, later ones work, and no transaction is ever half there.
+ * Backends that die under load by the hundreds: killed by an administrator, a failover, or the out-of-memory killer.
+ * With the patched driver, the process survives, every query settles, later ones work, and transactions stay atomic.
  */
 import { createConnection, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
@@ -51,7 +51,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** How many busy backends it ended. */
+/** Kills busy backends, and returns how many. */
 async function killBusy(limit: number): Promise<number> {
   const killed = await killer`
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -74,7 +74,7 @@ function add(tx: Db, purse: number, amount: number): Promise<unknown> {
   return tx.send(named('add', 'update purses set balance = balance + $1 where id = $2'), [amount, purse]);
 }
 
-/** Rejects by itself only if the promise never settles. */
+/** Rejects only if a promise never settles. */
 function settled(promises: Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
   const late = pause(SETTLE_TIMEOUT_MS).then(() => {
     throw new Error('Some queries never settled.');
@@ -100,7 +100,7 @@ async function expectPoolWorks(): Promise<void> {
 
 describe('when busy backends are killed', () => {
   test(
-    'kills by the hundred during transfers crash nothing, hang nothing and halve nothing',
+    'hundreds of kills during transfers cause no crash, no hang, and no half transfer',
     { timeout: 300_000 },
     async () => {
       const confirmed: string[] = [];
@@ -124,7 +124,7 @@ describe('when busy backends are killed', () => {
       const ends = await settled(workers);
       expect(ends.every(({ status }) => status === 'fulfilled')).toBe(true);
 
-      // Unconfirmed ones may have committed: the connection can die after the commit and before its answer.
+      // Unconfirmed ones may have committed. The connection can die after the commit, before the response.
       const kept = new Set((await killer`select id from transfers`).map((row) => String(row['id'])));
       expect(confirmed.filter((id) => !kept.has(id))).toEqual([]);
       expect(unconfirmed.length).toBeGreaterThan(KILLS / 4);
@@ -133,7 +133,7 @@ describe('when busy backends are killed', () => {
     },
   );
 
-  test('plain queries and pipelined ones settle, each with its own answer', async () => {
+  test('plain and pipelined queries settle, each with its own result', async () => {
     let killed = 0;
     let wrong = 0;
     const work = async () => {
@@ -154,10 +154,10 @@ describe('when busy backends are killed', () => {
     await expectPoolWorks();
   });
 
-  test('a connection that closes before its last query was written is used again', async () => {
+  test('a connection that closed before its last query was written can be used again', async () => {
     const { host, port } = database.connection;
     let socket: Socket | undefined;
-    // The driver's types leave this option out.
+    // The driver's types don't include this option.
     const ownSocket = { socket: () => (socket = createConnection(`${host}/.s.PGSQL.${port}`)) };
     const single = postgres({ ...database.connection, ...ownSocket, max: 1, fetch_types: false });
     await single`select 1`;
@@ -165,7 +165,7 @@ describe('when busy backends are killed', () => {
       () => 'answered',
       (error: Error) => error.message,
     );
-    // The driver holds the query back until the loop's next turn; the socket closes before that.
+    // The driver delays the query until the next turn of the event loop. The socket closes before that.
     for (let microtask = 0; microtask < 10; microtask += 1) await undefined;
     socket?.destroy().emit('close', false);
     expect(await unwritten).toMatch(/CONNECTION_CLOSED/);
@@ -173,7 +173,7 @@ describe('when busy backends are killed', () => {
     await single.end({ timeout: 2 });
   });
 
-  test('a transaction that lost its connection cannot write into the one that has it next', async () => {
+  test('a transaction that lost its connection can’t write into the next transaction on it', async () => {
     const single = open(1, 'busy');
     let firstIsLost = () => {};
     const lost = new Promise<void>((resolve) => (firstIsLost = resolve));
@@ -202,7 +202,7 @@ describe('when busy backends are killed', () => {
     await single.end({ timeout: 2 });
   });
 
-  test('a transaction of the server that lost its connection between two flushes writes nothing more', async () => {
+  test('a server’s transaction that lost its connection between two flushes writes nothing more', async () => {
     const single = connect(database.connection, { poolSize: 1, applicationName: 'busy' });
     let firstIsLost = () => {};
     const lost = new Promise<void>((resolve) => (firstIsLost = resolve));
@@ -216,7 +216,7 @@ describe('when busy backends are killed', () => {
       (error: Error) => String(error.cause),
     );
     while ((await killBusy(1)) === 0) await pause(5);
-    // The next one waits for the only place, and gets a new connection.
+    // The next transaction waits for the only slot, and gets a new connection.
     const second = single.inTransaction(async (tx) => {
       await add(tx, 3, -10);
       await tx.commitWith(add(tx, 4, 10));
@@ -224,7 +224,7 @@ describe('when busy backends are killed', () => {
     while ((await killer`select from pg_stat_activity where application_name = 'busy' and state <> 'idle'`).length > 0)
       await pause(5);
     firstIsLost();
-    // Which of the two depends on what the socket notices first: the end, or that nobody takes what is written.
+    // The error depends on what the socket notices first: that it was closed, or that writing failed.
     expect(await outcome).toMatch(/CONNECTION_CLOSED|ECONNRESET|EPIPE/);
     await second;
     expect(await killer`select id, balance from purses where balance <> ${BALANCE} order by id`).toEqual([
@@ -234,13 +234,13 @@ describe('when busy backends are killed', () => {
     await single.close();
   });
 
-  test('what a transaction has queued behind a frozen backend is refused when its pool is given up', async () => {
+  test('queries that a transaction queued behind a frozen backend fail when its pool is abandoned', async () => {
     const single = open(1, 'busy');
     const reserved = await single.reserve();
     const [{ pid }] = (await reserved`select pg_backend_pid() as pid`) as unknown as [{ pid: number }];
     process.kill(pid, 'SIGSTOP');
     try {
-      // A statement that is new to the connection keeps those behind it in the queue of the reservation.
+      // A statement that is new to the connection keeps later ones in the reservation's queue.
       const statements = settled([reserved`select ${1}::int`, reserved`select ${2}::int`, reserved`select ${3}::int`]);
       await single.end({ timeout: 0 });
       expect((await statements).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -249,7 +249,7 @@ describe('when busy backends are killed', () => {
     }
   });
 
-  test('a COMMIT behind a failed statement is no success', async () => {
+  test('a COMMIT after a failed statement fails', async () => {
     const outcome = db.inTransaction((tx) =>
       tx.commitWith(add(tx, 1, -1), tx.send(named('divide', 'select 1 / $1::int'), [0]), add(tx, 2, 1)),
     );
@@ -259,7 +259,7 @@ describe('when busy backends are killed', () => {
     await expectPoolWorks();
   });
 
-  test('queries that waited inside a lost transaction are refused too', async () => {
+  test('queries that waited in a lost transaction fail too', async () => {
     const single = open(1, 'busy');
     const transaction = single.begin((sql) =>
       Promise.all([sql`select pg_sleep(60)`, ...Array.from({ length: 200 }, (_, n) => sql`select ${n}::int`)]),

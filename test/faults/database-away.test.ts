@@ -1,6 +1,6 @@
 /**
- * A Postgres that is stopped under load: callers get a message and a 503 from both APIs, and the operator finds in the
- * log and in the metrics what is away, since when, and for which calls. A server at capacity has another message.
+ * Postgres stops under load. Callers get a message and a 503 from both APIs. The log and the metrics show the operator
+ * what is down, since when, and for which calls. A server at capacity has another message.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ interface Seen {
   readonly body: Json;
 }
 
-/** Calls one after the other until it is stopped. */
+/** Calls one after another until it is stopped. */
 function caller(call: () => Promise<Response>) {
   const seen: Seen[] = [];
   let isOver = false;
@@ -51,7 +51,7 @@ function caller(call: () => Promise<Response>) {
 }
 
 it(
-  'a database that is stopped under load is reported within seconds, and its return as well',
+  'if the database stops under load, the server reports it within seconds, and its return too',
   { timeout: 300_000 },
   async () => {
     const postgres = await durablePostgres();
@@ -92,7 +92,7 @@ it(
     const words = 'The database cannot be reached; try again shortly.';
     expect(new Set(refusedByGraphql.map(({ body }) => body.errors[0].message))).toEqual(new Set([words]));
     expect(new Set(refusedByRest.map(({ body }) => body.error))).toEqual(new Set([words]));
-    // Whatever was answered with 200 was answered whole.
+    // Every 200 had a complete response.
     expect(byGraphql.seen.filter(({ status, body }) => status === 200 && body.errors)).toEqual([]);
 
     expect(during.value('database_up')).toBe(0);
@@ -139,7 +139,7 @@ it(
 );
 
 it(
-  'a database that stops without a word: what waits for it is refused, and all is well once it goes on',
+  'if the database freezes, waiting calls fail, and everything works again once it thaws',
   { timeout: 300_000 },
   async () => {
     const postgres = await durablePostgres();
@@ -163,7 +163,7 @@ it(
       });
     const keys = ['one', 'two', 'three'];
     const all = () => [fetch(`${url}/v1/jobs`, { headers }), logIn(), ...keys.map(draft)];
-    // Known to the driver, so that each call is one on a connection that was open before.
+    // Prepares the statements, so each later call uses a connection that was already open.
     expect((await Promise.all([fetch(`${url}/v1/jobs`, { headers }), logIn(), draft('zero')])).map(statusOf)).toEqual([
       200, 200, 201,
     ]);
@@ -181,7 +181,7 @@ it(
     const again = await Promise.all(all());
     expect(again.map(statusOf)).toEqual([200, 200, 201, 201, 201]);
     const jobs = (await (await fetch(`${url}/v1/jobs`, { headers })).json()) as Json;
-    // What was under way when it stopped may have been kept, and was done once all the same.
+    // Calls in progress at the freeze may have been carried out, but only once.
     expect(jobs.pagination.total).toBe(4);
   },
 );
@@ -190,28 +190,28 @@ function statusOf({ status }: Response): number {
   return status;
 }
 
-it('a server that is full says so, and not that the database is away', async () => {
+it('a server at capacity says so, and doesn’t blame the database', async () => {
   const app = await openTestApp({ DATABASE_POOL_SIZE: '1' }, { quotas: { databaseQueue: { total: 1 } } });
   closing.push(() => app.close());
   const hanna = await homeowner(app, 'Hanna');
-  // The driver forgets a reservation that has to open its connection first.
+  // The driver drops a reservation that has to open its connection first.
   await app.sql`select 1`;
   const hold = await app.sql.reserve();
   await hold`begin`;
   await hold`lock table jobs in access exclusive mode`;
   const ask = () => app.graphql('{ jobs { nodes { id } } }', { token: hanna.token });
-  // The server's own work may have both places at first: then the call is refused, and comes again.
+  // The server's own work may take both slots at first. Then the call fails and is repeated.
   const answered = async (): Promise<GraphqlAnswer> => {
     const answer = await ask();
     return answer.status === 503 ? answered() : answer;
   };
   const first = answered();
-  // The metrics would not say so: their own statements on jobs wait for the same lock.
+  // The metrics can't show this, because their own statements on jobs wait for the same lock.
   const waiting = () =>
     app.sql`select from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query like '%listJobs%'`;
   await until(async () => (await waiting()).length === 1);
-  // One more may wait, and that may be the server itself, which has work of its own to do.
+  // There is room for one more call, which may be the server's own work.
   const more = [ask(), ask(), ask()];
   const refused = await Promise.race(more);
   await hold`rollback`;

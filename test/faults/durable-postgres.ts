@@ -1,6 +1,6 @@
 /**
- * A Postgres that takes care of its data, on an address of its own, that a test can end in every way and start again on
- * the same folder.
+ * A Postgres that doesn't lose data, at its own address. A test can end it in every way, and start it again in the same
+ * folder.
  */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,24 +12,24 @@ import { findPrograms } from '../../src/platform/embedded/programs.js';
 import { startPostgres } from '../../src/platform/embedded/server.js';
 import { temporaryFolder } from '../setup/temporary-folder.js';
 
-/** Politely, as on a power cut of its clients, and as on a power cut of its own. */
+/** An orderly stop, one that cuts clients off, and one like a power failure. */
 export const ENDINGS = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const;
 export type Ending = keyof typeof ENDINGS;
 
 export interface DurablePostgres {
   readonly url: string;
   readonly folder: string;
-  /** Resolves once it takes connections. */
+  /** Resolves once it accepts connections. */
   start(): Promise<void>;
   stop(how: Ending): Promise<void>;
-  /** From then on it takes connections and bytes, and answers nothing. */
+  /** From then on, it accepts connections and data, but never responds. */
   freeze(): void;
   thaw(): void;
-  /** The database by the back API, for as long as this life of it lasts. */
+  /** A direct connection to the database, valid until it stops. */
   open(name: string): Sql;
-  /** Gives a folder to the user that it runs as, so that it may keep tables there. */
+  /** Gives a folder to the user that it runs as, so it can store tables there. */
   own(folder: string): void;
-  /** What it wrote that it should not have to. */
+  /** The PANIC lines in its log. */
   panics(): string[];
   remove(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function durablePostgres(): Promise<DurablePostgres> {
     await stopped.ended;
   }
 
-  /** To the postmaster first, which would else begin other backends. */
+  /** Signals the postmaster first, which would otherwise start other backends. */
   function signalAll(signal: NodeJS.Signals): void {
     const { pid } = running ?? {};
     if (pid === undefined) throw new Error('Postgres is not running.');
@@ -101,7 +101,7 @@ export async function durablePostgres(): Promise<DurablePostgres> {
   };
 }
 
-/** The cluster's own rules refuse every address; the first rule that fits is the one that counts. */
+/** The cluster's own rules reject every address. The first matching rule counts. */
 function letIn(cluster: string): void {
   const file = join(cluster, 'pg_hba.conf');
   const rules = readFileSync(file, 'utf8');

@@ -1,7 +1,7 @@
 /**
- * Calls at the same moment that cannot all be had: each pair, many rounds, each on a fresh job. The first call wins,
- * the other is refused, and afterwards the invariants of the whole database are checked. RACE_ROUNDS sets how many.
- * Where one call looks first and moves afterwards, what comes between the two is put there on purpose, once each.
+ * Concurrent calls that can't all succeed. Each pair runs many rounds (RACE_ROUNDS), each on a new job. The first call
+ * wins, the other one fails, and then the invariants of the whole database are checked. If a call reads before it
+ * writes, a test puts each possible change in between.
  */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { chanceFrom, seedFrom } from '../setup/random/seed.js';
 const chance = chanceFrom(seedFrom(process.env.RACE_SEED));
 
 const ROUNDS = Number(process.env.RACE_ROUNDS ?? 8);
-/** Own people for each round, so that concurrent rounds share nothing but the server. */
+/** Each round has its own people, so concurrent rounds only share the server. */
 const LANES = 8;
 
 interface Lane {
@@ -30,7 +30,7 @@ let apis: Apis;
 let ada: Member;
 const lanes: Lane[] = [];
 beforeAll(async () => {
-  // One user has a fifth of the connections: five of one user's calls wait for the same row.
+  // One user gets a fifth of the connections, and five of a user's calls wait for the same row.
   app = await openTestApp({ DATABASE_POOL_SIZE: '25' }, { tokensLast: true });
   apis = openApis(app.url);
   ada = await admin(app);
@@ -63,7 +63,7 @@ function say(
   { body = {}, ...target }: Target,
   api: Api = chance() < 0.5 ? 'rest' : 'graphql',
 ): Promise<Heard> {
-  // The APIs look at nothing of the person but the token.
+  // The APIs only use the person's token.
   const call: Call = { op, by: null, api, body, ...target };
   return apis.send(call, who.token);
 }
@@ -111,7 +111,7 @@ async function aDisputedJob(lane: Lane): Promise<string> {
   return job;
 }
 
-/** Leaves somebody with exactly so many tokens to spend. */
+/** Gives someone exactly this many available tokens. */
 async function withTokens(who: Member, tokens: number): Promise<void> {
   const { available } = await must(who, 'readTokens');
   if (available !== tokens)
@@ -121,16 +121,15 @@ async function withTokens(who: Member, tokens: number): Promise<void> {
 }
 
 /**
- * What a round of a race is: what it begins with, who runs, and how it may end; outcomes are codes, in the runners'
- * order.
+ * A round of a race: how it starts, who runs, and how it may end. Outcomes are codes, in the runners' order.
  */
 interface Race {
-  /** The jobs of the round. */
+  /** The round's jobs. */
   given(lane: Lane): Promise<{ jobs: string[]; bids?: string[] }>;
   runners(lane: Lane, at: { job: string; jobs: string[]; bids: string[] }): (() => Promise<Heard>)[];
-  /** Each way it may end, and the state that the first job is in then. */
+  /** Each way it may end, with the first job's state. */
   ends: readonly (readonly [outcomes: readonly string[], status: string])[];
-  /** Whether the order of the runners makes no difference to the outcome. */
+  /** True if the runners' order doesn't affect the outcome. */
   alike?: boolean;
   also?(row: JobRow, outcomes: readonly string[]): void;
 }
@@ -442,7 +441,7 @@ async function expectSound(): Promise<void> {
   expect(app.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
 }
 
-/** One round; which runner has the better start changes from round to round. */
+/** One round. The runners take turns at starting first. */
 async function run(race: Race, lane: Lane, round: number): Promise<string> {
   const { jobs, bids = [] } = await race.given(lane);
   const [job] = jobs as [string];
@@ -472,8 +471,7 @@ function okFirst(a: string, b: string): number {
 }
 
 /**
- * Calls that come in this order to what somebody else holds: each has looked already, and waits behind the one before,
- * when it is let go.
+ * Calls that wait for the same lock, in this order. Each has already read its data when the lock is released.
  */
 async function inLine(
   hold: (tx: TransactionSql) => Promise<unknown>,
@@ -499,149 +497,152 @@ async function waiting(): Promise<number> {
 
 const held = (job: string) => (tx: TransactionSql) => tx`select from jobs where id = ${job} for update`;
 
-describe.each(['rest', 'graphql'] as const)('between the look and the move of a call, by %s,', (api) => {
-  const lane = () => lanes[0] as Lane;
-  beforeEach(async () => {
-    for (const who of [lane().owner, lane().carl, lane().cora]) await withTokens(who, 1_000);
-  });
-  const publish = (job: string) => () => say(lane().owner, 'publishJob', { job }, api);
-  const award = (job: string, bidId: string) => () => say(lane().owner, 'awardJob', { job, body: { bidId } }, api);
-  const outcomesOf = (heard: readonly Heard[]) => heard.map(({ code }) => code ?? 'ok');
-  const bidsOf = async (job: string) => (await rowOf(job)).bids.map(({ status, hold }) => `${status} ${hold}`);
-  const lastTypesOf = async (job: string, count: number) => typesOf(await rowOf(job)).slice(-count);
-
-  it('a bid that came is passed over with the others', async () => {
-    const job = await anOpenJob(lane());
-    const bid = await aBid(lane().carl, job);
-    const late = () => say(lane().cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }, api);
-    expect(outcomesOf(await inLine(held(job), [late, award(job, bid)]))).toEqual(['ok', 'ok']);
-    expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
-    expect(await lastTypesOf(job, 4)).toEqual(['bid.submitted', 'job.awarded', 'bid.accepted', 'bid.rejected']);
-    await expectSound();
-  });
-
-  it('a bid that was taken back is not awarded', async () => {
-    const job = await anOpenJob(lane());
-    const bid = await aBid(lane().carl, job);
-    const withdraw = () => say(lane().carl, 'withdrawBid', { job, bid }, api);
-    expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'UNKNOWN_BID']);
-    expect(await rowOf(job)).toMatchObject({ status: 'open', bids: [{ status: 'withdrawn', hold: 'released' }] });
-    await expectSound();
-  });
-
-  it('another bid that was taken back stays so, and has no event that it was passed over', async () => {
-    const job = await anOpenJob(lane());
-    const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
-    const withdraw = () => say(lane().cora, 'withdrawBid', { job, bid: other }, api);
-    expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'ok']);
-    expect(await bidsOf(job)).toEqual(['accepted active', 'withdrawn released']);
-    expect(await lastTypesOf(job, 3)).toEqual(['bid.withdrawn', 'job.awarded', 'bid.accepted']);
-    await expectSound();
-  });
-
-  it('another bid that was shortlisted is passed over all the same', async () => {
-    const job = await anOpenJob(lane());
-    const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
-    const shortlist = () => say(lane().owner, 'shortlistBid', { job, bid: other }, api);
-    expect(outcomesOf(await inLine(held(job), [shortlist, award(job, bid)]))).toEqual(['ok', 'ok']);
-    expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
-    await expectSound();
-  });
-
-  it('a draft that lost what it needs is not published, and nothing is charged', async () => {
-    const job = await aDraft(lane());
-    const empty = () => say(lane().owner, 'updateJob', { job, body: { category: null } }, api);
-    const [edited, published] = await inLine(held(job), [empty, publish(job)]);
-    expect([edited?.code, published?.code, published?.fields]).toEqual([null, 'MISSING_FIELDS', ['category']]);
-    expect(await rowOf(job)).toMatchObject({ status: 'draft', version: 2 });
-    expect((await must(lane().owner, 'readTokens')).available).toBe(1_000);
-    await expectSound();
-  });
-
-  it('a draft that became urgent is charged as such', async () => {
-    await withTokens(lane().owner, 50);
-    const job = await aDraft(lane());
-    const raise = () => say(lane().owner, 'updateJob', { job, body: { urgency: 'urgent', budgetMin: 7_000 } }, api);
-    const [, published] = await inLine(held(job), [raise, publish(job)]);
-    expect(published?.data).toMatchObject({
-      tokensCharged: 30,
-      remainingBalance: 20,
-      job: { status: 'open', version: 3 },
+describe.each(['rest', 'graphql'] as const)(
+  'if something changes between a call’s read and its write, over %s,',
+  (api) => {
+    const lane = () => lanes[0] as Lane;
+    beforeEach(async () => {
+      for (const who of [lane().owner, lane().carl, lane().cora]) await withTokens(who, 1_000);
     });
-    const [kept] =
-      await app.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
-    expect(kept).toEqual({ paid: 30, budget: 7_000 });
-    await expectSound();
-  });
+    const publish = (job: string) => () => say(lane().owner, 'publishJob', { job }, api);
+    const award = (job: string, bidId: string) => () => say(lane().owner, 'awardJob', { job, body: { bidId } }, api);
+    const outcomesOf = (heard: readonly Heard[]) => heard.map(({ code }) => code ?? 'ok');
+    const bidsOf = async (job: string) => (await rowOf(job)).bids.map(({ status, hold }) => `${status} ${hold}`);
+    const lastTypesOf = async (job: string, count: number) => typesOf(await rowOf(job)).slice(-count);
 
-  it('a draft that was thrown away is not there', async () => {
-    const job = await aDraft(lane());
-    const remove = () => say(lane().owner, 'deleteJob', { job }, api);
-    expect(outcomesOf(await inLine(held(job), [remove, publish(job)]))).toEqual(['ok', 'NOT_FOUND']);
-    await expectSound();
-  });
-
-  it('a balance that was spent is not spent again, and the draft stays one', async () => {
-    const [first, second] = [await aDraft(lane()), await aDraft(lane())];
-    await withTokens(lane().owner, 9);
-    const [paid, refused] = await inLine(
-      (tx) => tx`select from token_balances where user_id = ${lane().owner.userId} for update`,
-      [publish(first), publish(second)],
-    );
-    expect(paid?.data).toMatchObject({ tokensCharged: 5, remainingBalance: 4 });
-    expect(refused).toMatchObject({ code: 'INSUFFICIENT_TOKENS', details: { required: 5, available: 4 } });
-    expect(await rowOf(second)).toMatchObject({ status: 'draft', version: 1, events: [{ type: 'job.created' }] });
-    await expectSound();
-  });
-
-  it('of five publications and of five awards the first is made', async () => {
-    const job = await aDraft(lane());
-    const refused = Array.from({ length: 4 }, () => 'INVALID_TRANSITION');
-    expect(
-      outcomesOf(
-        await inLine(
-          held(job),
-          Array.from({ length: 5 }, () => publish(job)),
-        ),
-      ),
-    ).toEqual(['ok', ...refused]);
-    expect((await must(lane().owner, 'readTokens')).available).toBe(995);
-    const bids = [await aBid(lane().carl, job), await aBid(lane().cora, job)] as const;
-    expect(
-      outcomesOf(
-        await inLine(
-          held(job),
-          [0, 1, 0, 1, 0].map((at) => award(job, bids[at]!)),
-        ),
-      ),
-    ).toEqual(['ok', ...refused]);
-    expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
-    await expectSound();
-  });
-
-  it('a deadlock that the server loses is tried again, and the effect is there once', async () => {
-    for (let isLost = false; !isLost;) {
-      const job = await aDraft(lane());
-      let published: Promise<Heard> | undefined;
-      const rival = app.sql.begin(async (tx) => {
-        // The one that looks first is the one that gives way. The server looks once, a second after its wait began:
-        // where the rival comes later than that, it finds no deadlock, and the rival does after its five seconds.
-        await tx`set local deadlock_timeout = '5s'`;
-        await tx`select from token_balances where user_id = ${lane().owner.userId} for update`;
-        published = publish(job)();
-        await until(async () => (await waiting()) === 1);
-        await tx`select from jobs where id = ${job} for update`;
-      });
-      isLost = await rival.then(
-        () => true,
-        (error: { code?: string }) => {
-          if (error.code !== '40P01') throw error;
-          return false;
-        },
-      );
-      expect(await published).toMatchObject({ code: null, data: { tokensCharged: 5 } });
-      expect(await lastTypesOf(job, 2)).toEqual(['job.created', 'job.published']);
+    it('a new bid is rejected with the others', async () => {
+      const job = await anOpenJob(lane());
+      const bid = await aBid(lane().carl, job);
+      const late = () => say(lane().cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }, api);
+      expect(outcomesOf(await inLine(held(job), [late, award(job, bid)]))).toEqual(['ok', 'ok']);
+      expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
+      expect(await lastTypesOf(job, 4)).toEqual(['bid.submitted', 'job.awarded', 'bid.accepted', 'bid.rejected']);
       await expectSound();
-    }
-  });
-});
+    });
+
+    it('a withdrawn bid isn’t awarded', async () => {
+      const job = await anOpenJob(lane());
+      const bid = await aBid(lane().carl, job);
+      const withdraw = () => say(lane().carl, 'withdrawBid', { job, bid }, api);
+      expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'UNKNOWN_BID']);
+      expect(await rowOf(job)).toMatchObject({ status: 'open', bids: [{ status: 'withdrawn', hold: 'released' }] });
+      await expectSound();
+    });
+
+    it('another withdrawn bid stays withdrawn, without an event about its rejection', async () => {
+      const job = await anOpenJob(lane());
+      const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
+      const withdraw = () => say(lane().cora, 'withdrawBid', { job, bid: other }, api);
+      expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'ok']);
+      expect(await bidsOf(job)).toEqual(['accepted active', 'withdrawn released']);
+      expect(await lastTypesOf(job, 3)).toEqual(['bid.withdrawn', 'job.awarded', 'bid.accepted']);
+      await expectSound();
+    });
+
+    it('another shortlisted bid is still rejected', async () => {
+      const job = await anOpenJob(lane());
+      const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
+      const shortlist = () => say(lane().owner, 'shortlistBid', { job, bid: other }, api);
+      expect(outcomesOf(await inLine(held(job), [shortlist, award(job, bid)]))).toEqual(['ok', 'ok']);
+      expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
+      await expectSound();
+    });
+
+    it('a draft that lost a required field isn’t published, and nothing is charged', async () => {
+      const job = await aDraft(lane());
+      const empty = () => say(lane().owner, 'updateJob', { job, body: { category: null } }, api);
+      const [edited, published] = await inLine(held(job), [empty, publish(job)]);
+      expect([edited?.code, published?.code, published?.fields]).toEqual([null, 'MISSING_FIELDS', ['category']]);
+      expect(await rowOf(job)).toMatchObject({ status: 'draft', version: 2 });
+      expect((await must(lane().owner, 'readTokens')).available).toBe(1_000);
+      await expectSound();
+    });
+
+    it('a draft that became urgent is charged the urgent fee', async () => {
+      await withTokens(lane().owner, 50);
+      const job = await aDraft(lane());
+      const raise = () => say(lane().owner, 'updateJob', { job, body: { urgency: 'urgent', budgetMin: 7_000 } }, api);
+      const [, published] = await inLine(held(job), [raise, publish(job)]);
+      expect(published?.data).toMatchObject({
+        tokensCharged: 30,
+        remainingBalance: 20,
+        job: { status: 'open', version: 3 },
+      });
+      const [kept] =
+        await app.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
+      expect(kept).toEqual({ paid: 30, budget: 7_000 });
+      await expectSound();
+    });
+
+    it('a deleted draft isn’t found', async () => {
+      const job = await aDraft(lane());
+      const remove = () => say(lane().owner, 'deleteJob', { job }, api);
+      expect(outcomesOf(await inLine(held(job), [remove, publish(job)]))).toEqual(['ok', 'NOT_FOUND']);
+      await expectSound();
+    });
+
+    it('spent tokens aren’t spent again, and the draft stays a draft', async () => {
+      const [first, second] = [await aDraft(lane()), await aDraft(lane())];
+      await withTokens(lane().owner, 9);
+      const [paid, refused] = await inLine(
+        (tx) => tx`select from token_balances where user_id = ${lane().owner.userId} for update`,
+        [publish(first), publish(second)],
+      );
+      expect(paid?.data).toMatchObject({ tokensCharged: 5, remainingBalance: 4 });
+      expect(refused).toMatchObject({ code: 'INSUFFICIENT_TOKENS', details: { required: 5, available: 4 } });
+      expect(await rowOf(second)).toMatchObject({ status: 'draft', version: 1, events: [{ type: 'job.created' }] });
+      await expectSound();
+    });
+
+    it('of five concurrent publications or awards, only the first succeeds', async () => {
+      const job = await aDraft(lane());
+      const refused = Array.from({ length: 4 }, () => 'INVALID_TRANSITION');
+      expect(
+        outcomesOf(
+          await inLine(
+            held(job),
+            Array.from({ length: 5 }, () => publish(job)),
+          ),
+        ),
+      ).toEqual(['ok', ...refused]);
+      expect((await must(lane().owner, 'readTokens')).available).toBe(995);
+      const bids = [await aBid(lane().carl, job), await aBid(lane().cora, job)] as const;
+      expect(
+        outcomesOf(
+          await inLine(
+            held(job),
+            [0, 1, 0, 1, 0].map((at) => award(job, bids[at]!)),
+          ),
+        ),
+      ).toEqual(['ok', ...refused]);
+      expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
+      await expectSound();
+    });
+
+    it('after losing a deadlock, the server retries, and the call takes effect once', async () => {
+      for (let isLost = false; !isLost;) {
+        const job = await aDraft(lane());
+        let published: Promise<Heard> | undefined;
+        const rival = app.sql.begin(async (tx) => {
+          // Whoever checks for a deadlock first gives way. The server checks once, after waiting a second. If the rival
+          // arrives later than that, the server finds no deadlock, and the rival does after five seconds.
+          await tx`set local deadlock_timeout = '5s'`;
+          await tx`select from token_balances where user_id = ${lane().owner.userId} for update`;
+          published = publish(job)();
+          await until(async () => (await waiting()) === 1);
+          await tx`select from jobs where id = ${job} for update`;
+        });
+        isLost = await rival.then(
+          () => true,
+          (error: { code?: string }) => {
+            if (error.code !== '40P01') throw error;
+            return false;
+          },
+        );
+        expect(await published).toMatchObject({ code: null, data: { tokensCharged: 5 } });
+        expect(await lastTypesOf(job, 2)).toEqual(['job.created', 'job.published']);
+        await expectSound();
+      }
+    });
+  },
+);

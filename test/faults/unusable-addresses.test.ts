@@ -1,7 +1,7 @@
 /**
- * Addresses at which there is no database for a while: a balancer without a server behind it, a network that swallows
- * what is sent, a port that nobody listens on, a primary that was demoted. Each time callers and the operator are
- * answered within seconds and told which it is, and all goes on without a restart.
+ * Addresses without a usable database for a while: a balancer without a server, a network that drops data, a port that
+ * nothing listens on, and a demoted primary. Within seconds, callers and the operator learn which it is. Everything
+ * works again afterward without a restart.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ import type { FreshDatabase } from '../setup/postgres.js';
 
 type Mode = 'passes on' | 'accepts and closes' | 'swallows' | 'refuses';
 
-/** An address whose connections all end when its mode changes. */
+/** An address that closes all its connections when its mode changes. */
 async function openAddress(to: FreshDatabase['connection']) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-address-'));
   const socketIn = (place: string) => join(place, `.s.PGSQL.${to.port}`);
@@ -119,11 +119,11 @@ it.each(['accepts and closes', 'swallows', 'refuses'] as const)(
   },
 );
 
-it('a database that takes no changes: whoever reads is served, and it is told from one that is away', async () => {
+it('on a read-only database, reads work, and the server doesn’t call it unreachable', async () => {
   const before = await jobs();
   const [{ name = '' } = {}] = await app.sql<{ name: string }[]>`select current_database() as name`;
   await app.sql.unsafe(`alter database ${name} set default_transaction_read_only = on`);
-  // As a demoted primary ends the sessions of its clients.
+  // A demoted primary ends its clients' sessions too.
   await address.become('passes on');
   await until(async () => !(await isReady()));
   expect(await readyz()).toEqual([503, 'the database is read-only']);
@@ -136,11 +136,11 @@ it('a database that takes no changes: whoever reads is served, and it is told fr
   expect(metrics.value('database_read_only_seconds')).toBeGreaterThan(0);
   expect(metrics.value('overloads_total', { cause: 'database_read_only' })).toBeGreaterThan(0);
 
-  // The sessions that there are stay read-only, as those with a demoted primary do.
+  // Existing sessions stay read-only, as with a demoted primary.
   await app.sql.unsafe(`alter database ${name} reset default_transaction_read_only`);
   await until(isReady);
   expect((await create()).status).toBe(201);
   expect(await jobs()).toBe(before + 1);
   const messages = app.logged.map((line) => (JSON.parse(line) as Json).msg as string);
-  expect(messages.filter((message) => message === 'database takes changes again')).toHaveLength(1);
+  expect(messages.filter((message) => message === 'database writable again')).toHaveLength(1);
 });

@@ -38,7 +38,7 @@ it('under writes: a backup has everything acknowledged before, nothing partial, 
   await server.stop('SIGKILL');
   expect(done).toMatchObject({
     code: 0,
-    output: `Done: the database in ${resolve(folder)} stands in ${resolve(backup)} too.\n`,
+    output: `Done: the database in ${resolve(folder)} was copied to ${resolve(backup)}.\n`,
   });
   expect(during.length).toBeGreaterThan(2);
   expect(statSync(backup).mode & 0o777).toBe(0o700);
@@ -46,8 +46,8 @@ it('under writes: a backup has everything acknowledged before, nothing partial, 
   const restored = project.dataFolder();
   const { code, output } = await run('restore', [backup], { DATA_DIR: restored });
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('All tokens add up.\n') });
-  const accounts = Number(/(\d+) accounts, (\d+) transfers/.exec(output)?.[1]);
-  expect(output).toContain(`${accounts} accounts, ${accounts} transfers of tokens, 0 jobs`);
+  const accounts = Number(/(\d+) accounts, (\d+) token transfers/.exec(output)?.[1]);
+  expect(output).toContain(`${accounts} accounts, ${accounts} token transfers, 0 jobs`);
   expect(accounts).toBeGreaterThanOrEqual(2);
   expect(accounts).toBeLessThanOrEqual(during.length + 1);
   expect(processesOf(restored)).toEqual([]);
@@ -80,5 +80,5 @@ it('a file that is truncated meanwhile ends its copy there, and no backup is mad
   expect(await copying).toMatchObject({ code: 0 });
   expect((await run('restore', [target], { DATA_DIR: project.dataFolder() })).code).toBe(0);
   const inside = await run('backup', [join(folder, 'marketplace-1')], { DATA_DIR: folder });
-  expect([inside.code, inside.output]).toEqual([1, expect.stringContaining('is inside of the database')]);
+  expect([inside.code, inside.output]).toEqual([1, expect.stringContaining('is inside the database')]);
 });

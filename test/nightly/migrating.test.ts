@@ -32,7 +32,7 @@ it('a server that waits for another instance says so once, and stops immediately
     const [{ pid } = {}] = await tx`select pg_backend_pid() as pid`;
     const address = await freeAddress();
     const server = startServer(project, { ...environment, PORT: address.split(':')[1] });
-    const waiting = `"holder":${pid},"msg":"waiting for another instance that migrates the database"`;
+    const waiting = `"holder":${pid},"msg":"waiting for another instance that is migrating the database"`;
     await until(() => server.output().includes(waiting));
     const probe = async (path: string) => {
       const answer = await fetch(`http://${address}${path}`).catch(() => undefined);
@@ -40,7 +40,7 @@ it('a server that waits for another instance says so once, and stops immediately
     };
     await until(async () => (await probe('/healthz')) !== undefined);
     expect(await probe('/healthz')).toEqual([200, { status: 'ok' }]);
-    expect(await probe('/readyz')).toEqual([503, { status: 'another instance migrates the database' }]);
+    expect(await probe('/readyz')).toEqual([503, { status: 'another instance is migrating the database' }]);
 
     const { code, output } = await server.stop();
     expect(code, output).toBe(0);
@@ -61,7 +61,9 @@ it('with MIGRATE_ON_START=off, a server is alive but not ready until the command
 
   const done = await migrate().ended;
   const name = new URL(database.url).pathname.slice(1);
-  expect(done.output).toMatch(`Done: ${migrations().length} migrations, up to ${LAST}, in the database ${name} on `);
+  expect(done.output).toMatch(
+    `Done: ran ${migrations().length} migrations, up to ${LAST}, in the database ${name} on `,
+  );
   await server.url;
   expect(await readiness(url)).toBe(200);
   await signUp(url, 'hanna@example.test');
@@ -83,7 +85,7 @@ it("no admin is created on a schema that the command hasn't migrated", async () 
   const admin = start(project, words, { ...environment, DATABASE_URL: before.url }, `${ADMIN.ADMIN_PASSWORD}\n`);
   expect(await admin.ended).toMatchObject({
     code: 1,
-    output: 'Nothing was done: the schema is older than this build needs: run npm run migrate.\n',
+    output: 'Nothing was changed: the schema is older than this build needs: run npm run migrate.\n',
   });
   await before.drop();
 });
@@ -92,6 +94,6 @@ it('the command names each migration that it runs on a database with a schema', 
   const before = await ownDatabase();
   await migrateUpTo(before.sql, migrations().length - 1);
   environment = { ...environment, DATABASE_URL: before.url };
-  expect((await migrate().ended).output).toContain(`Running ${LAST} …\nDone: 1 migrations, up to ${LAST}, in `);
+  expect((await migrate().ended).output).toContain(`Running ${LAST} …\nDone: ran 1 migrations, up to ${LAST}, in `);
   await before.drop();
 });

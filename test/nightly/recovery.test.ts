@@ -1,6 +1,6 @@
 /**
- * Backup and restore of a PostgreSQL of one's own by the very commands of `docs/operating.md`: a dump, and the way
- * back to a chosen second after a mistake and a kill.
+ * Runs the commands in `docs/operating.md` to back up and restore your own PostgreSQL: from a dump, and to a chosen
+ * second after a mistake and a kill.
  */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ afterAll(async () => {
 const data = () => join(folder.path, 'data');
 const url = (name: string, role = 'marketplace') => `postgres://${role}@127.0.0.1:${port}/${name}`;
 
-it('a dump: restored into an empty database, everything is there and all tokens add up', async () => {
+it('a dump restores everything into an empty database, and all tokens add up', async () => {
   await asAdmin(async (sql) => {
     await sql`create role marketplace login`;
     await sql`create database marketplace owner marketplace`;
@@ -52,7 +52,7 @@ it('a dump: restored into an empty database, everything is there and all tokens 
   const asSuperuser = postgres(url('marketplace', 'postgres'), { max: 1 });
   await asSuperuser`create extension pg_stat_statements`;
   await asSuperuser.end();
-  asPostgres(blockWith('pg_dump --format'), {
+  asPostgres(commandsOf('Dump your own PostgreSQL'), {
     DATABASE_URL: url('marketplace'),
     ADMIN_URL: url('postgres', 'postgres'),
     NEW_URL: url('market'),
@@ -63,10 +63,10 @@ it('a dump: restored into an empty database, everything is there and all tokens 
   const extensions = await restored`select extname from pg_extension order by 1`;
   expect(extensions.map(({ extname }) => extname as string)).toEqual(['btree_gin', 'pg_trgm', 'plpgsql']);
   await restored.end();
-  expect(await audit('market')).toContain(`${ACCOUNTS} accounts, ${ACCOUNTS} transfers of tokens`);
+  expect(await audit('market')).toContain(`${ACCOUNTS} accounts, ${ACCOUNTS} token transfers`);
 });
 
-it('a mistake and a kill: back at the second between them, with every write acknowledged before it', async () => {
+it('after a mistake and a kill, restores the second between them with every write acknowledged before it', async () => {
   const backups = join(folder.path, 'backups');
   mkdirSync(backups);
   execFileSync('chown', ['postgres:', backups]);
@@ -76,16 +76,16 @@ it('a mistake and a kill: back at the second between them, with every write ackn
     DATA: data(),
     TEXTFILES: folder.path,
   };
-  asPostgres(blockWith('archive_command'), environment);
+  asPostgres(commandsOf('Archive the log'), environment);
   await stopPostgres('SIGINT');
   await startPostgres();
-  asPostgres(blockWith('pg_basebackup --dbname'), environment);
+  asPostgres(commandsOf('Make a full copy every night'), environment);
   const textfile = readFileSync(join(folder.path, 'backup.prom'), 'utf8');
   expect(spawnSync('promtool', ['check', 'metrics'], { input: textfile }).status).toBe(0);
   const [, completed] = /^backup_completed_timestamp_seconds (\d+)$/m.exec(textfile) ?? [];
   expect(Math.abs(Number(completed) - Date.now() / 1000)).toBeLessThan(600);
   const emails = [...(await emailsIn('marketplace')), ...(await signUpMany('marketplace', 'kept'))].toSorted();
-  // The writes of one second are in the archive already, those of the next in the log of the killed server alone.
+  // One second's writes are already in the archive. The next second's are only in the killed server's log.
   await asAdmin((sql) => sql`select pg_switch_wal()`);
   emails.push(...(await signUpMany('marketplace', 'late')));
   const second = await asAdmin(async (sql) => {
@@ -106,13 +106,14 @@ it('a mistake and a kill: back at the second between them, with every write ackn
 
   const [base] = readdirSync(backups).filter((name) => name.startsWith('base-'));
   const began = performance.now();
-  asPostgres(blockWith('recovery_target_time'), { ...environment, BASE: join(backups, String(base)), SECOND: second });
+  const restoring = { ...environment, BASE: join(backups, String(base)), SECOND: second };
+  asPostgres(commandsOf('Restore to a point in time'), restoring);
   await startPostgres();
   await until(() => asAdmin(async (sql) => (await sql`select pg_is_in_recovery() as is`)[0]?.is === false));
   const seconds = (performance.now() - began) / 1000;
 
   expect(await emailsIn('marketplace')).toEqual(emails.toSorted());
-  expect(await audit('marketplace')).toContain(`${3 * ACCOUNTS} accounts, ${3 * ACCOUNTS} transfers of tokens`);
+  expect(await audit('marketplace')).toContain(`${3 * ACCOUNTS} accounts, ${3 * ACCOUNTS} token transfers`);
   const own = postgres(url('marketplace'), { max: 1 });
   expect(await checkDatabase(own)).toEqual([]);
   await own.end();
@@ -120,12 +121,12 @@ it('a mistake and a kill: back at the second between them, with every write ackn
   printFigures(`back at ${second}, with ${emails.length} accounts, after ${seconds.toFixed(1)} s`);
 });
 
-/** The one block of commands of the document that holds these words. */
-function blockWith(words: string): string {
-  const blocks = [...DOCUMENT.matchAll(/```sh\n([^]*?)```/g)].map(([, text = '']) => text);
-  const [block, ...more] = blocks.filter((text) => text.includes(words));
-  if (block === undefined || more.length > 0) throw new Error(`One block should hold “${words}”.`);
-  return block;
+/** All commands of one section, in order. */
+function commandsOf(heading: string): string {
+  const [section = ''] = DOCUMENT.split(`\n### ${heading}\n`)[1]?.split('\n## ')[0]?.split('\n### ') ?? [];
+  const blocks = [...section.matchAll(/^ *```sh\n([^]*?)^ *```/gm)].map(([, text = '']) => text);
+  if (blocks.length === 0) throw new Error(`operating.md has no commands under “${heading}”.`);
+  return blocks.join('\n');
 }
 
 function asPostgres(commands: string, environment: Record<string, string> = {}): void {
@@ -141,7 +142,7 @@ async function startPostgres(): Promise<void> {
   words.push('-c', 'shared_preload_libraries=pg_stat_statements');
   primary = spawn('/usr/sbin/runuser', ['-u', 'postgres', '--', `${BIN}/postgres`, ...words], { stdio: 'ignore' });
   await until(async () => {
-    if (primary?.exitCode !== null) throw new Error('PostgreSQL ended at its start.');
+    if (primary?.exitCode !== null) throw new Error('PostgreSQL exited while starting.');
     return asAdmin(async (sql) => (await sql`select 1`).length > 0).catch(() => false);
   });
 }

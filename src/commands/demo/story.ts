@@ -1,6 +1,6 @@
 /**
- * Plays the demo town through REST, as its people would, with jobs in every state. Whatever varies takes turns, so the
- * town is the same each time.
+ * Creates the demo's sample data through REST, as its people would. Varying values take turns, so the data is the same
+ * each time.
  */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import {
@@ -17,11 +17,11 @@ import {
   type DemoCall,
 } from './town.js';
 
-/** There is one job in each state, and this many additional open ones. */
+/** The number of open jobs in addition to one job in each state. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
 
-/** The parts of responses that later calls need: a session's token and people, or the identifier of a job or bid. */
+/** The parts of a response that later calls need. */
 interface Answer {
   readonly id: string;
   readonly token: string;
@@ -29,7 +29,7 @@ interface Answer {
   readonly contractor: { readonly id: string };
 }
 
-/** True if one of the town's users can already log in. The whole town is then there. */
+/** True if one of the sample users can log in. Then all sample data exists. */
 export async function isThere(url: string): Promise<boolean> {
   const [hanna] = HOMEOWNERS;
   return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
@@ -39,16 +39,16 @@ export async function play(url: string, onStep: (what: string) => void): Promise
   const call = async (method: string, path: string, body: object, token?: string): Promise<Answer> => {
     const response = await send(url, method, path, body, token);
     const answer = await response.json();
-    if (!response.ok) throw new Error(`${method} ${path} was refused: ${JSON.stringify(answer)}`);
+    if (!response.ok) throw new Error(`${method} ${path} failed: ${JSON.stringify(answer)}`);
     return answer as Answer;
   };
 
-  onStep('People sign up');
+  onStep('Signing up people');
   const { token: admin } = await call('POST', '/v1/auth/login', ADMIN);
   const signUp = async (kind: 'homeowner' | 'contractor', { first, last, email, phone }: Person, more = {}) => {
     const body = { email, password: PASSWORD, first_name: first, last_name: last, phone, ...more };
     const { token, ...session } = await call('POST', `/v1/auth/signup/${kind}`, body);
-    const gift = { user_id: session.user.id, amount: TOKENS_FOR_EACH, reason: 'A gift of the town' };
+    const gift = { user_id: session.user.id, amount: TOKENS_FOR_EACH, reason: 'A welcome gift' };
     await call('POST', '/v1/tokens/adjustments', gift, admin);
     return { token, session };
   };
@@ -80,9 +80,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /**
-   * The bidders are those who work in the town and know the trade. If there are none, everybody who works there bids.
-   */
+  /** The town's contractors with this trade bid. If the town has no such contractor, all of its contractors do. */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
@@ -109,17 +107,17 @@ export async function play(url: string, onStep: (what: string) => void): Promise
   }
 
   for (const state of JOB_STATES) {
-    onStep(`Jobs that are “${state.replaceAll('_', ' ')}”`);
+    onStep(`Creating a job that is “${state.replaceAll('_', ' ')}”`);
     const begin = isIn('unpublished', state) ? draft : isIn('bidding', state) ? openJob : awardedJob;
     await lead(await begin(), WAYS[state]);
   }
-  onStep('More open jobs');
+  onStep('Creating more open jobs');
   for (let more = 0; more < MORE_OPEN_JOBS; more += 1) await openJob();
-  onStep('Jobs that ended well');
+  onStep('Completing jobs');
   for (const review of REVIEWS) await lead(await awardedJob(), reviewed(review));
-  onStep('Jobs that ended in other ways');
+  onStep('Ending jobs in other ways');
   for (const way of OTHER_ENDS) await lead(await awardedJob(), way);
-  onStep('A contractor whom support has suspended');
+  onStep('Suspending a contractor');
   const { company, reason } = SUSPENDED;
   const { session } = await signUp('contractor', SUSPENDED, { company_name: company });
   await call('POST', `/v1/users/${session.user.id}/suspend`, { reason }, admin);
@@ -127,7 +125,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
 
-/** A job, and its people's tokens. */
+/** A job and its people's access tokens. */
 interface Led {
   readonly id: string;
   readonly owner: string;
@@ -138,7 +136,7 @@ function offer(price: number, n: number) {
   return {
     amount: Math.round(price * (0.85 + ((n * 7) % 30) / 100)),
     estimated_duration_days: (n % 10) + 1,
-    message: turn(['I can come on Monday.', 'Material is included.', 'I have done three of these this year.'], n),
+    message: turn(['I can start on Monday.', 'Materials are included.', 'I’ve done three of these this year.'], n),
     guaranteed_view: n % 4 === 0,
   };
 }

@@ -1,8 +1,8 @@
-/** The people of the demo town, and their jobs. */
+/** The demo's people and jobs. */
 import type { JobState } from '../../market/rules/states.js';
 import { TOWNS, type Town } from '../../market/store/seed/seed-towns.js';
 
-/** Everybody's password. A demo isn't secret. */
+/** The password of every demo user. It isn't a secret. */
 export const PASSWORD = 'demo password';
 
 export const ADMIN = { email: 'ada@demo.example', password: PASSWORD };
@@ -30,7 +30,7 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
-/** Can't log in, because support has suspended them. */
+/** Can't log in, because support has suspended the account. */
 export const SUSPENDED = {
   ...person('Conrad', 'Crook'),
   company: 'Crook & Co',
@@ -66,57 +66,65 @@ function person(first: string, last: string) {
   return { first, last, email: `${first.toLowerCase()}@demo.example` };
 }
 
-/** The numbers from 555-0100 to 555-0199 belong to nobody in any area code. */
+/** In every area code, the numbers from 555-0100 to 555-0199 are reserved for fiction. */
 function phone(areaCode: string, line: string): string {
   return `+1 ${areaCode} 555 ${line}`;
 }
 
-/** The work to do, and the price that a fair offer is close to. */
+/** The work, with a fair price. */
 export const WORKS = [
-  work('Mend the roof above the porch', 'roofing', 'Two shingles are gone and it drips.', 900),
-  work('Replace the kitchen tap', 'plumbing', 'It has not closed for a week.', 180),
-  work('Paint the hallway', 'painting', 'Twelve metres of wall and the ceiling.', 650),
-  work('Two more sockets in the study', 'electrical', 'One at each window.', 240),
-  work('A heat pump in place of the boiler', 'heating', 'The boiler is 28 years old.', 8_900),
-  work('Insulate the attic', 'insulation', 'About 60 square metres.', 3_200),
-  work('Tile the bathroom', 'tiling', 'Floor and shower; tiles are here.', 2_100),
-  work('A new fence to the street', 'landscaping', 'Fifteen metres, cedar if possible.', 1_700),
+  work('Repair the porch roof', 'roofing', 'Two shingles are missing and it leaks.', 900),
+  work('Replace the kitchen faucet', 'plumbing', 'It has been dripping for a week.', 180),
+  work('Paint the hallway', 'painting', 'Forty feet of wall and the ceiling.', 650),
+  work('Add two outlets in the study', 'electrical', 'One at each window.', 240),
+  work('Replace the boiler with a heat pump', 'heating', 'The boiler is 28 years old.', 8_900),
+  work('Insulate the attic', 'insulation', 'About 650 square feet.', 3_200),
+  work('Tile the bathroom', 'tiling', 'The floor and the shower. We have the tiles.', 2_100),
+  work('Build a fence along the street', 'landscaping', 'Fifty feet, cedar if possible.', 1_700),
 ];
 
 function work(title: string, category: string, about: string, price: number) {
   return { title, category, description: `${about} Please call before you come.`, price };
 }
 
-/** One step in a job's life: who performs it, the last segment of its URL path, and the request body. */
+/** One step in a job's life: who performs it, the end of its URL path, and the request body. */
 export type DemoCall = readonly [by: 'owner' | 'contractor' | 'admin', path: string, body: object];
 
-const CHECK_IN: DemoCall = ['contractor', 'checkin', { notes: 'Tools are on the spot.' }];
+const CHECK_IN: DemoCall = ['contractor', 'checkin', { notes: 'My tools are on site.' }];
 const SUBMIT: DemoCall = [
   'contractor',
   'submit-for-review',
-  { completion_notes: 'Done and cleaned up; pictures by mail.' },
+  { completion_notes: 'Done and cleaned up. I emailed you pictures.' },
 ];
-const APPROVE: DemoCall = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than offered.' }];
-const DISPUTE: DemoCall = ['owner', 'dispute', { reason: 'It is not as agreed.', details: 'One corner was left out.' }];
+const APPROVE: DemoCall = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than quoted.' }];
+const DISPUTE: DemoCall = [
+  'owner',
+  'dispute',
+  { reason: 'It’s not what we agreed on.', details: 'You skipped one corner.' },
+];
 const PROPOSE: DemoCall = [
   'contractor',
   'resolve-dispute',
-  { resolution: 'The corner is done on Friday, for nothing.' },
+  { resolution: 'I’ll do the corner on Friday, free of charge.' },
 ];
-const ESCALATE: DemoCall = ['owner', 'escalate', { escalation_reason: 'Friday has passed and nobody came.' }];
-const DECISION = { decision: 'For the homeowner', ruling: 'The corner is part of the offer.' };
-const DECIDE: DemoCall = ['admin', 'reach-decision', { ...DECISION, resolution_terms: 'Within a week.' }];
-const GROUNDS = { appeal_reason: 'The offer names three walls.', supporting_evidence: 'The offer of 3 May.' };
+const ESCALATE: DemoCall = ['owner', 'escalate', { escalation_reason: 'Friday came and went, and nobody showed up.' }];
+const DECISION = { decision: 'For the homeowner', ruling: 'The bid includes the corner.' };
+const DECIDE: DemoCall = [
+  'admin',
+  'reach-decision',
+  { ...DECISION, resolution_terms: 'Finish the corner within a week.' },
+];
+const GROUNDS = { appeal_reason: 'My bid was for three walls.', supporting_evidence: 'My bid from May 3.' };
 const APPEAL: DemoCall = ['contractor', 'file-appeal', GROUNDS];
-const LAST_RULING = { final_decision: 'The decision stands', ruling: 'The corner was named in a message.' };
+const LAST_RULING = { final_decision: 'The decision stands', ruling: 'A message mentioned the corner.' };
 const RULE: DemoCall = ['admin', 'finalize-appeal', LAST_RULING];
-const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We sell the house.' }];
+const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We’re selling the house.' }];
 
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
- * A job's path to each state: from its creation for states before publication, from its bids for those before the
- * award, and from the award for all others.
+ * A job's steps to each state. For states before publication, they start with a draft, for states before the award with
+ * an open job with bids, and for all others with an awarded job.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],
@@ -132,26 +140,26 @@ export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   cancelled: [CANCEL],
 };
 
-/** Jobs that ended well, with their owners' reviews. */
+/** The owners' reviews of completed jobs. */
 export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = [
-  { rating: 5, review: 'On time, tidy, and everything was explained.' },
-  { rating: 4, review: 'Good work; it took a day longer than we were told.' },
-  { rating: 5, review: 'Would call them again.' },
-  { rating: 3, review: 'The work is fine, but the hall had to be swept by us.' },
+  { rating: 5, review: 'On time, tidy, and explained everything.' },
+  { rating: 4, review: 'Good work. It took a day longer than planned.' },
+  { rating: 5, review: 'Would hire them again.' },
+  { rating: 3, review: 'The work is fine, but we had to sweep the hall ourselves.' },
   { rating: 4, review: 'Careful with the old floor. A little late each morning.' },
-  { rating: 5, review: 'The best offer and the best work.' },
-  { rating: 2, review: 'It had to be done twice.' },
-  { rating: 5, review: 'Quick answer, fair price, no mess.' },
-  { rating: 4, review: 'Friendly people who know their trade.' },
+  { rating: 5, review: 'Best price and best work.' },
+  { rating: 2, review: 'They had to do it twice.' },
+  { rating: 5, review: 'Quick response, fair price, no mess.' },
+  { rating: 4, review: 'Friendly people who know what they’re doing.' },
   { rating: 5, review: 'Done in an afternoon.' },
-  { rating: 3, review: 'Right in the end, after some telephoning.' },
-  { rating: 4, review: 'As agreed.' },
+  { rating: 3, review: 'Fine in the end, after a few phone calls.' },
+  { rating: 4, review: 'Just as agreed.' },
 ];
 
 export const reviewed = (review: object): readonly DemoCall[] => [CHECK_IN, SUBMIT, ['owner', 'approve', review]];
 
 const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
-const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still tight after the first storm.' }];
+const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still no leaks after the first storm.' }];
 
 /** Other endings: an admin's final ruling, a decision that the contractor accepts, and a rating given later. */
 export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [

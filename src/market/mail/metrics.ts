@@ -14,13 +14,13 @@ export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'
   return {
     recordOutcome: metrics.histogram(
       'mail_seconds',
-      'How long it took to send a mail, by outcome: sent; failed, to be tried again; given_up after the last ' +
-        'attempt; refused for good by its receiver; nobody, where no mail was needed.',
+      'How long attempts to send an email took, by outcome: sent, failed (will be retried), given_up (after the last ' +
+        'attempt), refused (the recipient was rejected), or nobody (no email was needed anymore).',
       'outcome',
     ),
     recordDropped: metrics.counter(
       'mails_dropped_total',
-      'Emails that were dropped by a rate limit, by limit.',
+      'Emails dropped by a rate limit, by limit.',
       'limit',
       MAIL_BUDGETS,
     ),

@@ -39,7 +39,7 @@ export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metr
 
   function failed(task: Task, { id, kind }: Mail, failure: Failure, durationMs: number): TaskEnd {
     const end = failure.end ?? (task.attempts === MAIL.retryAfterSeconds.length ? 'given_up' : undefined);
-    log.warn({ ...failure, mail: id, kind, end }, 'sending a mail failed');
+    log.warn({ ...failure, mail: id, kind, end }, 'sending an email failed');
     if (end) return endOfTask(id, end, durationMs);
     metrics.recordOutcome('failed', durationMs / 1000);
     return { outcome: 'failed', isSlow: durationMs >= MAIL.slowMs };

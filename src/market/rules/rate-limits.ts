@@ -16,7 +16,7 @@ export const BUDGETS = {
   /** Genuine access tokens that have merely expired. An office full of well-behaved clients may send many. */
   expiredToken: { max: 600, per: 'address' },
   /** Emails that someone requests, per recipient. */
-  mailPerRecipient: { max: 3, per: 'address written to', windowSeconds: 3_600 },
+  mailPerRecipient: { max: 3, per: 'recipient', windowSeconds: 3_600 },
   /** Per signed-in caller. */
   mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
   /** Per IP address, for callers without a session. */

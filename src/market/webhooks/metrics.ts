@@ -12,11 +12,11 @@ export function createWebhookMetrics(metrics: Pick<Metrics, 'gauge' | 'histogram
   let requests = 0;
   const recordOutcome = metrics.histogram(
     'webhook_attempt_seconds',
-    'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried ' +
-      'again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
+    'How long attempts to send an event to a webhook took, by outcome: delivered, failed (will be retried), given_up ' +
+      '(after the last attempt), or skipped (the owner can no longer see the event).',
     'outcome',
   );
-  metrics.gauge('webhook_requests_in_flight', 'Requests to webhooks that are under way.', () => requests);
+  metrics.gauge('webhook_requests_in_flight', 'Requests to webhooks that are in progress.', () => requests);
   return {
     recordOutcome,
     async trackRequest(request) {

@@ -33,7 +33,7 @@ export async function openWebhooks({
     return secret === undefined ? undefined : encryptor.encrypt(secret, id);
   });
   if (resealCount > 0)
-    log.info({ endpoints: resealCount }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
+    log.info({ endpoints: resealCount }, 'webhook secrets were encrypted again with the current JWT_SECRET');
 
   /** While no user has an endpoint, events only move the cursor, and the timer does that. */
   let hasEndpoints = false;

@@ -28,8 +28,8 @@ export async function checkConnection(
   if (await isPooled(directly(connection)))
     throw new Error(
       connection.direct === undefined
-        ? 'DATABASE_URL leads through a pooler. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself.'
-        : 'DATABASE_DIRECT_URL leads through a pooler, and must lead to PostgreSQL itself.',
+        ? 'DATABASE_URL goes through a pooler. Set DATABASE_DIRECT_URL to the URL of PostgreSQL itself.'
+        : 'DATABASE_DIRECT_URL goes through a pooler. Set it to the URL of PostgreSQL itself.',
     );
   if (connection.direct === undefined) return { ...connection, preparedStatements: preparedStatements ?? true };
   const pooled = await lookAt(connection);

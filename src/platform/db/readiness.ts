@@ -20,14 +20,14 @@ const selectOldestBuild = statement(
 );
 
 /** The database still serves existing connections, so a server that has some stays ready. */
-export const FULL = 'the database takes no further connection';
+export const FULL = 'the database accepts no more connections';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
-const NEWER_SCHEMA = 'the schema is newer than this build can serve: replace this server by a newer release';
+const NEWER_SCHEMA = 'the schema is too new for this build: replace this server with a newer release';
 
 const NEWEST = newestMigration();
 const OLDEST = oldestSchema();
-const NOT_READABLE = 'the role of DATABASE_URL may not read the table of migrations, in the schema drizzle';
+const NOT_READABLE = 'the role in DATABASE_URL cannot read the table of migrations in the schema drizzle';
 const UNDEFINED_TABLE = '42P01';
 const INSUFFICIENT_PRIVILEGE = '42501';
 

@@ -33,9 +33,9 @@ export async function backUp(
   folderName: string,
 ): Promise<void> {
   const target = resolve(folderName);
-  if (existsSync(target)) throw new Error(`There is something at ${target} already. Name a new folder.`);
+  if (existsSync(target)) throw new Error(`${target} already exists. Choose a new folder.`);
   if (`${target}${sep}`.startsWith(`${resolve(dataFolder)}${sep}`))
-    throw new Error(`${target} is inside of the database's own folder. Name one elsewhere.`);
+    throw new Error(`${target} is inside the database's own folder. Choose a folder elsewhere.`);
   const cluster = join(dataFolder, CLUSTER);
   await makeFolder(target, `${target}.incomplete-`, async (folder) => {
     const copy = join(folder, CLUSTER);
@@ -64,14 +64,12 @@ export async function restore(source: string, dataFolder: string): Promise<void>
   const cluster = join(dataFolder, CLUSTER);
   if (existsSync(cluster))
     throw new Error(
-      `There is a database in ${resolve(dataFolder)} already, and it is not overwritten: move it away, ` +
-        'or name another DATA_DIR.',
+      `${resolve(dataFolder)} already has a database, which won't be overwritten. Move it away, or set DATA_DIR to ` +
+        'another folder.',
     );
   const [secret, kept] = [join(source, SECRET), join(dataFolder, SECRET)];
   if (existsSync(secret) && existsSync(kept) && readFileSync(secret, 'utf8') !== readFileSync(kept, 'utf8'))
-    throw new Error(
-      `${resolve(kept)} is another secret than that of the backup, and is not overwritten: move it away.`,
-    );
+    throw new Error(`${resolve(kept)} differs from the secret in the backup and won't be overwritten. Move it away.`);
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   await copyOne(secret, kept);
   const { own } = findPrograms(resolve(dataFolder), cluster);

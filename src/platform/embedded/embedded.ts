@@ -30,7 +30,7 @@ export async function startEmbeddedPostgres(
   const folder = realpathSync(dataFolder);
   const cluster = join(folder, 'postgres');
   const programs = findPrograms(folder, cluster);
-  onStep(existsSync(cluster) ? `Starting the database in ${folder}` : `Making a database in ${folder}`);
+  onStep(existsSync(cluster) ? `Starting the database in ${folder}` : `Creating a database in ${folder}`);
   await initialiseOnce(cluster, join(folder, TEMPORARY), programs);
   // A socket path must be short, and the driver and Postgres would split it at some characters.
   const fits = Buffer.byteLength(folder) <= 65 && !/[,:"'\s]/.test(folder);

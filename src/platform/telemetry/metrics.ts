@@ -1,4 +1,4 @@
-/** The metrics for Prometheus. Labels are routes, codes and quotas, never ids or people. */
+/** The metrics for Prometheus. Labels are routes, codes, and quotas, never IDs or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type OverloadCause } from '../errors.js';
@@ -6,19 +6,19 @@ import { QUOTAS } from '../caller-limits.js';
 import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 
 export interface Metrics extends QuotaEvents {
-  /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
+  /** A batch of events got positions. `lagSeconds` is how long the oldest one had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
-  /** How many events waited for a position at the last look. */
+  /** How many events were waiting for a position at the last check. */
   recordWaiting(events: number): void;
   /** The instance received its own notification through the database. */
   recordHeartbeat(): void;
   /** A batch was read for the streams of this instance. */
   recordBatch(events: number): void;
-  /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
+  /** A request ended. A 503 from an operator's path such as /readyz isn't counted as an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
-  /** An operation ended, by itself or as a part of a request. */
+  /** An operation finished, whether on its own or as part of a request. */
   recordOperation(operation: string, api: Api | undefined, code: string, seconds: number): void;
-  /** A request ended: what it answered is counted, and its time where no operation was reached. */
+  /** A request ended. Counts its error codes, and its duration if it didn't reach an operation. */
   recordAnswer(record: RequestRecord, seconds: number): void;
   recordStreamStart(channel: string): void;
   /** An event was sent on a stream. */
@@ -28,27 +28,28 @@ export interface Metrics extends QuotaEvents {
   /** The database could not serve a call. */
   recordDatabaseFailure(overloadCause: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
-  /** A call was refused since a budget was spent. */
+  /** A call was rejected because a rate limit was reached. */
   recordRateLimit(budget: string): void;
-  /** A counter with one label, which shows these values from the start. Returns a function that counts. */
+  /** A counter with one label, which has these values from the start. Returns a function that increments it. */
   counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
   /** A histogram of seconds with one label. Returns a function that records a duration. */
   histogram(name: string, help: string, label: string): (value: string, seconds: number) => void;
-  /** A gauge that is read at each scrape; with a label, one for each of its values. */
+  /** A gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** The same with a label. `read` returns a number for each of its values. */
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
-  /** A fact in words, as labels of a gauge that is always 1. */
+  /** A fact in words: the labels of a gauge that is always 1. */
   fact(name: string, help: string, labels: Readonly<Record<string, string>>): void;
-  /** How many milliseconds ago a call was last refused because the whole server was beyond capacity. */
+  /** Milliseconds since a call was last rejected because the whole server was at capacity. */
   msSinceBusy(): number;
   print(): Promise<string>;
   readonly contentType: string;
 }
 
 interface MetricsOptions {
-  /** The names of the rate-limit budgets. */
+  /** The names of the rate limits. */
   readonly budgets: readonly string[];
-  /** The ways in which a stream ends. */
+  /** The reasons why a stream ends. */
   readonly streamEnds: readonly string[];
 }
 
@@ -56,17 +57,17 @@ type Figures = Readonly<Record<string, number>>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Gauges of prom-client with the ending of a counter; each is the sum of another by its `type`. */
+/** Gauges in prom-client that are named like counters. Each is the sum of another one over its `type`. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/** A rate needs a first value: an alert would miss the first failure. */
+/** These start at 0. A rate needs a first value, so an alert would miss the first failure. */
 const FAILURES = [
   ['database_full', '53100'],
   ['database_full', '53200'],
   ['database_full', '53300'],
 ] as const;
 
-/** Where a request was refused before any operation was reached. */
+/** The label for a request that was rejected before it reached an operation. */
 const NO_OPERATION = 'none';
 
 export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics {
@@ -83,22 +84,22 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   });
   const serverErrors = new Counter({
     name: 'http_server_errors_total',
-    help: 'Answers of 500 and above, but for those of the operator’s own addresses.',
+    help: 'Responses with a status of 500 or higher, except from the operator’s own paths.',
     labelNames: ['route'],
     registers,
   });
   const refusals = new Counter({
     name: 'quota_refusals_total',
     help:
-      'Calls refused and connections closed because a quota was used up, by quota and by whose it was: of a ' +
-      'user, an address or the whole server.',
+      'Calls rejected and connections closed because a quota was used up, by quota and by whose quota it was: a ' +
+      'user’s, an address’s, or the whole server’s.',
     labelNames: ['quota', 'bound'],
     registers,
   });
   for (const quota of Object.keys(QUOTAS)) for (const bound of BOUNDS) refusals.inc({ quota, bound }, 0);
   const waits = new Histogram({
     name: 'queue_wait_seconds',
-    help: 'How long calls waited in a queue, those refused included; calls that did not have to wait are left out.',
+    help: 'How long calls waited in a queue, including rejected ones. Calls that did not have to wait are not counted.',
     labelNames: ['queue'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
@@ -106,31 +107,29 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   const operations = new Histogram({
     name: 'operation_seconds',
     help:
-      'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the ' +
-      'error. "none" is what was refused before any.',
+      'How long operations took, by name (the GraphQL name, for both APIs), API, and code: OK or an error code. ' +
+      '"none" counts requests that were rejected before they reached an operation.',
     labelNames: ['operation', 'api', 'code'],
     buckets: SECONDS,
     registers,
   });
   const errors = new Counter({
     name: 'request_errors_total',
-    help:
-      'Requests that answered an error with this code, by API. A GraphQL request counts once for each of ' +
-      'its codes.',
+    help: 'Requests that returned an error, by API and error code. A GraphQL request counts once for each code.',
     labelNames: ['api', 'code'],
     registers,
   });
   for (const api of ['graphql', 'rest'] as const) errors.inc({ api, code: 'INTERNAL' }, 0);
   const overloads = new Counter({
     name: 'overloads_total',
-    help: `Requests refused with OVERLOADED, by why: ${OVERLOAD_CAUSES.join(', ')}.`,
+    help: `Requests that failed with OVERLOADED, by cause: ${OVERLOAD_CAUSES.join(', ')}.`,
     labelNames: ['cause'],
     registers,
   });
   for (const cause of OVERLOAD_CAUSES) overloads.inc({ cause }, 0);
   const streams = new Gauge({
     name: 'streams_open',
-    help: 'Subscriptions that are open, by channel: websocket or sse.',
+    help: 'Open subscriptions, by channel: websocket or sse.',
     labelNames: ['channel'],
     registers,
   });
@@ -142,13 +141,13 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   });
   const endedStreams = new Counter({
     name: 'streams_ended_total',
-    help: `Streams that ended, by channel and by why: ${streamEnds.join(', ')}.`,
+    help: `Streams that ended, by channel and reason: ${streamEnds.join(', ')}.`,
     labelNames: ['channel', 'end'],
     registers,
   });
   const statements = new Histogram({
     name: 'database_statement_seconds',
-    help: 'How long statements took, by the name that each bears in a comment.',
+    help: 'How long SQL statements took, by the name in their comment.',
     labelNames: ['statement'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 10],
     registers,
@@ -156,44 +155,44 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   const failures = new Counter({
     name: 'database_failures_total',
     help:
-      'Calls that the database could not serve, by why: database_away, database_read_only, database_slow or ' +
-      'database_full; and by the SQLSTATE that it gave, "none" where the connection failed.',
+      'Calls that the database could not serve, by cause (database_away, database_read_only, database_slow, or ' +
+      'database_full) and SQLSTATE ("none" if the connection failed).',
     labelNames: ['cause', 'sqlstate'],
     registers,
   });
   for (const [cause, sqlstate] of FAILURES) failures.inc({ cause, sqlstate }, 0);
   const retries = new Counter({
     name: 'database_retries_total',
-    help: 'Transactions tried again because of a deadlock (40P01) or a serialization failure (40001).',
+    help: 'Transactions retried because of a deadlock (40P01) or a serialization failure (40001).',
     labelNames: ['code'],
     registers,
   });
   const rateLimited = new Counter({
     name: 'rate_limited_total',
-    help: 'Calls refused with RATE_LIMITED because a budget was spent, by budget.',
+    help: 'Calls that failed with RATE_LIMITED, by rate limit.',
     labelNames: ['limit'],
     registers,
   });
   for (const limit of budgets) rateLimited.inc({ limit }, 0);
   const numberedEvents = new Counter({
     name: 'events_numbered_total',
-    help: 'Events that this instance gave positions.',
+    help: 'Events that this instance assigned a position.',
     registers,
   });
   const numberingLag = new Histogram({
     name: 'event_position_lag_seconds',
-    help: 'How long the oldest event of each batch waited from its occurrence to its position.',
+    help: 'How long the oldest event in each batch waited for a position.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
     registers,
   });
   const waitingEvents = new Gauge({
     name: 'events_waiting',
-    help: 'Events that waited for a position when this instance last looked; at most 10,000 are counted.',
+    help: 'Events that were waiting for a position when this instance last checked. At most 10,000 are counted.',
     registers,
   });
   const lastLook = new Gauge({
     name: 'events_last_look_timestamp_seconds',
-    help: 'When this instance last looked for events, and was answered.',
+    help: 'When this instance last checked for events successfully.',
     registers,
   });
   const lastHeartbeat = new Gauge({
@@ -203,7 +202,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
   });
   const batches = new Histogram({
     name: 'event_batch_events',
-    help: 'How many events each batch had that this instance read for its streams.',
+    help: 'How many events were in each batch that this instance read for its streams.',
     buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
     registers,
   });
@@ -222,7 +221,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     recordOperation: (operation, api, code, seconds) =>
       operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
     recordAnswer({ api, operations: operationNames, codes, overload }, seconds) {
-      // Pages are refused as well when the server is overloaded.
+      // An overloaded server rejects requests for pages too.
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
       if (!api) return;
       const [code = 'OK'] = codes;

@@ -1,4 +1,4 @@
-/** The facts of one request that its log line and the metrics show. */
+/** The facts about one request for its log line and the metrics. */
 import { Overload, Refusal, type OverloadCause } from '../errors.js';
 
 export type Api = 'graphql' | 'rest';
@@ -10,31 +10,31 @@ export interface NamedDocument {
   readonly hash: string;
 }
 
-/** An operation of a GraphQL document: at most fifteen aliases, and so many names. */
+/** A GraphQL document can have at most fifteen aliases, so this is enough. */
 const OPERATIONS_MAX = 20;
 
 export class RequestRecord {
-  /** Undefined for pages and for the operator's addresses. */
+  /** Undefined for pages and the operator's paths. */
   api: Api | undefined;
-  /** The user whom a genuine token names, whether or not their session is still active. */
+  /** The user in a genuine token, even if the session has ended. */
   claimedUser: string | undefined;
-  /** The API key in place of a session, once it is known to be one. */
+  /** The API key, if the caller used one instead of a session. Set once the key is found to be genuine. */
   apiKey: string | undefined;
-  /** Why it was answered 401. */
+  /** Why the response was a 401. */
   reason: string | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
   /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
-  /** What PostgreSQL answered, where that is the cause. */
+  /** The code that PostgreSQL returned, if that is the cause. */
   sqlstate: string | undefined;
   /** Which limit was reached first. */
   limit: string | undefined;
-  /** The user of the account that a log-in is for; the client may be anyone. */
+  /** The account that someone is trying to log in to. The client may be anyone. */
   account: string | undefined;
-  /** As GraphQL spells them. */
+  /** By their GraphQL names. */
   readonly operations = new Set<string>();
-  /** Of every error that was answered. */
+  /** The codes of all errors in the response. */
   readonly codes = new Set<string>();
 
   addOperation(operation: string): void {
@@ -47,7 +47,7 @@ export class RequestRecord {
     this.noteOverload(refusal);
   }
 
-  /** The codes of errors as they are sent. */
+  /** Adds errors in the format in which they are sent. */
   addErrors(errors: readonly { readonly extensions?: SentExtensions }[]): void {
     for (const { extensions = {} } of errors) {
       if (typeof extensions.code === 'string') this.codes.add(extensions.code);
@@ -60,7 +60,7 @@ export class RequestRecord {
     if (typeof limit === 'string') this.limit ??= limit;
   }
 
-  /** The error of an operation; the API decides how to answer it. */
+  /** Notes the cause of an operation's error. The API decides how to respond. */
   noteOverload(error: unknown): void {
     if (!(error instanceof Refusal) || error.code !== 'OVERLOADED') return;
     this.overload ??= causeOf(error);
@@ -78,7 +78,7 @@ interface SentExtensions extends Explanation {
   readonly status?: unknown;
 }
 
-/** The operation of a request, as far as it is known. */
+/** The log line's fields, as far as they are known. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
   const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document, traceId } = record;
   return {
@@ -104,7 +104,7 @@ interface RequestHolder {
 }
 
 /**
- * The server's own failure is an `error`; a call that the server had no capacity for is a `warn`; a caller's mistake is
+ * Our own failure is an `error`, and a call that the server had no capacity for is a `warn`. A caller's mistake is
  * neither.
  */
 export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
@@ -112,7 +112,7 @@ export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'w
   return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';
 }
 
-/** Where the database is not the cause, it is a full share or queue. */
+/** If the database isn't the cause, a quota or queue is full. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.overloadCause : 'beyond_capacity';
 }

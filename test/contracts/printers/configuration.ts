@@ -20,7 +20,7 @@ const TOPICS: Readonly<Record<string, RegExp>> = {
 };
 
 export function environmentFile(): string {
-  const head = '# Copy this file to .env and change what you like. An empty variable is one that is not set.';
+  const head = '# Copy this file to .env and change what you need. An empty variable counts as unset.';
   return [head, ...variables().map(({ name, preset, description }) => `# ${sentence(description)}\n${name}=${preset}`)]
     .join('\n\n')
     .concat('\n');

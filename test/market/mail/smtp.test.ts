@@ -153,7 +153,7 @@ it("waits if the server is unreachable, which isn't the address's fault", async 
   const { token } = await homeowner(app, 'Horst');
   await until(async () => (await task())?.attempts === 1);
   expect(await undeliverable(token)).toBe(false);
-  expect(app.logged.some((line) => line.includes('sending a mail failed') && line.includes('ESOCKET'))).toBe(true);
+  expect(app.logged.some((line) => line.includes('sending an email failed') && line.includes('ESOCKET'))).toBe(true);
 });
 
 it("doesn't go to a server without encryption if encryption is required", async () => {

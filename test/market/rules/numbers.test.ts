@@ -99,7 +99,7 @@ describe('limits', () => {
   });
 
   test('emails per hour: three per recipient, 20 per user, and 200 per IP address', () => {
-    expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'address written to', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'recipient', windowSeconds: 3_600 });
     expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user', windowSeconds: 3_600 });
     expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
   });

@@ -195,8 +195,8 @@ describe('two servers on one folder', () => {
       const winner = racers.findIndex((_, index) => reports[index]?.connection);
       expect(reports.flatMap(({ error }) => error ?? [])).toEqual(
         Array(7).fill(
-          `Another server (process ${racers[winner]?.pid}) runs on the data folder ${folder}. Stop it first, or give ` +
-            'this one a folder of its own.',
+          `Another server (process ${racers[winner]?.pid}) is using the data folder ${folder}. Stop it first, or set ` +
+            'DATA_DIR to another folder.',
         ),
       );
       await racers[winner]?.stop();
@@ -228,7 +228,10 @@ describe('a Postgres that dies while its server lives', () => {
       await expect.poll(() => messages).toHaveLength(2 * deaths);
     }
     await server.stop();
-    const told = ['The embedded Postgres has ended by itself, and is started again.', 'The embedded Postgres is back.'];
+    const told = [
+      'The embedded Postgres exited unexpectedly. Starting it again.',
+      'The embedded Postgres is running again.',
+    ];
     expect(messages).toEqual([...told, ...told]);
     expect(readdirSync(folder)).toEqual(['postgres']);
     expect(processesOf(folder)).toEqual([]);

@@ -39,7 +39,7 @@ function run(command: string): { status: number | null; output: string } {
 
 it('is created by the documented commands, and serves; a shorter installation names them', async () => {
   for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
-  const [, commands = ''] = /^cd "\$RELEASE" && (npm ci .+)$/m.exec(operating) ?? [];
+  const [, commands = ''] = /^ *cd "\$RELEASE" && (npm ci .+)$/m.exec(operating) ?? [];
   const alone = run('npm ci --omit=dev --omit=optional');
   expect(alone.status, alone.output).not.toBe(0);
   expect(alone.output).toContain(commands);

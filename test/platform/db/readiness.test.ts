@@ -54,7 +54,7 @@ it('serves a newer schema, until a migration removes something that this build u
   expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
 
   await app.sql`update oldest_build set newest_migration = ${NEWEST + 1}`;
-  const reason = 'the schema is newer than this build can serve: replace this server by a newer release';
+  const reason = 'the schema is too new for this build: replace this server with a newer release';
   expect(await app.rest('GET', '/readyz')).toMatchObject({ status: 503, body: { status: reason } });
   await app.sql`update oldest_build set newest_migration = ${NEWEST}`;
   expect(await app.rest('GET', '/readyz')).toMatchObject(READY);
@@ -79,12 +79,10 @@ it('is ready while the database accepts no more connections, and names a missing
     return unreadinessOf(db).finally(() => db.close());
   };
   try {
-    expect(await unready()).toBe(
-      'the role of DATABASE_URL may not read the table of migrations, in the schema drizzle',
-    );
+    expect(await unready()).toBe('the role in DATABASE_URL cannot read the table of migrations in the schema drizzle');
     const only = postgres({ ...connection, max: 1 });
     await only`select 1`;
-    expect(await unready()).toBe('the database takes no further connection');
+    expect(await unready()).toBe('the database accepts no more connections');
     await only.end();
   } finally {
     await app.sql`drop role narrow`;

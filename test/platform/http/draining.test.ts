@@ -87,7 +87,7 @@ it("cuts off what doesn't end in time, and logs that the server did it", async (
   expect(lineOf(app, 503)).toMatchObject({
     level: 'warn',
     route: 'PUT /v1/me',
-    msg: 'this server stops: connection cut before the response',
+    msg: 'this server is stopping: connection cut before the response',
   });
   await app.close();
 });

@@ -36,7 +36,7 @@ async function isAdmins(services: Services, address: string): Promise<boolean> {
   const holder = await holderOf(services, address);
   if (holder && holder.userType !== 'admin') {
     throw new Error(
-      `${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`,
+      `${address} belongs to a ${holder.userType}, who can’t become an admin. Choose another email address.`,
     );
   }
   return holder !== undefined;
@@ -61,7 +61,7 @@ async function insertAdmin(services: Services, email: string, passwordHash: stri
 
 export async function createAdmin(services: Services, email: string, password: string): Promise<void> {
   if ((await ensureAdmin(services, email, password)) === 'existed')
-    throw new Error(`${email} is an admin already. To change the password: set-password.`);
+    throw new Error(`${email} is already an admin. To change the password, use set-password.`);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function createAdmin(services: Services, email: string, password: s
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
   const account = await findCredentials(services.db, address);
-  if (account?.user.userType !== 'admin') throw new Error(`${address} is no admin.`);
+  if (account?.user.userType !== 'admin') throw new Error(`${address} is not an admin.`);
   const { id: userId } = account.user;
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   await services.db.inTransaction(async (tx) => {

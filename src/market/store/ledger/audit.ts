@@ -1,4 +1,4 @@
-/** Checks a restored database: adds up every transfer and hold, and counts the rows. */
+/** Checks a restored database: adds up every transfer and hold, and counts accounts, jobs, and bids. */
 import { sql } from 'drizzle-orm';
 import { connect, type Connection } from '../../../platform/db/database.js';
 import { countLedger, selectMismatches } from './ledger.js';
@@ -19,7 +19,7 @@ export async function auditDatabase(connection: Connection): Promise<string> {
     const [ledger] = await countLedger(db, {});
     const [market] = await countMarket(db, {});
     const there =
-      `${ledger?.accounts} accounts, ${ledger?.transfers} transfers of tokens, ${market?.jobs} jobs, ` +
+      `${ledger?.accounts} accounts, ${ledger?.transfers} token transfers, ${market?.jobs} jobs, and ` +
       `${market?.bids} bids; the last event has position ${market?.lastPosition}`;
     if (mismatches.length > 0)
       throw new Error(

@@ -38,7 +38,7 @@ export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   if (!person) return sql;
   await sql.end();
   const variable = 'url' in connection ? 'DATABASE_URL' : 'DATA_DIR';
-  throw new Error(`The database has people already; only an empty one is filled. Name another by ${variable}.`);
+  throw new Error(`The database is not empty. Set ${variable} to an empty one.`);
 }
 
 const STATES = (

@@ -17,9 +17,9 @@ it('nobody else becomes an admin or gets a password', async () => {
   const { email } = await homeowner(app, 'Hanna');
   await expect(ensureAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
   await expect(createAdmin(app.services, email, PASSWORD)).rejects.toThrow(`${email} belongs to a homeowner`);
-  await expect(setAdminPassword(app.services, email, PASSWORD)).rejects.toThrow(`${email} is no admin.`);
-  await expect(setAdminPassword(app.services, 'nobody@example.test', PASSWORD)).rejects.toThrow('is no admin.');
-  await expect(createAdmin(app.services, ADMIN.email, PASSWORD)).rejects.toThrow('is an admin already');
+  await expect(setAdminPassword(app.services, email, PASSWORD)).rejects.toThrow(`${email} is not an admin.`);
+  await expect(setAdminPassword(app.services, 'nobody@example.test', PASSWORD)).rejects.toThrow('is not an admin.');
+  await expect(createAdmin(app.services, ADMIN.email, PASSWORD)).rejects.toThrow('is already an admin');
   const [row] = await app.sql`select user_type, (select count(*)::int from users where user_type = 'admin') as admins
     from users where email = ${email}`;
   expect(row).toEqual({ user_type: 'homeowner', admins: 1 });
@@ -44,7 +44,7 @@ it("a password is set for an admin's current address, not for a former one", asy
   await app.rest('POST', '/v1/me/email', { token: body.token, body: { email: after, current_password: PASSWORD } });
   const { token } = await mailTo(app, after, 'Confirm your new email address');
   expect((await app.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
-  await expect(setAdminPassword(app.services, before, PASSWORD)).rejects.toThrow(`${before} is no admin.`);
+  await expect(setAdminPassword(app.services, before, PASSWORD)).rejects.toThrow(`${before} is not an admin.`);
   await setAdminPassword(app.services, after, 'a third password');
 });
 
