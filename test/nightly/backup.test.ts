@@ -1,4 +1,4 @@
-/** A backup of the embedded database under writes, and while what it copies is made shorter. */
+/** A backup of the embedded database during writes, and while the files that it copies are truncated. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import postgres from 'postgres';
@@ -53,7 +53,7 @@ it('under writes: a backup has everything acknowledged before, nothing partial, 
   expect(processesOf(restored)).toEqual([]);
 
   const anew = await startServer(project, { DATA_DIR: restored }).url;
-  // The token was signed by the server that is gone: its secret is part of the backup.
+  // The previous server signed the token, whose secret is part of the backup.
   const me = await fetch(`${anew}/v1/me`, { headers: { authorization: `Bearer ${before.token}` } });
   expect(me.status).toBe(200);
   expect((await logIn(anew, after.email, after.password)).status).toBe(401);

@@ -1,4 +1,4 @@
-/** Figures stand where a test prints them, and once more in the summary of `npm run nightly`. */
+/** Figures appear where a test prints them, and again in the summary of `npm run nightly`. */
 import { appendFileSync } from 'node:fs';
 
 export function printFigures(text: string): void {

@@ -1,7 +1,4 @@
-/**
- * Lists, searches and counts in a market too large to be read from end to end: what they find is what a look at every
- * row finds.
- */
+/** Lists, searches, and counts in a market too large to scan. They must find the same rows as a scan of every row. */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededId } from '../bench/market/market.js';
@@ -10,7 +7,7 @@ import { busyContractor, busyHomeowner, seedUnevenMarket, SMALL_TOWN, WORDS } fr
 import type { Market } from '../../src/market/store/seed/seed.js';
 import { freshDatabase, type FreshDatabase } from '../setup/postgres.js';
 
-/** More than are ever counted, so that even a count reads a part of them. */
+/** More rows than are ever counted, so even a count reads only some of them. */
 const SIZE = { jobs: 32_000, bids: 64_000, people: 24_000 };
 const EXACT_TOTAL_MAX = 10_000;
 const EXACT_SEARCH_TOTAL_MAX = 1_000;
@@ -94,7 +91,7 @@ describe.each(Object.keys(SEES) as Who[])('the list of the %s', (who) => {
   });
 });
 
-/** An order in GraphQL with its filter, the same in SQL, and whether it is for admins alone. */
+/** An order in GraphQL with its filter, the same in SQL, and whether only admins may use it. */
 const ORDERED: readonly (readonly [list: string, where: string, order: string, isForAdmins?: true])[] = [
   ['orderBy: HIGHEST_BUDGET', 'true', 'j.budget_max desc nulls last, j.id desc'],
   [
@@ -107,7 +104,7 @@ const ORDERED: readonly (readonly [list: string, where: string, order: string, i
     description(WORDS.sparse),
     'j.budget_max desc nulls last, j.id desc',
   ],
-  // All jobs of a town are equally far, and those of others are too far.
+  // All of one town's jobs are equally far away, and all others are too far.
   [`orderBy: NEAREST, filter: { ${NEAR_SMALL_TOWN} }`, `j.city = '${SMALL_TOWN.city}'`, 'j.id desc'],
   ['orderBy: LONGEST_UNCHANGED', 'true', 'j.status_changed_at, j.id', true],
   [
@@ -143,7 +140,7 @@ describe.each(Object.keys(SEES) as Who[])('the list of the %s in an order', (who
   });
 });
 
-/** A query of the list by number in REST, and the same in SQL. */
+/** A query of the list by page number in REST, and the same in SQL. */
 const NUMBERED: Readonly<Record<string, string>> = {
   'page=3': 'true',
   'page=40': 'true',

@@ -1,4 +1,4 @@
-/** Mails as a mail server of another make takes them: Debian's aiosmtpd, which prints what it was sent. */
+/** Emails as another mail server receives them: Debian's aiosmtpd, which prints each message. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type TestApp } from '../setup/app.js';

@@ -1,4 +1,6 @@
-/** Mails while the instances that send them and Postgres are killed: each arrives, and what comes twice is one mail. */
+/**
+ * Emails while the sending instances and Postgres are killed. Each arrives, and duplicates have the same message ID.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { durablePostgres, type DurablePostgres } from '../faults/durable-postgres.js';
 import { clone, type Clone } from '../app/clone.js';
@@ -39,7 +41,7 @@ const start = () =>
 
 const addressOf = (n: number) => `person.${n}@example.test`;
 
-/** As a client that sends again what was not answered. */
+/** Like a client that retries when it gets no response. */
 async function ask(n: number): Promise<void> {
   await until(async () => {
     const body = JSON.stringify({ email: addressOf(n) });
@@ -84,7 +86,7 @@ it('no email is lost with a sender or with Postgres', async () => {
 
   sql = database.open('mails');
   const left = async () => {
-    // As if the leases of those that were killed had run out, and the pause of what failed.
+    // Makes it look as if the killed instances' leases and the failures' delays have expired.
     await sql`update tasks set leased_until = null, run_at = now() where leased_until < now() + interval '50 seconds'
       or run_at > now()`;
     return (await sql`select from mails where outcome is null`).length;
@@ -93,7 +95,7 @@ it('no email is lost with a sender or with Postgres', async () => {
   expect(arrived()).toBe(MAILS);
   const outcomes = await sql`select outcome, count(*)::int from mails group by outcome`;
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['sent']);
-  // A call whose answer was lost with its server was made again: its mail is another one.
+  // If a response was lost with its server, the call was made again, which sent another email.
   const ids = new Set((await sql`select id from mails`).map(({ id }) => `<${id}@example.test>`));
   expect(new Set(server.inbox.map(({ messageId }) => messageId))).toEqual(ids);
   await sql.end();

@@ -1,4 +1,4 @@
-/** Migrations apart from the start: by `npm run migrate`, while servers wait for it or stop meanwhile. */
+/** Migrations run separately from startup, by `npm run migrate`, while servers wait for them or stop meanwhile. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freeAddress } from '../deploy/proxy.js';
 import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';

@@ -1,7 +1,7 @@
 /**
- * `npm run nightly`: what does not gate a change, one part after another on a machine that does nothing else; about two
- * hours. It goes on after a failure, and ends with one summary: how long each part took, what passed, what failed,
- * and the figures that the parts printed. `npm run nightly -- storm fuzz` runs these two.
+ * `npm run nightly`: the tests that don't gate a change, one part after another on an otherwise idle machine, in about
+ * two hours. It continues after a failure. The summary at the end has each part's time, results, and printed figures.
+ * `npm run nightly -- storm fuzz` runs only these two parts.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 interface Part {
-  /** What vitest runs, or else a command. */
+  /** Files for vitest. If omitted, the part runs a command. */
   readonly files?: readonly string[];
   readonly command?: string;
-  /** What the environment does not say otherwise. */
+  /** Defaults for variables that the environment doesn't set. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -68,7 +68,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   knee: { command: 'npm run bench test/bench/knee.ts' },
 };
 
-/** Those whose inputs fast-check makes up. */
+/** Test files whose inputs come from fast-check. */
 function propertyTests(): string[] {
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts') && !/node_modules|nightly/.test(name))
@@ -130,7 +130,7 @@ interface Report {
   }[];
 }
 
-/** A file that could not be loaded has no tests. */
+/** A file that failed to load has no tests. */
 function testsIn(file: string): { passed: number; failures: string[] } {
   const text = textOf(file);
   if (text === '') return { passed: 0, failures: [] };

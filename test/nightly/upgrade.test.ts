@@ -1,6 +1,7 @@
 /**
- * A rolling upgrade from the release before: two of its servers behind HAProxy, under load, while the new release
- * migrates the database and takes their places one after another. No request fails, and what was answered is there.
+ * A rolling upgrade from the previous release: two of its servers run behind HAProxy, under load. Meanwhile, the new
+ * release migrates the database and replaces them one after another. No request fails, and every acknowledged write is
+ * there.
  */
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
@@ -20,15 +21,15 @@ import { start, startServer, type Environment, type Started } from '../app/proce
 import { temporaryFolder } from '../setup/temporary-folder.js';
 import { printFigures } from './figures.js';
 
-/** The release before, by its commit, and the last migration that it knows. */
+/** The previous release, by its commit, and the last migration that it knows. */
 const BEFORE = { commit: 'f3899df', migration: '0030_release_before_tasks' };
 const PROJECT = join(import.meta.dirname, '../..');
 const CALLERS = 8;
-/** As the check of HAProxy needs: three failures in a row, a second apart, and as many successes at most. */
+/** Long enough for HAProxy's check: three failures in a row, a second apart, and at most as many successes. */
 const NOTICED_AFTER_MS = 5_000;
-/** While servers of the new release are restarted one after another. */
+/** The number of requests while the new release's servers are restarted one after another. */
 const RESTART_REQUESTS = Number(process.env.RESTART_REQUESTS ?? 20_000);
-/** Between steps, for what has to hold while two releases run side by side. */
+/** The number of requests between steps, to check that the two releases run side by side. */
 const SIDE_BY_SIDE = Number(process.env.UPGRADE_REQUESTS ?? 1_000);
 
 let project: Clone;
@@ -58,7 +59,7 @@ interface Load {
   stop(): Promise<{ failures: readonly string[]; created: readonly string[]; cancelled: readonly string[] }>;
 }
 
-/** Each caller writes a draft, edits and reads it, looks at the list, and publishes and cancels one in ten. */
+/** Each caller writes a draft, edits and reads it, looks at the list, and publishes and cancels one draft in ten. */
 async function openLoad(url: string, names: string): Promise<Load> {
   const failures: string[] = [];
   const created: string[] = [];
@@ -153,7 +154,7 @@ needs('haproxy').it('no request fails while a release takes the place of the one
     await until(() => load.requests() >= upTo);
   };
   await some();
-  // The new release waits for its schema, while the other server goes on.
+  // The new release waits for its schema, while the other server keeps running.
   expect((await servers[0]!.stop()).code).toBe(0);
   const ready = open(project.folder, addresses[0]!);
   await some();
@@ -161,7 +162,7 @@ needs('haproxy').it('no request fails while a release takes the place of the one
   expect(migrated.code, migrated.output).toBe(0);
   servers[0] = await ready;
   await sleep(NOTICED_AFTER_MS);
-  // The release before on the new schema, and once more where it is put back.
+  // The previous release on the new schema, and again after a rollback.
   await some();
   await replace(0, before.path);
   await some();

@@ -1,4 +1,4 @@
-/** A test after another, since many of these measure time; each part of `nightly.ts` names its files. */
+/** Runs one test at a time, because many of these measure time. Each part of `nightly.ts` names its files. */
 import { configDefaults, defineConfig } from 'vitest/config';
 import { settings } from '../../vitest.config.js';
 

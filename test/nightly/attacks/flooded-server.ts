@@ -1,6 +1,4 @@
-/**
- * A server in a process of its own, as in production, and callers in others: quiet readers, and those that flood it.
- */
+/** A server in a separate process, as in production, with callers in other processes: quiet readers, and attackers. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +15,7 @@ export interface FloodedServer {
 }
 
 export interface ServerSettings {
-  /** HAProxy carries the connections, as in production: `url` is its own then. */
+  /** True to put HAProxy in front, as in production. `url` is then HAProxy's address. */
   readonly behindProxy: boolean;
 }
 
@@ -36,7 +34,7 @@ export async function openFloodedServer({ behindProxy }: ServerSettings): Promis
   });
   const ownUrl = await server.url;
   goFirst(server.pid);
-  // All connections of an attack come at once, so that it is held and not turned away.
+  // Allows all of an attack's connections to open together, so they are held and not turned away.
   const proxy = behindProxy
     ? await startProxy([new URL(ownUrl).host], { NEW_CONNECTIONS_PER_ADDRESS: '1000' })
     : undefined;
@@ -52,12 +50,12 @@ export async function openFloodedServer({ behindProxy }: ServerSettings): Promis
   };
 }
 
-/** What else the machine does falls upon a measurement; where the system lets us, we go before it. */
+/** The machine's other work affects measurements. If the system allows it, these processes get priority. */
 function goFirst(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, '-19');
   } catch {
-    // Then the rounds must do.
+    // Without priority, the rounds must be enough.
   }
 }
 
@@ -71,7 +69,7 @@ export interface Tally {
 
 type Calls = { url: string; forMs: number } & (
   | { kind: 'reads'; token: string; lines: number; perSecond?: number }
-  | { kind: 'log-ins'; perSecond: number; /** The number of the first account that is guessed at. */ first: number }
+  | { kind: 'log-ins'; perSecond: number; /** The number of the first guessed account. */ first: number }
 );
 
 const CHILD = fileURLToPath(new URL('callers.child.mjs', import.meta.url));
@@ -81,7 +79,7 @@ export async function call(calls: Calls): Promise<Tally> {
   return JSON.parse(output) as Tally;
 }
 
-/** Ends by itself, or on request. */
+/** Ends on its own, or on request. */
 export function run([program = '', ...args]: readonly string[]): { ended: Promise<{ output: string }>; stop(): void } {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

@@ -1,7 +1,7 @@
 /**
- * Floods: more slow connections, new connections and log-ins than a server can serve, and what is left for everybody
- * else. Always in small, which shows that nobody is lost; with FLOODS=long against a server process at production's
- * settings, with the figures that it must keep.
+ * Floods: more slow connections, new connections, and logins than a server can handle, and what is left for everybody
+ * else. The small floods always run, and show that nobody is shut out. With FLOODS=long, they run against a server
+ * process with production settings, with figures that it must meet.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,11 +21,11 @@ import {
 
 const LONG = process.env.FLOODS === 'long';
 const ROUNDS = 3;
-/** Below this the machine's own noise is as large. */
+/** Below this, the machine's own noise is as large. */
 const NOT_NOTICED_MS = 50;
 const P99_UNDER_LOG_INS_MS = 200;
 
-/** The modes of slowhttptest, each as it hurts most: heads, bodies and readers of the largest page that there is. */
+/** The modes of slowhttptest, each in its worst form: headers, bodies, and readers of the largest page. */
 const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] = [
   ['slow heads', ['-H', '-i', '5', '-u', '/v1/me']],
   ['slow bodies', ['-B', '-i', '5', '-s', '50000', '-f', 'application/json', '-u', '/v1/auth/login']],
@@ -33,8 +33,9 @@ const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] =
 ];
 
 /**
- * It cannot choose the address that it connects from, and an address may hold a thousand connections: it takes fewer,
- * its own probe included, so that what is slow is held and not turned away. Who reads meanwhile does so from another.
+ * slowhttptest can't choose its source address, and an address may hold a thousand connections. It opens fewer,
+ * including its own probe, so slow connections are held and not turned away. Meanwhile, the reader uses another
+ * address.
  */
 const SLOW_CONNECTIONS = 900;
 
@@ -78,7 +79,7 @@ describe('on a small scale', () => {
     const shed = answers.filter(({ status }) => status === 503);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(600 - shed.length);
     expect(shed.length).toBeGreaterThan(100);
-    // A call that waits too long is shed as well.
+    // A call that waits too long is shed too.
     expect(answers.length - shed.length).toBeGreaterThanOrEqual(256);
     for (const { headers, body } of shed)
       expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
@@ -107,7 +108,7 @@ describe('on a small scale', () => {
   });
 });
 
-/** As a client that does what Retry-After says. How many tries it took. */
+/** Like a client that follows Retry-After. Returns the number of tries. */
 async function logInUntilAnswered(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const { status, headers } = await attempt();
@@ -117,7 +118,7 @@ async function logInUntilAnswered(attempt: () => Promise<{ status: number; heade
   }
 }
 
-/** Each flood has a server of its own: what one of them leaves behind is not the next one's. */
+/** Each flood has a separate server, so one can't affect the next. */
 async function withServer(
   settings: ServerSettings,
   work: (server: FloodedServer, read: (forMs: number, perSecond?: number) => Promise<Tally>) => Promise<void>,

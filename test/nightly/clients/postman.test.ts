@@ -1,4 +1,4 @@
-/** The OpenAPI document as Postman imports it: a collection with a request for each operation, under its summary. */
+/** Postman imports the OpenAPI document: a collection with a request for each operation, named after its summary. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Prism as a proxy that holds every request and every answer against the OpenAPI document, by a code of its own. */
+/** Prism as a proxy that checks every request and response against the OpenAPI document, with its own code. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

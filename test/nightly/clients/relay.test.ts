@@ -1,6 +1,6 @@
 /**
- * Relay: its compiler takes the schema, its store joins no two objects, its pages grow both ways, and what mutations
- * and subscriptions answer is shown without another query. And graphql-eslint's rules of a schema for Relay.
+ * Relay: its compiler accepts the schema, its store never confuses two objects, its pages grow both ways, and it shows
+ * the results of mutations and subscriptions without another query. graphql-eslint's rules for Relay schemas also pass.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -109,7 +109,7 @@ describe('after kill -9 of the server', () => {
   test("the files of a Postgres that was killed with it don't block the next", async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
-    // It would start its Postgres again before it is killed itself.
+    // Otherwise, the server would restart its Postgres before it is killed itself.
     process.kill(server.pid, 'SIGSTOP');
     killAll(folder, isWatchdog);
     killAll(folder, isPostmaster);
@@ -121,7 +121,7 @@ describe('after kill -9 of the server', () => {
   test('neither does a backend that has outlived its postmaster and is still busy', async () => {
     const folder = usedFolder();
     const server = await givenServerWithRow(folder);
-    // Computes without a pause, so that it does not notice that its postmaster is gone.
+    // Computes without a pause, so it doesn't notice that its postmaster is gone.
     const busy = `set statement_timeout = '3s'; select count(*) from generate_series(1, 1000000000000)`;
     const query = ask(await connectionOf(server), busy).catch((error: Error) => error.message);
     const isActive = `select pid from pg_stat_activity where query like 'set%series%' and state = 'active'`;
@@ -212,14 +212,14 @@ describe('a Postgres that dies while its server lives', () => {
   test('is restarted each time, with everything that was committed, and its server logs it', async () => {
     const folder = usedFolder();
     const messages: string[] = [];
-    // What dying backends say besides is not of interest here.
+    // Other messages from dying backends don't matter here.
     const onMessage = (message: string) => void (message.startsWith('The') && messages.push(message));
     const server = await startHere(folder, { onMessage });
     await ask(server.connection, 'create table kept as select 42 as answer');
     for (const deaths of [1, 2]) {
       const old = postmasterOf(folder);
       process.kill(old, 'SIGKILL');
-      // Some of so many statements arrive while Postgres is down and not yet known to be; they are not reported here.
+      // Some of these statements arrive while Postgres is down and nobody knows it yet. They aren't reported here.
       const answers = await Promise.all(
         Array.from({ length: 6 }, () => again(server.connection, 'select answer from kept')),
       );

@@ -1,8 +1,8 @@
 /**
- * The failover drill: two servers behind HAProxy, with PgBouncer and without, Redis, and a primary with a synchronous
- * standby. Under the load of the storm's clients each is killed in turn, and brought back as an operator would; for the
- * primary the standby is promoted. Nothing that was acknowledged is lost or doubled, and no server is restarted for it.
- * FAILOVER_ROUNDS=2 fails over to the rebuilt first cluster as well.
+ * The failover drill: two servers behind HAProxy, with and without PgBouncer, Redis, and a primary with a synchronous
+ * standby. Under the load of the storm's clients, each is killed in turn and restored as an operator would do it. For
+ * the primary, the standby is promoted. No acknowledged write is lost or doubled, and no server needs a restart.
+ * FAILOVER_ROUNDS=2 also fails over to the rebuilt first cluster.
  */
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -36,7 +36,7 @@ const SEED = String(seedFrom(process.env.FAILOVER_SEED));
 const CLIENTS = 12;
 /** Between steps of the drill. */
 const OPERATIONS = 150;
-/** A machine that is lost closes no connection, and what waits for an answer there is given up after a while. */
+/** A lost machine closes no connections. Calls that wait for its response give up after a while. */
 const EVERYWHERE_WITHIN_SECONDS = 16;
 
 let project: Clone;
@@ -48,7 +48,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-/** After a 502 or a 504 of HAProxy the call may have been carried out: clients send it again with the same key. */
+/** After a 502 or 504 from HAProxy, the call may have been carried out. Clients send it again with the same key. */
 function behindHaproxy(wire: Wire): Wire {
   const isLost = (attempt: Attempt) => !('lost' in attempt) && [502, 504].includes(attempt.status);
   return {
@@ -60,7 +60,7 @@ function behindHaproxy(wire: Wire): Wire {
   };
 }
 
-/** HAProxy has sent the call again itself where the first answer is a replay. */
+/** If the first response is a replay, HAProxy itself has sent the call twice. */
 function withLostSendings(history: readonly Entry[]): Entry[] {
   return history.map((entry) => {
     const [first] = entry.attempts;
@@ -147,7 +147,7 @@ async function drill(withBouncer: boolean): Promise<void> {
   const subscribers = instances.urls.map((url) => subscribe([url], load.admin, 0, '0'));
   closing.push(() => Promise.all(subscribers.map((each) => each.stop())));
 
-  // Past PgBouncer a server waits in vain for the machine that is lost.
+  // Without PgBouncer, a server waits for the lost machine until it times out.
   const backWithinSeconds = withBouncer ? 3 : 5;
   const late: string[] = [];
   async function step(what: string, fault: { kill(): unknown; notice(): unknown; repair(): unknown }) {
@@ -173,7 +173,7 @@ async function drill(withBouncer: boolean): Promise<void> {
     printFigures(figures);
     if (back > backWithinSeconds || backEverywhere > EVERYWHERE_WITHIN_SECONDS) late.push(figures);
   }
-  /** As an operator sees it: no server is in use any more. */
+  /** As an operator sees it: no server is in use anymore. */
   const untilAllAreAway = () => until(async () => (await readiness(proxy.url)) === 503);
 
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -1,7 +1,7 @@
 /**
- * Everything that tells people of events, on two instances, while both are killed in turn and Postgres is restarted:
- * each subscriber ends with exactly its visible events, in order and once each, and each delivery arrives.
- * LIVE=long is the full measure of 10,000 events.
+ * All ways to receive events, on two instances, while both are killed in turn and Postgres is restarted. Each
+ * subscriber ends up with exactly its visible events, in order and once each, and each delivery arrives. LIVE=long is
+ * the full test with 10,000 events.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
@@ -23,10 +23,10 @@ const ENDPOINTS = 20;
 const LANES = 8;
 const HOMEOWNERS = 10;
 const CONTRACTORS = 20;
-/** Each endpoint fails so often. */
+/** The share of requests that each endpoint fails. */
 const FAILURE_RATE = 0.1;
 const chance = chanceFrom(seedFrom(undefined));
-/** Nobody waits longer than this for what has happened. */
+/** The longest time that any event may take to arrive. */
 const SETTLED_WITHIN_MS = 180_000;
 
 let postgres: DurablePostgres;
@@ -86,7 +86,7 @@ it('everybody gets every event once and in order, whatever is killed', { timeout
         .filter(({ id }) => !receiver.received.has(id))
         .map(({ id }) => `${person.kind} ${id}`),
     );
-  // What has failed twice is tried again after minutes, and then after hours: these are brought forward.
+  // After two failures, the next attempts come minutes, then hours later. They are moved forward.
   const sql = postgres.open('retries');
   await settled(async () => {
     await sql`update tasks set run_at = now() where leased_until is null and run_at > now()`;
@@ -149,7 +149,7 @@ async function bringFaults(): Promise<void> {
   await instances.revive(1);
 }
 
-/** All that each may read of, by the pages of the event log. */
+/** All events that each person can read, from the pages of the event log. */
 async function visibleTo(caller: Caller, people: readonly Person[]): Promise<Map<Person, Seen[]>> {
   const truth = new Map<Person, Seen[]>();
   for (const person of people) {
@@ -166,8 +166,8 @@ async function visibleTo(caller: Caller, people: readonly Person[]): Promise<Map
 }
 
 /**
- * A contractor hears of a job from their bid on, and of their own bid from the award on. What they see now and could
- * not when it happened was sent only to who came again later.
+ * A contractor receives a job's events from their bid on, and their own bid's events from the award on. Events that
+ * became visible only later were sent only to subscribers who reconnected afterward.
  */
 function surelyVisible({ profileId, userId }: Person, log: readonly Seen[], visible: readonly Seen[]): Seen[] {
   const begins = new Map<string, bigint>();
@@ -183,7 +183,7 @@ function surelyVisible({ profileId, userId }: Person, log: readonly Seen[], visi
   );
 }
 
-/** The received ids, if none is doubled, out of order, invisible or missing; else the expected ones. */
+/** The received IDs if none is doubled, out of order, invisible, or missing. Otherwise, the expected IDs. */
 function between(heard: readonly string[], least: readonly Seen[], most: readonly Seen[]): readonly string[] {
   const set = new Set(heard);
   const inOrder = most.map(({ id }) => id).filter((id) => set.has(id));

@@ -1,8 +1,8 @@
 /**
- * Faults of a server other than kills: a pool without a free connection, a deadlock, a full disk, a clock that jumps, a
- * start at the same time as others, and its own end under load. Each time callers get Retry-After, no acknowledged call
- * is lost, and the server goes on by itself. Real servers, real faults; what becomes of rates when a Redis is lost and
- * comes back is in ../security/rate-limit.test.ts. STORM=long takes more rounds.
+ * Server faults other than kills: a pool without a free connection, a deadlock, a full disk, a clock that jumps, a
+ * simultaneous start, and a stop under load. Each time, callers get Retry-After, no acknowledged call is lost, and the
+ * server recovers on its own. The servers and faults are real. ../security/rate-limit.test.ts covers the loss and
+ * return of Redis. STORM=long runs more rounds.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -56,7 +56,7 @@ async function anOwnDatabase(): Promise<OwnDatabase> {
 interface Calls {
   readonly url: string;
   readonly owner: Member;
-  /** One sending, by REST: its status, or the word of a connection that broke. */
+  /** Sends once through REST. Returns the status, or the error code of a broken connection. */
   call(
     op: Op,
     job: string | undefined,
@@ -65,7 +65,7 @@ interface Calls {
   ): Promise<{ status: number | string; data: Fields | null; saysWhen: boolean }>;
 }
 
-/** An owner who is known already keeps their log-in, which outlives the server. */
+/** A known owner keeps their session, which outlives the server. */
 async function callsOf(url: string, known?: Member): Promise<Calls> {
   const owner = known ?? (await gather([url], 1)).lanes[0]?.owner;
   if (!owner) throw new Error('Nobody signed up.');
@@ -105,7 +105,7 @@ it("a pool blocked by others' locks: all calls are refused, and then each succee
   await hold`lock table jobs in access exclusive mode`;
   const keys = Array.from({ length: 12 }, (_, number) => `taken-${number}`);
   const refused = await Promise.all(keys.map((key) => call('create', undefined, DRAFT, key)));
-  // Whoever waited for a place behind calls of their own alone is told 429.
+  // Callers who only wait for their own earlier calls get 429.
   expect(refused.filter(({ status, saysWhen }) => !saysWhen || (status !== 503 && status !== 429))).toEqual([]);
   expect(refused.some(({ status }) => status === 503)).toBe(true);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -128,7 +128,7 @@ it('a deadlock that the server loses is retried, and the effect happens once', a
   const { call, owner } = await callsOf(await startServer(project, environment(database.url)).url);
   const job: string = (await call('create', undefined, DRAFT, 'draft')).data?.id;
   const rival = await aloneOn(database.sql);
-  // The one that looks first is the one that gives way; the rival never looks.
+  // The backend that checks for a deadlock first is the one that gives way. The rival never checks.
   await rival`set deadlock_timeout = '1min'`;
   await rival`begin`;
   await rival`select from token_balances where user_id = ${owner.userId} for update`;
@@ -179,7 +179,7 @@ onSmallDisk(
     const refused: { key: string; body: Fields }[] = [];
     for (let number = 0; refused.length < 10; number += 1) {
       if (number === 500) throw new Error('The disk never filled.');
-      // What cannot be compressed needs its room.
+      // Incompressible data takes its full size on disk.
       const key = `full-${number}`;
       const body = { ...DRAFT, description: randomBytes(3_000).toString('base64') };
       const { status, data, saysWhen } = await call('create', undefined, body, key);
@@ -237,7 +237,7 @@ needs('faketime').it(
     const refreshed = await post(`${url}/v1/auth/refresh`, { refresh_token: later.refresh_token });
     expect(refreshed.status).toBe(200);
 
-    // A token from the future is refused; its owner refreshes with the other one, whose time the database keeps.
+    // A token from the future is rejected. Its owner uses the refresh token instead, whose times are in the database.
     set('-1d');
     expect(await me(refreshed.body.token)).toBe(401);
     const earlier = await post(`${url}/v1/auth/refresh`, { refresh_token: refreshed.body.refresh_token });
@@ -296,7 +296,7 @@ it(
         for (let number = 0; ; number += 1) {
           const { status, saysWhen } = await call('create', undefined, DRAFT, `${round}-${caller}-${number}`);
           if (status === 201) made += 1;
-          // Twenty calls of one user may wait for each other too long; they come again.
+          // Twenty calls from one user may wait too long for each other. They try again.
           else if (!saysWhen) return status;
         }
       });
@@ -342,7 +342,7 @@ it('SIGTERM while commits wait for an unreachable standby: the server ends, and 
   expect(await jobsIn(sql)).toBe(made + unanswered.length);
 });
 
-/** The driver forgets a reservation that has to open its connection first. */
+/** The driver forgets a reservation that must first open its connection. */
 async function aloneOn(sql: Sql): Promise<ReservedSql> {
   await sql`select 1`;
   return sql.reserve();

@@ -1,9 +1,9 @@
 /**
  * The storm: dozens of clients work without pause while backends are killed, Postgres is restarted in every way, and
- * servers die by kill -9. Afterwards the log of all clients is held against the database: nothing lost, nothing
- * doubled, nothing half applied, and nobody died but by our hand. About a minute as it stands; STORM=long is the full
- * measure, of about six, and STORM=tiny a look. STORM_SEED repeats a run's choices and faults; STORM_MINUTES is when a
- * long one is checked at the latest.
+ * servers die by kill -9. Afterward, the clients' logs are compared with the database. Nothing may be lost, doubled, or
+ * half applied, and no process may die that the test didn't kill. By default, it takes about a minute. STORM=long is
+ * the full test of about six minutes, and STORM=tiny a quick look. STORM_SEED repeats a run's choices and faults.
+ * STORM_MINUTES limits a long run.
  */
 import { afterEach, expect, it } from 'vitest';
 import { checkDatabase } from '../../setup/database/checker.js';
@@ -30,9 +30,9 @@ const MEASURES = {
 
 const measure = MEASURES[process.env.STORM === 'long' ? 'long' : process.env.STORM === 'tiny' ? 'tiny' : 'short'];
 const seed = String(seedFrom(process.env.STORM_SEED));
-/** The service takes writes again. */
+/** The time until the service accepts writes again. */
 const RECOVERED_WITHIN_MS = 2_000;
-/** Nobody is left waiting: after each fault, and when all of them are over. */
+/** The time until no client is waiting, after each fault and after the last one. */
 const EVERYONE_WITHIN_MS = 5_000;
 
 let storm: Storm | undefined;

@@ -1,7 +1,8 @@
 /**
- * Generated requests against a real server process, through both APIs and beneath them: made from the OpenAPI document
- * and the GraphQL schema, valid, nearly valid and broken. Whatever comes, it answers in time, as documented, and tells
- * nothing of its inside. FUZZ_REQUESTS sets how many; FUZZ_SEED, as every run prints it, makes the same ones again.
+ * Generated requests to a real server process, through both APIs and as raw bytes. They come from the OpenAPI document
+ * and the GraphQL schema: valid, nearly valid, and broken. Every response must come in time, match the documents, and
+ * reveal nothing internal. FUZZ_REQUESTS sets the number. Every run prints its FUZZ_SEED, which repeats the same
+ * requests.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,10 +30,10 @@ const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000);
 const SLOW_MS = 1_000;
 const MEMORY_GROWTH_MB_MAX = 50;
 const FAILURES_MAX = 10;
-/** Fewer than the server has connections to its database: at capacity it would refuse, and rightly. */
+/** Fewer than the server's database connections. At capacity, it would rightly reject calls. */
 const LINES = 6;
 const BATCH = Math.min(5_000, Math.ceil(REQUESTS / 2));
-/** Made with sessions that others may have ended before. */
+/** Operations on sessions that others may already have ended. */
 const ABOUT_SESSIONS = new Set([
   'logOut',
   'changePassword',
@@ -45,7 +46,7 @@ const ABOUT_SESSIONS = new Set([
   'endSession',
   'endOtherSessions',
 ]);
-/** A short run leaves rare fields to chance. */
+/** A short run may miss rare fields. */
 const IS_LONG = REQUESTS >= 50_000;
 const SEED = seedFrom(process.env.FUZZ_SEED);
 const FLOORS = IS_LONG
@@ -103,7 +104,7 @@ it(
       if (problem !== undefined && failures.size < FAILURES_MAX) await report(line, request, problem);
     }
 
-    /** Failures that read alike are one, and shown as small as they can be made. */
+    /** Similar failures count as one, and are reported in the smallest form found. */
     async function report(line: Line, request: Request, problem: string): Promise<void> {
       const likeness = (text: string) =>
         `${request.kind} ${text.replaceAll(/[\w-]{20,}|\d+ ms|".*?"/gs, '…').slice(0, 200)}`;
@@ -116,7 +117,10 @@ it(
       failures.set(likeness(problem), `${request.kind}: ${problem}\n  ${asShell(smallest, port)}`);
     }
 
-    /** A busy machine makes anything slow once; what is slow three times, and the last two alone, is slow by itself. */
+    /**
+     * On a busy machine, anything can be slow once. A request that is slow three times, the last two without other
+     * load, is really slow.
+     */
     async function tryAgainAlone(): Promise<void> {
       for (const { request, ms } of slow.splice(0)) {
         const [line] = lines as [Line];
@@ -141,12 +145,12 @@ it(
         }),
       );
       await tryAgainAlone();
-      // Where the server's own people are refused, the run is over; its findings until then are still reported.
+      // If the server rejects the fuzzer's own people, the run ends. Its findings so far are still reported.
       await stock.refill().catch((error: Error) => {
         failures.set('stock', error.message);
         next = REQUESTS;
       });
-      // The tests' database does not keep its statistics by itself, as any other does while it grows.
+      // Unlike other databases, the tests' database doesn't update its statistics automatically as it grows.
       await app.sql.unsafe('analyze');
     }
 
@@ -186,7 +190,7 @@ it(
   600_000 + REQUESTS * 100,
 );
 
-/** Each request has dice of its own, so that it is the same one however the others went. */
+/** Each request has separate dice, so it doesn't depend on the others. */
 function generated(number: number, { odd, stock }: Omit<Workshop, 'dice'>): Request {
   const workshop: Workshop = { dice: diceOf(SEED + number * 7_919), odd, stock };
   const make = workshop.dice.weighted<() => Request>([

@@ -1,7 +1,6 @@
 /**
- * How much memory the server holds. What counts is what survives a forced collection: the heap, and the buffers outside
- * of it. What the system has given the process (RSS) never shrinks again and depends on when collections happened to
- * run; it is reported separately.
+ * How much memory the server holds: the heap and external buffers after a forced collection. The process's resident
+ * memory (RSS) never shrinks and depends on when collections happen to run, so it is reported separately.
  */
 import { connect } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * What a run has met: how many requests of each kind, what they were answered with, and what of the service was really
- * executed.
+ * What a run has covered: the number of requests of each kind, their responses, and the parts of the service that
+ * really ran.
  */
 import type { Json } from '../../setup/app.js';
 import { ALL_FIELDS } from './documents/documents.js';
@@ -58,7 +58,7 @@ export class Tally {
     if (ok) this.countIn(selected, answer.data);
   }
 
-  /** A field counts as executed where its key is in the answer. */
+  /** A field counts as executed if its key is in the response. */
   private countIn(selected: readonly Selected[], data: Json): void {
     if (Array.isArray(data)) for (const one of data) this.countIn(selected, one);
     if (typeof data !== 'object' || data === null || Array.isArray(data)) return;
@@ -79,7 +79,7 @@ export class Tally {
     return ALL_FIELDS.filter((field) => !this.fields.has(field));
   }
 
-  /** Of all requests that were made to succeed, how many did, in percent. */
+  /** The percentage of requests meant to succeed that did. */
   get successShare(): number {
     const all = [...this.tried.values()];
     return (

@@ -1,7 +1,4 @@
-/**
- * What must be true of any answer whatsoever: no fault of the server's, nothing of its inside, and the form that the
- * documents promise.
- */
+/** Rules for every response: no server error, no internal details, and the documented form. */
 import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
 import { ERROR_CODES } from '../../../src/market/rules/errors.js';
@@ -10,7 +7,7 @@ import type { Json } from '../../setup/app.js';
 import type { Request } from './requests/requests.js';
 import type { Reply } from './wire.js';
 
-/** What is wrong with the answer, in a sentence; nothing, if it is as it must be. */
+/** Says in a sentence what is wrong with the response. Undefined if nothing is. */
 export type Check = (request: Request, reply: Reply) => string | undefined;
 
 export function checkWith(hidden: RegExp): Check {
@@ -24,7 +21,7 @@ export function checkWith(hidden: RegExp): Check {
   };
 }
 
-/** Names that only the database uses: nobody outside has a reason to read one. */
+/** Names that only the database uses. No outsider has a reason to see one. */
 export async function hiddenNames(sql: Sql): Promise<RegExp> {
   const rows = await sql<{ name: string }[]>`
     select column_name as name from information_schema.columns where table_schema = 'public'
@@ -64,14 +61,14 @@ function assertAnswer(request: Request, reply: Reply, hidden: RegExp): void {
   showsNothing(reply, path, hidden);
   if (reply.headers.get('x-request-id') === null) throw new Error('The answer has no X-Request-Id.');
   if (reply.status === 204 || reply.status === 304) return;
-  // What could not be read never came to an API, and nobody had a policy to set.
+  // An unreadable request never reaches an API, so nothing sets a policy header.
   if (!reply.headers.has('content-security-policy')) return checkUnreadable(request, reply);
   if (path === '/graphql') checkGraphql(request, reply);
   else checkRest(request, reply, path);
 }
 
 function showsNothing({ body, headers }: Reply, path: string, hidden: RegExp): void {
-  // The pages for people explain the service, and the operator's numbers are about its inside.
+  // The pages for people explain the service, and the operator's metrics are about its internals.
   if (!(headers.get('content-type') ?? '').includes('json') || /openapi\.json$|^\/metrics/.test(path)) return;
   const text = body.toString();
   const shown = [hidden, ...INSIDE].map((sign) => sign.exec(text)?.[0]).find((found) => found !== undefined);
@@ -79,7 +76,7 @@ function showsNothing({ body, headers }: Reply, path: string, hidden: RegExp): v
 }
 
 function checkUnreadable({ method }: Request, { status, headers, body }: Reply): void {
-  // Nobody could read that it was a HEAD, either: its answer has a body, which no client for HEAD takes.
+  // The server couldn't read the method, so even a HEAD gets a body, which HEAD clients ignore.
   if (method === 'HEAD' && [400, 413].includes(status) && headers.get('connection') === 'close') return;
   const { code, request_id: requestId } = parse(body).details ?? {};
   if (![400, 413].includes(status) || !['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE'].includes(code))

@@ -1,19 +1,19 @@
-/** A client that sends exactly the bytes it is given, and holds what comes back against the clock. */
+/** A client that sends exactly the given bytes, and times the response. */
 import { connect, type Socket } from 'node:net';
 
 export interface Reply {
-  /** 0 where the connection ended without a word. */
+  /** Zero if the connection ended without a response. */
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
   readonly ms: number;
-  /** All the statuses, where one connection answered several times. */
+  /** All statuses, if one connection got several responses. */
   readonly statuses: readonly number[];
 }
 
 export const HANG_MS = 60_000;
 
-/** One connection that is used again and again, and made anew when the server has closed it. */
+/** A connection that is reused. It is opened again after the server closes it. */
 export class Line {
   private socket: Socket | undefined;
 
@@ -22,7 +22,7 @@ export class Line {
   async ask(bytes: Buffer, method: string): Promise<Reply> {
     const reused = this.socket !== undefined;
     const reply = await this.exchange(bytes, method);
-    // The server may have closed the connection in the moment in which it was used again.
+    // The server may have closed the connection just as it was reused.
     return reused && reply.status === 0 && reply.ms < HANG_MS ? this.exchange(bytes, method) : reply;
   }
 
@@ -60,15 +60,15 @@ export class Line {
 }
 
 /**
- * How long nothing may come before the caller hangs up: after an answer it is over, but for another one that follows on
- * its heels.
+ * How long the connection must be quiet before the caller hangs up. After a response, only another one right behind it
+ * could follow.
  */
 const QUIET_MS = { unanswered: 60, answered: 3 };
 
 /**
- * Says all of it on a connection of its own, and hangs up once nothing more comes. Node takes a caller who hangs up for
- * one who does not listen either, so that this is not done before; but it ends every request that is still waiting for
- * its rest.
+ * Sends all bytes on a separate connection, and hangs up once no more data comes. It can't hang up earlier, because
+ * Node assumes that a caller who hangs up has also stopped listening. Hanging up ends every request that is still
+ * incomplete.
  */
 export function say(port: number, bytes: Buffer): Promise<Reply> {
   const began = performance.now();
@@ -100,7 +100,7 @@ export function say(port: number, bytes: Buffer): Promise<Reply> {
       hangUpWhenQuiet(parseAll(Buffer.concat(chunks)).length > 0 ? QUIET_MS.answered : QUIET_MS.unanswered);
     });
     socket.once('end', settle);
-    // A reset is what the rest of a request meets that was refused at its beginning; what was said before counts.
+    // If the server rejects a request early, the rest of the request causes a reset. Earlier responses count.
     socket.once('error', settle);
     socket.write(bytes);
     hangUpWhenQuiet(QUIET_MS.unanswered);
@@ -127,7 +127,7 @@ function parseAll(bytes: Buffer): Parsed[] {
   return answers;
 }
 
-/** The whole answer, once it is there; interim ones are passed over. */
+/** The complete response, once it has arrived. Skips interim responses. */
 function parse(bytes: Buffer, method: string): Parsed | undefined {
   let rest = bytes;
   for (;;) {
@@ -152,8 +152,8 @@ function take(bytes: Buffer, method: string | undefined): { answer: Parsed; leng
 }
 
 /**
- * Of a pipeline nobody knows which method an answer is for: a body that is followed by nothing, or by another answer,
- * is none.
+ * In a pipeline, nobody knows which method a response belongs to. If nothing, or another response, follows the headers,
+ * there is no body.
  */
 function bodyless(status: number, method: string | undefined, bytes: Buffer, at: number): boolean {
   if (status < 200 || status === 204 || status === 304) return true;

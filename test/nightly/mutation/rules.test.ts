@@ -1,11 +1,11 @@
-/** All tests of the rules as one file: each mutant loads the rules once, and not once for each file of tests. */
+/** All tests of the rules in one file, so each mutant loads the rules once instead of once per test file. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 for (const name of readdirSync('test/market/rules', { recursive: true, encoding: 'utf8' }))
   if (name.endsWith('.test.ts')) describe(name, () => import(`../../market/rules/${name}`).catch(failInTest));
 
-/** Stryker counts failures of tests alone: rules that cannot be loaded would pass for rules that nothing breaks. */
+/** Stryker only counts failing tests. Rules that fail to load would look like rules that no test covers. */
 function failInTest(error: unknown): void {
   test('can be loaded', () => expect(error).toBeUndefined());
 }

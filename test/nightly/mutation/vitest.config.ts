@@ -1,5 +1,6 @@
-/** The tests of the rules alone, which need nothing but memory: no database is started for a mutant. */
+/** Only the tests of the rules, which run in memory. No database starts for a mutant. */
 import { defineConfig } from 'vitest/config';
 
-// A test that a busy machine makes wait would pass for one that noticed the change. What never ends Stryker stops.
+// On a busy machine, a test that times out would look like one that detected the mutant. Stryker itself stops endless
+// loops.
 export default defineConfig({ test: { include: ['test/nightly/mutation/rules.test.ts'], testTimeout: 300_000 } });

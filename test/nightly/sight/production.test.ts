@@ -1,4 +1,4 @@
-/** The installation for production and the unit of systemd, as `docs/operating.md` has them. */
+/** The production installation and the systemd unit, as `docs/operating.md` describes them. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

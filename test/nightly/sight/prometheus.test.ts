@@ -1,4 +1,4 @@
-/** A real Prometheus with the configuration and the alerts of `deploy/` reads a real server while it is used. */
+/** A real Prometheus, with the configuration and alerts from `deploy/`, reads a real server in use. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -88,7 +88,7 @@ async function answerOf(query: string): Promise<Json[]> {
   return body.data.result;
 }
 
-/** Something of all that the dashboard shows, again and again while `isWanted`. */
+/** Produces values for everything on the dashboard, again and again while `isWanted`. */
 async function use(isWanted: () => boolean): Promise<void> {
   const people = await gather(app);
   const { owner, stranger } = people;
@@ -129,7 +129,7 @@ needs(BLACKBOX).it('each dashboard query returns data, and each alert is evaluat
   const rules = (await (await fetch(`${prometheusUrl}/api/v1/rules`)).json()) as Json;
   const evaluated = rules.data.groups.flatMap(({ rules: ofGroup }: Json) => ofGroup);
   expect(evaluated.map(({ name, health }: Json) => [name, health])).toEqual(alerts().map(({ name }) => [name, 'ok']));
-  // It is a server that is well.
+  // The server is healthy.
   const firing = evaluated.filter(({ state, labels }: Json) => state === 'firing' && labels.severity === 'critical');
   expect(firing.map(({ name }: Json) => name)).toEqual([]);
 });
@@ -142,7 +142,7 @@ async function firing(): Promise<string[]> {
 needs(BLACKBOX).it('both alerts that watch HAProxy fire when it is stopped, and clear once it is back', async () => {
   const OF_PROXY = ['ProxyAway', 'SiteUnreachable'];
   const [bind, metrics] = [proxy?.url, proxy?.metricsUrl].map((url) => new URL(url ?? '').host);
-  // Both are healthy before.
+  // At first, both are healthy.
   await until(async () => (await answerOf('up{job="haproxy"} == 1 and on () probe_success == 1')).length > 0);
   const stoppedMs = performance.now();
   await proxy?.stop();

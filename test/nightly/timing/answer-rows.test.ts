@@ -1,4 +1,4 @@
-/** How many bytes of each answer stay in old space, where they live until all of it is collected. */
+/** How many bytes of each result stay in old space, where they live until a full collection. */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const oldSpace = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 
 test('next to nothing of a response stays in old space', async () => {
-  // What compilers make of the driver's code hides it, now and then.
+  // Otherwise, optimized code for the driver sometimes hides the effect.
   setFlagsFromString('--no-opt');
   const database = await freshDatabase();
   const db = connect(database.connection, { poolSize: 2 });
@@ -26,7 +26,7 @@ test('next to nothing of a response stays in old space', async () => {
   let before = 0;
   let moved = 0;
   let collections = 0;
-  // What a collection of young space adds to old space; one of old space takes away.
+  // A young-space collection adds to old space, and an old-space collection frees some.
   const observer = new PerformanceObserver((list) => {
     collections += list.getEntries().length;
     const now = oldSpace();

@@ -5,7 +5,7 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 let app: TestApp;
 let hanna: Person;
 beforeAll(async () => {
-  // Dear enough to be measured, and cheap enough to be measured often.
+  // Slow enough to measure, and fast enough to measure often.
   app = await openTestApp({ BCRYPT_COST: '7' });
   hanna = await homeowner(app, 'Hanna');
 });
@@ -16,7 +16,7 @@ const logIn = (body: unknown) => app.rest('POST', '/v1/auth/login', { body });
 it('a login takes as long for an unknown email as for a wrong password', { retry: 2 }, async () => {
   const took = { known: [] as number[], unknown: [] as number[] };
   for (let i = 0; i < 220; i += 1) {
-    // Which of the two comes first alternates as well.
+    // The order of the two also alternates.
     for (const who of i % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const email = who === 'known' ? hanna.email : `nobody.${i}@example.test`;
       const began = performance.now();

@@ -1,4 +1,4 @@
-/** How soon events have their positions when the numbering instance is killed, with SIGKILL as by the kernel. */
+/** How soon events get their positions after the numbering instance is killed with SIGKILL, as the kernel does it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { callRest } from '../../story/calls.js';
 import { DRAFT, gather, type People } from '../../story/journey.js';
 import { allNumbered } from '../../platform/live/positions.js';
 
-/** Numbers what there is, as an instance does, and does not commit. */
+/** Numbers the existing events, as an instance does, but doesn't commit. */
 const LEADER = `
   import postgres from 'postgres';
   const sql = postgres({ ...JSON.parse(process.argv[1]), max: 1 });

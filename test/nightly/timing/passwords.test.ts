@@ -5,9 +5,8 @@ it('passwords take as long to compare for an unknown account as for a known one'
   const slow = createPasswords({ cost: 8 });
   const known = await slow.hash('the right one');
   const took = { known: [] as number[], unknown: [] as number[] };
-  // Interleaved and in changing order. In processor time: waiting for a core is nobody's secret. What a stranger's
-  // clock sees over the wire is measured where the log-in is
-  // tested.
+  // Interleaved and in alternating order. Measures CPU time, because waiting for a core reveals nothing. The login's
+  // own test measures the time that a stranger sees over the network.
   for (let round = 0; round < 200; round += 1) {
     for (const kind of round % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** How long a call waits for the count of its rate, whatever becomes of Redis; and what counts take of memory. */
+/** How long a call waits for its rate limit, whatever happens to Redis, and how much memory the counts take. */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -92,7 +92,7 @@ it('a million identities in one minute fit into a heap of 512 MB', async () => {
   expect(stdout).toBe('all passed');
 });
 
-/** The window is longer than a minute, so that none of them leaves while they come. */
+/** The window is longer than a minute, so no count expires while the test runs. */
 const MILLION_IDENTITIES = `
   import { createRateLimits } from './src/platform/security/rate-limit.ts';
   const rates = createRateLimits({ enabled: true, onRedisLost() {}, onRedisBack() {} });
@@ -105,7 +105,7 @@ const MILLION_IDENTITIES = `
   process.stdout.write('all passed');
 `;
 
-/** Goes on taking while something happens, and answers how long each call waited, in milliseconds. */
+/** Keeps making calls while something happens, and returns how long each call waited, in milliseconds. */
 async function watching(rates: RateLimits, happening: () => Promise<unknown>): Promise<number[]> {
   const waitsMs: number[] = [];
   let over = false;

@@ -1,4 +1,4 @@
-/** What is refused takes little of the one event loop. */
+/** Rejecting a request blocks the event loop only briefly. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ATTACKS, FAILING_EVERYWHERE, UPDATE, WRONG_VARIABLES } from '../../platform/graphql/heavy-documents.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What this process computed meanwhile, the test's own part included, in the quickest of several tries. */
+/** The CPU time that this process used, including the test's own part, in the fastest of several tries. */
 async function quickestCpuMs(work: () => Promise<unknown>): Promise<number> {
   let best = Infinity;
   for (let time = 0; time < 8 && best >= 50; time += 1) {

@@ -16,6 +16,6 @@ it('a quota keeps nothing about fifty thousand users who no longer hold anything
   share.take({ address: 'a' });
   const before = bytesHeld();
   for (let at = 0; at < 50_000; at += 1) share.take({ address: 'a', user: `one of many ${at}` })();
-  // Each would take more than a hundred bytes.
+  // Each user would take more than a hundred bytes.
   expect(bytesHeld() - before).toBeLessThan(2_000_000);
 });

@@ -1,4 +1,4 @@
-/** A slow client loses its connection, and another client, which reads all the while, does not notice. */
+/** A slow client loses its connection, and another client, which reads all the time, doesn't notice. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head, openConnection, refusalIn, type RawConnection } from '../../attacks/raw-connection.js';
@@ -27,15 +27,15 @@ async function connection(url = app.url, from?: number): Promise<RawConnection> 
 }
 
 const READS_MIN = 5;
-/** The machine is shared; a caller who had to wait for the attack would wait far longer. */
+/** The machine is shared. A caller who had to wait for the attack would wait far longer. */
 const READ_MS_MAX = 1_000;
 const MEDIAN_READ_MS_MAX = 100;
 
-/** Hanna reads all the while, and every read is answered as ever. */
+/** Hanna reads all the time, and every read succeeds as usual. */
 async function unnoticed<T>(attack: () => Promise<T>, url = app.url): Promise<T> {
   let over = false;
   const attacking = attack().finally(() => (over = true));
-  attacking.catch(() => {}); // It is awaited in the end.
+  attacking.catch(() => {}); // It is awaited at the end.
   const took: number[] = [];
   do {
     const began = performance.now();
@@ -50,7 +50,7 @@ async function unnoticed<T>(attack: () => Promise<T>, url = app.url): Promise<T>
   return attacking;
 }
 
-/** The largest thing that this server says: more than the system keeps for a reader who does not read. */
+/** The server's largest response: more than the system buffers for a client that doesn't read. */
 const LARGE = '/graphql/playground/graphiql.js';
 
 function dripping(all: readonly RawConnection[], drop: string): NodeJS.Timeout {
@@ -102,7 +102,7 @@ describe('a slow client loses its connection, and others continue: slow', () => 
     const left = () => app.logged.filter((entry) => entry.includes('response not read by the client')).length;
     const before = left();
     await unnoticed(async () => {
-      // From as many addresses: what one of them has not taken yet may be no more than forty million bytes.
+      // Ten addresses, because a single one may leave no more than forty million bytes unread.
       const slow = await Promise.all(Array.from({ length: 10 }, (_, at) => connection(url, at)));
       for (const one of slow) {
         one.socket.pause();

@@ -1,6 +1,6 @@
 /**
- * What was not slow but wrong: answers that claim what is not so, or that nobody can take. Each is asked of the
- * server under attack, afterwards.
+ * Responses that weren't slow but wrong: they are untrue, or no client can handle them. Each is requested from the
+ * attacked server afterward.
  */
 import { expect } from 'vitest';
 import { seededId } from '../../../bench/market/market.js';
@@ -85,7 +85,7 @@ export const ANSWERS: readonly (readonly [outcome: string, check: (asker: Asker)
       expect([dry.status, dry.headers['dry-run']]).toEqual([200, 'true']);
       const effects = String(dry.headers['dry-run-effects']);
       expect(Buffer.byteLength(effects)).toBeLessThanOrEqual(EFFECTS_HEADER_BYTES_MAX);
-      expect(effects).toContain('1001'); // A thousand bids that are rejected, and the cancellation.
+      expect(effects).toContain('1001'); // A thousand rejected bids, and the cancellation.
       const whole = await ask(
         asker,
         `mutation { cancelJob(id: "${job}") { __typename } }`,

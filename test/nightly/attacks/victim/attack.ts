@@ -1,28 +1,28 @@
-/** What an attacker does, as data: the same child process carries out every attack of the table. */
+/** An attacker's actions as data. The same child process carries out every attack in the table. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** One request. Eight `#` in a row are replaced by a number that is new each time. */
+/** One request. Each run of eight `#` is replaced with a number that is new each time. */
 export interface Call {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whose call it is, where that is not the attack's next token. */
+  /** The caller's token. By default, the attack's next one. */
   readonly token?: string;
 }
 
 interface Common {
-  /** The addresses it comes from, in turn. The row's own address by default. */
+  /** The source addresses, in turn. By default, the row's own address. */
   readonly addresses?: readonly string[];
-  /** Access tokens, used in turn: by calls, or in place of `@TOKEN@` by connections. */
+  /** Access tokens, used in turn: by calls, or for `@TOKEN@` on connections. */
   readonly tokens?: readonly string[];
   readonly forMs?: number;
 }
 
 /**
- * Whole requests, taken in turn: on so many connections, or so many a second (in bursts), whether or not they are
- * answered.
+ * Complete requests, sent in turn: over a number of connections, or at a rate per second (in bursts), with or without
+ * responses.
  */
 export interface Calls extends Common {
   readonly kind: 'calls';
@@ -30,52 +30,52 @@ export interface Calls extends Common {
   readonly connections?: number;
   readonly perSecond?: number;
   readonly burst?: number;
-  /** So many at once to begin with. */
+  /** How many are sent at the same time at the start. */
   readonly atFirst?: number;
   readonly keepAlive?: boolean;
 }
 
-/** Connections that say what no client would: bytes at once, bytes drop by drop, answers left unread. */
+/** Connections that behave like no real client: bytes in a burst, bytes one by one, unread responses. */
 export interface Connections extends Common {
   readonly kind: 'connections';
   readonly connections?: number;
   readonly openPerSecond?: number;
-  /** Where thousands come from one address: the system looks long for a port that is free there. */
+  /** For thousands of connections from one address, where the system takes long to find a free port. */
   readonly firstLocalPort?: number;
-  /** Sent so many times as soon as the connection stands, */
+  /** Sent `times` times as soon as the connection opens. */
   readonly first?: string;
   readonly times?: number;
-  /** and this so many times behind it. */
+  /** Then sent `nextTimes` times. */
   readonly next?: string;
   readonly nextTimes?: number;
   /**
-   * Of a WebSocket, which `first` asks for: messages that are sent one by one, each when the server has said something,
-   * and all from the third on together.
+   * Messages on a WebSocket, which `first` requests. The first ones each wait for a server message. From the third on,
+   * they are sent together.
    */
   readonly messages?: readonly object[];
-  /** Sent behind them: one more message, which begins and does not end, of so many fragments. */
+  /** Then one more message, with this many fragments and no end. */
   readonly fragments?: number;
   readonly drip?: { readonly text: string; readonly everyMs: number };
   readonly take?: 'all' | 'nothing' | { readonly bytes: number; readonly everyMs: number };
   readonly hangUpAfterMs?: number;
-  /** Whether it hangs up by a reset, which the server hears of at once. */
+  /** True to hang up with a reset, which the server notices immediately. */
   readonly byReset?: boolean;
-  /** Connects anew so long after a connection was closed. */
+  /** Reconnects after this delay when a connection closes. */
   readonly again?: { readonly afterMs: number };
 }
 
 export type Attack = Calls | Connections;
 
-/** What came back to the attacker. */
+/** What the attacker got back. */
 export interface AttackTally {
   readonly sent: number;
   readonly answered: number;
   readonly bytes: number;
   readonly slowestMs: number;
-  /** Answers with the code INTERNAL, which nothing that is sent may cause. */
+  /** Responses with the code INTERNAL, which no input may cause. */
   readonly internal: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** Of its connections: how many stood, were closed, or failed, and why. */
+  /** How many connections opened, closed, or failed, and why. */
   readonly events: Readonly<Record<string, number>>;
 }
 
@@ -87,7 +87,7 @@ interface Where {
 
 const CHILD = fileURLToPath(new URL('attacker.child.mjs', import.meta.url));
 
-/** No two attackers of a run share a number. */
+/** No two attackers in a run share a number. */
 const NUMBERS_OF_AN_ATTACK = 1_000_000;
 let attacks = 0;
 

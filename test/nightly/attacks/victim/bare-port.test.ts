@@ -1,6 +1,6 @@
 /**
- * The same attacks on a port without HAProxy, where the server promises less: it does not end, what it holds stays
- * bounded by its heap of 512 MB, and it is well again within two seconds after the attacker's connections are closed.
+ * The same attacks on a port without HAProxy, where the server promises less. It doesn't crash, its memory stays within
+ * its heap of 512 MB, and it recovers within two seconds after the attacker's connections close.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describe('after an attack on a port without a proxy, the server recovers', () =>
   }, 60_000);
 });
 
-/** How long it takes until two calls in a row are answered at once. */
+/** The time until two calls in a row get an immediate response. */
 async function untilWell({ port, isRunning, output }: AttackedServer): Promise<number> {
   const began = performance.now();
   for (let answered = 0; answered < 2;) {

@@ -1,4 +1,4 @@
-/** What comes from the side of connections, and is HAProxy's: the server stands behind it, as in production. */
+/** Attacks through connections, which HAProxy must handle. The server is behind it, as in production. */
 import { needs } from '../../../setup/needs.js';
 import { CONNECTION_ROWS } from './rows/rows.js';
 import { victimsTable } from './table.js';

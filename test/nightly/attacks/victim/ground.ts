@@ -1,6 +1,6 @@
 /**
- * What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets,
- * and jobs.
+ * The starting point of a row's attackers: addresses that no other row uses, accounts with unused rate limits, and
+ * jobs.
  */
 import { WEBHOOKS as LIMITS } from '../../../../src/market/rules/market-limits.js';
 import type { Market } from '../../../../src/market/store/seed/seed.js';
@@ -16,13 +16,13 @@ export type Who = 'anonymous' | 'one account' | 'a few accounts' | '600 accounts
 export interface Row {
   readonly name: string;
   readonly who: Who;
-  /** Which of the first findings it repeats, on a server that did not share. */
+  /** The original finding that it repeats, from a server without fair quotas. */
   readonly finding?: number;
-  /** Longer than the others, where it takes so long until the harm is done. */
+  /** Longer than the others, if the harm takes time. */
   readonly forMs?: number;
-  /** A finding about connections, which are HAProxy's. */
+  /** True for a finding about connections, which HAProxy handles. */
   readonly isOfConnections?: true;
-  /** What it began goes on after the attackers have left: such rows come last. */
+  /** True if its work continues after the attackers leave. Such rows come last. */
   readonly hashesOn?: true;
   attacks(ground: Ground): readonly Attack[] | Promise<readonly Attack[]>;
 }
@@ -32,26 +32,26 @@ export interface Ground {
   /** The row's number. */
   readonly row: number;
   readonly victimEmail: string;
-  /** An open job of the victim's. */
+  /** One of the victim's open jobs. */
   readonly victimJobId: string;
   /** An open job with a thousand bids. */
   readonly crowdedJobId: string;
-  /** So many addresses of the row's own. */
+  /** This many addresses that only this row uses. */
   addresses(count: number): string[];
-  /** A homeowner with so many drafts of 60 KB each. */
+  /** A homeowner with this many drafts of 60 KB each. */
   homeownerWithLongDrafts(count: number): Promise<Person>;
-  /** A job of a homeowner's own, as a draft. */
+  /** Creates a draft that belongs to this homeowner. */
   draftOf(owner: Person): Promise<string>;
-  /** A homeowner whose five webhooks lead back to the server itself. */
+  /** A homeowner whose five webhooks point back at the server. */
   homeownerWithWebhooksTo(path: string): Promise<Person>;
-  /** A cursor that a job's list takes. */
+  /** A cursor for a job's list. */
   cursorIn(list: 'bids' | 'timeline'): Promise<string>;
 }
 
 export const attackersAddress = (row: number) => `127.1.${row}.1`;
 export const victimsAddress = (row: number) => `127.2.${row}.1`;
 
-/** Characters of three bytes each, as many as the fields take. */
+/** Three-byte characters, as many as the fields allow. */
 const LONG_TEXT = '€'.repeat(10_000);
 const PREPARED_AT_ONCE = 10;
 

@@ -1,6 +1,6 @@
 /**
- * One call from an address of the caller's choice, with what it took. It never throws: what went wrong is part of
- * what is measured.
+ * One call from an address that the caller chooses, with its time. It never throws, because failures are part of the
+ * measurement.
  */
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 
@@ -12,12 +12,12 @@ export interface HttpCall {
   readonly body?: unknown;
   readonly token?: string;
   readonly address?: string;
-  /** A connection of its own by default. */
+  /** A separate connection by default. */
   readonly agent?: Agent;
 }
 
 export interface HttpAnswer {
-  /** 0 where there was none. */
+  /** Zero if there was no response. */
   readonly status: number;
   readonly ms: number;
   readonly headers: IncomingHttpHeaders;

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Attackers are elsewhere in the world and take no processor from the server or the measuring process; where the system
- * lets us, neither do these.
+ * Real attackers run elsewhere and take no CPU from the server or the measuring process. If the system allows it, these
+ * don't either.
  */
 export function setNiceness(pid: number | undefined, niceness: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
   } catch {
-    // Only a privileged process may, and only where the kernel groups processes so.
+    // Only a privileged process may do this, and only if the kernel groups processes this way.
   }
 }

@@ -1,4 +1,4 @@
-/** Accounts of the seeded market, handed out one by one: nobody's budget is spent by an earlier row. */
+/** Accounts in the seeded market, handed out one by one, so earlier rows haven't used up anyone's rate limits. */
 import { isBearer } from '../../../../src/market/rules/viewer.js';
 import { createAccessTokens } from '../../../../src/platform/security/access-token.js';
 import type { Role } from '../../../../src/market/rules/viewer.js';
@@ -19,12 +19,12 @@ export interface People {
   homeowner(): Person;
   contractor(): Person;
   readonly ownerOfCrowdedJob: Person;
-  /** Access tokens of 600 contractors: the same ones for every row that asks. */
+  /** Access tokens of 600 contractors, which are the same for every row. */
   readonly crowd: readonly string[];
 }
 
 const CROWD = 600;
-/** The table takes a few minutes, and a token a quarter of an hour. */
+/** The table takes a few minutes, and a token lasts a quarter of an hour. */
 const TOKEN_TTL_SECONDS = 900;
 
 export function createPeople(market: Market): People {

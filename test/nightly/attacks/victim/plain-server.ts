@@ -1,6 +1,6 @@
 /**
- * A plain HTTP server that nobody attacks, in a process of its own: where it is slow, too, the machine had no time for
- * either of them, and nothing was measured.
+ * A plain HTTP server that nobody attacks, in a separate process. If it is slow too, the machine had no time for
+ * either, and nothing was measured.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * The server under attack: built, in a process of its own, with a production's settings and a heap of 512 MB, over
- * a market of some size.
+ * The server under attack: built, in a separate process, with production settings and a heap of 512 MB, on a seeded
+ * market.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -21,23 +21,23 @@ import { JWT_SECRET, PASSWORD } from './people.js';
 export interface AttackedServer {
   readonly market: Market;
   readonly sql: Sql;
-  /** Its own port. */
+  /** The server's own port. */
   readonly port: number;
-  /** The port that callers use: HAProxy's where there is one. */
+  /** The port that callers use. It is HAProxy's port, if there is one. */
   readonly callersPort: number;
-  /** Why it had to be started anew, each time: never, if all is well. */
+  /** The reason for each restart. Empty if all is well. */
   readonly restarts: readonly string[];
-  /** What its process holds, in MB; 0 where there is none. */
+  /** The process's resident memory in MB. Zero if there is no process. */
   residentMb(): number;
   /**
-   * Whether what an attack took is given back. What was freed the allocator may keep for a while: then what is in
-   * use counts.
+   * True if the memory that an attack took has been released. The allocator may keep freed memory for a while, so then
+   * only memory in use counts.
    */
   holdsLittle(): Promise<boolean>;
   isRunning(): boolean;
-  /** Starts it anew where it is not calm or holds too much. Whether it had to. */
+  /** Restarts the server if it isn't calm or holds too much memory. Returns whether it did. */
   ensureHealthy(): Promise<boolean>;
-  /** The last that it wrote. */
+  /** The end of its output. */
   output(): string;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
   let output = '';
   let debuggerUrl = '';
 
-  /** The tests' Postgres listens on a Unix socket, which only the driver's own variables can name. */
+  /** The tests' Postgres listens on a Unix socket, which only the driver's own variables can specify. */
   const environment = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
@@ -82,7 +82,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
     JWT_SECRET,
     METRICS_TOKEN,
     LOG_LEVEL: 'error',
-    // So that webhooks can be made to lead back to the server, whose public address it cannot know.
+    // Allows webhooks that point back at the server, which can't know its public address.
     WEBHOOKS_ALLOW_PRIVATE: 'on',
     PUBLIC_URL: 'https://api.example',
     SMTP_URL: mailServer.url,
@@ -112,7 +112,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
       started.stderr.on('data', collect);
       started.once('close', () => reject(new Error(`The server ended and wrote:\n${output}`)));
     });
-    // HAProxy looks for it every half a second.
+    // HAProxy checks it every half second.
     while ((await httpCall({ port: callersPort, path: '/healthz' })).status !== 200) await sleep(50);
   }
 
@@ -138,7 +138,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
     }
   }
 
-  /** Node opens it on request; while it is open the server is a little slower. */
+  /** Node opens the debugger on request. While it is open, the server is a little slower. */
   async function openDebugger(): Promise<string> {
     debuggerUrl = '';
     if (child?.pid !== undefined) process.kill(child.pid, 'SIGUSR1');
@@ -195,7 +195,7 @@ const portOf = (address: string) => Number(address.slice(address.lastIndexOf(':'
 
 const CALMS_DOWN_WITHIN_MS = 5_000;
 
-/** What is left of the last attack, if it does not answer at once, several times in a row. */
+/** What is left of the last attack, if the server doesn't respond quickly several times in a row. */
 async function unrestOf(port: number): Promise<string | undefined> {
   const deadline = performance.now() + CALMS_DOWN_WITHIN_MS;
   for (;;) {

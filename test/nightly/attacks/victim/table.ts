@@ -1,7 +1,7 @@
 /**
- * The victim's table: each row is an attack on a real server with a production's settings, and what a homeowner
- * and an operator at other addresses notice of it. Run alone: `npm run nightly -- victim`; `VICTIM_ROW=…` picks rows by
- * a regular expression over their names.
+ * The victim's table. Each row is an attack on a real server with production settings, and what a homeowner and an
+ * operator at other addresses notice. To run only this: `npm run nightly -- victim`. `VICTIM_ROW=…` selects rows by a
+ * regular expression on their names.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -30,10 +30,10 @@ let plainServer: PlainServer;
 let people: People;
 let calm: Experience | undefined;
 const outcomes: Outcome[] = [];
-/** Addresses are made of it. */
+/** Each row's addresses contain it. */
 let lastNumber = 0;
 
-/** Runs the rows on a server of their own, and hands over the server for what is asked of it afterwards. */
+/** Runs the rows on a separate server, and returns that server for later checks. */
 export function victimsTable(rows: readonly Row[], settings: ServerSettings): () => Attacked {
   beforeAll(async () => {
     [server, plainServer] = await Promise.all([openAttackedServer(settings), openPlainServer()]);
@@ -64,7 +64,7 @@ export function victimsTable(rows: readonly Row[], settings: ServerSettings): ()
   return () => ({ server, people });
 }
 
-/** What took too long is measured twice more, and of each time the median counts. */
+/** If anything took too long, the row runs twice more, and the median of each time counts. */
 async function measure(row: Row): Promise<Outcome> {
   const first = await run(row);
   if (delaysOf(first).length === 0) return first;
@@ -72,7 +72,7 @@ async function measure(row: Row): Promise<Outcome> {
   const median = (key: (typeof TIMES)[number]) =>
     measured.map(({ experience }) => experience[key]).toSorted((a, b) => a - b)[1];
   const medians = Object.fromEntries(TIMES.map((key) => [key, median(key)]));
-  // Of what else there is, the worst counts.
+  // Of all other findings, the worst counts.
   const worst = measured.find((one) => failuresOf(one).length > delaysOf(one).length) ?? first;
   return { ...worst, experience: { ...worst.experience, ...medians } };
 }
@@ -109,7 +109,7 @@ async function run(row: Row): Promise<Outcome> {
   };
 }
 
-/** Nobody attacks, so that the first row is not the one that waits for the compiler. */
+/** Runs without an attack, so the first row doesn't have to wait for the compiler. */
 async function warmUp(rounds: number): Promise<Experience[]> {
   const calm: Experience[] = [];
   for (let round = 0; round < rounds; round += 1) {

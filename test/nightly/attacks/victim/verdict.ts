@@ -1,4 +1,4 @@
-/** What a victim may notice of an attack, and the table that says what they did. */
+/** How much of an attack a victim may notice, and the table of what they did notice. */
 import type { AttackTally } from './attack.js';
 import type { Row } from './ground.js';
 import type { Experience } from './victim.js';
@@ -10,7 +10,7 @@ export interface Outcome {
   readonly experience: Experience;
   readonly tallies: readonly AttackTally[];
   readonly peakMb: number;
-  /** What the process held in the end, and whether that is little enough. */
+  /** The process's memory at the end. `hasReturned` is true if that is little enough. */
   readonly memoryMb: number;
   readonly hasReturned: boolean;
   readonly died: boolean;
@@ -21,12 +21,12 @@ const READ_MS_MAX = 1_000;
 const PUBLISH_MS_MAX = 1_000;
 const LOG_IN_MS_MAX = 5_000;
 const HEALTH_MS_MAX = { bare: 300, behindProxy: 700 };
-/** Fewer would measure nothing. */
+/** Fewer calls would measure nothing. */
 const CALLS_MIN = 2;
 
 type Findings = readonly (readonly [isFound: boolean, message: string])[];
 
-/** Everything that is not as it must be; empty where all is well. */
+/** Every finding. Empty if everything is fine. */
 export function failuresOf(outcome: Outcome): string[] {
   const { experience, tallies, memoryMb, hasReturned, died, output } = outcome;
   const { reads, publications, refused } = experience;
@@ -46,7 +46,7 @@ export function failuresOf(outcome: Outcome): string[] {
   return [...messagesOf(findings), ...delaysOf(outcome)];
 }
 
-/** What took too long. */
+/** The calls that took too long. */
 export function delaysOf({ experience, isBehindProxy }: Outcome): string[] {
   const { readMs, publishMs, logInMs, healthMs } = experience;
   const healthMsMax = isBehindProxy ? HEALTH_MS_MAX.behindProxy : HEALTH_MS_MAX.bare;

@@ -1,4 +1,7 @@
-/** What the market itself has too little of: documents, statements, passwords, answers. It is asked directly. */
+/**
+ * Attacks on the market's own scarce resources: documents, statements, passwords, responses. They reach the server
+ * directly.
+ */
 import { describe, it } from 'vitest';
 import { ANSWERS } from './answers.js';
 import { MARKET_ROWS } from './rows/rows.js';

@@ -1,6 +1,6 @@
 /**
- * A homeowner who goes about their business while somebody attacks, an operator who looks whether the server is
- * alive, and what both had to wait.
+ * A homeowner who does their usual work during an attack, an operator who checks whether the server is alive, and how
+ * long each had to wait.
  */
 import { once } from 'node:events';
 import { Agent } from 'node:http';
@@ -10,24 +10,24 @@ import { httpCall, type HttpAnswer, type HttpCall } from './http-call.js';
 import type { Person } from './people.js';
 
 export interface Experience {
-  /** The slowest of each kind, in milliseconds. */
+  /** The slowest call of each kind, in milliseconds. */
   readonly readMs: number;
   readonly publishMs: number;
   readonly logInMs: number;
   readonly healthMs: number;
-  /** The slowest answer of a plain server that nobody attacks. */
+  /** The slowest response from a plain server that nobody attacks. */
   readonly plainMs: number;
-  /** How many calls there were: too few, and nothing was measured. */
+  /** The number of calls. If there aren't enough, nothing was measured. */
   readonly reads: number;
   readonly publications: number;
-  /** Whatever was not answered as on any other day, as `GET /v1/me: 503`. */
+  /** Every unusual response, as `GET /v1/me: 503`. */
   readonly refused: readonly string[];
 }
 
 export interface Victim {
-  /** One of the jobs they have published, which contractors can bid on. */
+  /** One of their published jobs, which contractors can bid on. */
   readonly openJobId: string;
-  /** Lives on until the attack is over. */
+  /** Continues until the attack is over. */
   live(attack: Promise<unknown>): Promise<Experience>;
 }
 
@@ -36,7 +36,7 @@ const READ_EVERY_MS = 40;
 const WRITE_EVERY_MS = 250;
 const HEALTH_EVERY_MS = 50;
 const READY_EVERY_MS = 300;
-/** The attack has begun by then. */
+/** By then, the attack has started. */
 const LOGS_IN_AFTER_MS = 700;
 
 const JOB = {
@@ -88,7 +88,7 @@ export async function prepareVictim({ port, plainPort }: Ports, address: string,
         again(WRITE_EVERY_MS, writesOf(notes, call, agent, { open, drafts })),
         again(HEALTH_EVERY_MS, [() => notes.add('health', '/healthz', httpCall({ port, path: '/healthz' }))]),
         again(HEALTH_EVERY_MS, [() => notes.add('plain', 'a plain server', httpCall({ port: plainPort, path: '/' }))]),
-        // A load balancer that uses it would send all clients away; how long it takes does not matter.
+        // A load balancer that uses it would send all clients away. How long it takes doesn't matter.
         again(READY_EVERY_MS, [() => notes.add('ready', '/readyz', httpCall({ port, path: '/readyz' }))]),
         logIn(notes, call, person),
         waitOnOneConnection(notes, { port, localAddress: address }, over),
@@ -132,7 +132,7 @@ function takeNotes(): Notes {
   };
 }
 
-/** On a connection that stays open, and on a new one each time. */
+/** Over a persistent connection, and over a new one each time. */
 function readsOf(notes: Notes, call: Call, agent: Agent) {
   return [
     () => notes.add('read', 'GET /v1/me', call('/v1/me', { agent })),
@@ -154,13 +154,13 @@ function writesOf(notes: Notes, call: Call, agent: Agent, { open, drafts }: { op
   return [publish, edit];
 }
 
-/** Once, since nobody may do so often. */
+/** Once, because a user can't log in often. */
 async function logIn(notes: Notes, call: Call, { email, password }: Person): Promise<void> {
   await sleep(LOGS_IN_AFTER_MS);
   await notes.add('logIn', 'log-in', call('/v1/auth/login', { method: 'POST', body: { email, password } }));
 }
 
-/** As browsers and proxies keep them: one request was answered, and the next one is yet to come. */
+/** Like browsers and proxies, keeps a connection open after a response, before the next request. */
 async function waitOnOneConnection(
   notes: Notes,
   { port, localAddress }: { port: number; localAddress: string },

@@ -7,7 +7,7 @@ export default [
     plugins: { '@graphql-eslint': graphql },
     rules: {
       ...graphql.configs['flat/schema-relay'].rules,
-      // Lists that need no pages, such as the actions of a job, are plain lists.
+      // Lists that need no pages, such as a job's actions, are plain lists.
       '@graphql-eslint/relay-edge-types': [
         'error',
         { withEdgeSuffix: true, shouldImplementNode: true, listTypeCanWrapOnlyEdgeType: false },

@@ -1,4 +1,4 @@
-/** The documents of the Relay client. relay-compiler reads them here; the story imports what it makes of them. */
+/** The Relay client's documents. relay-compiler reads them here, and the story imports its output. */
 import { graphql } from 'relay-runtime';
 
 export const NODE = graphql`

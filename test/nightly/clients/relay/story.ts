@@ -1,4 +1,4 @@
-/** A homeowner's pages in one Relay store, as a browser would keep it. */
+/** A homeowner's pages in one Relay store, as in a browser. */
 import { createClient } from 'graphql-ws';
 import {
   ConnectionHandler,
@@ -34,12 +34,12 @@ export interface Given {
 }
 
 export interface Told {
-  /** The page of the user, before and after the header has read the same user. */
+  /** The user's page, before and after the header has read the same user. */
   readonly user: readonly [before: unknown, after: unknown];
   /** The titles in the list, after each step. */
   readonly titles: Readonly<Record<string, readonly string[]>>;
   readonly tokens: readonly [before: unknown, after: unknown];
-  /** What the store knows of a published job before any query has asked for it anew. */
+  /** What the store knows about a published job before any query reads it again. */
   readonly heard: unknown;
 }
 
@@ -66,7 +66,7 @@ export async function story({ url, token, userId, WebSocket }: Given): Promise<T
   );
   const environment = new Environment({ network, store: new Store(new RecordSource()) });
 
-  /** As a page does that stays open. */
+  /** Like a page that stays open. */
   async function open<Query extends OperationType>(query: GraphQLTaggedNode, variables: Query['variables']) {
     environment.retain(createOperationDescriptor(getRequest(query), variables));
     return fetchQuery<Query>(environment, query, variables).toPromise();
@@ -87,7 +87,7 @@ export async function story({ url, token, userId, WebSocket }: Given): Promise<T
 
   const connection = ConnectionHandler.getConnectionID(ROOT_ID, JOBS_KEY);
 
-  /** The jobs of the list that the store has, without one that was deleted. */
+  /** The list's jobs in the store, without any deleted job. */
   function listed(of = environment): { id: string; title: string }[] {
     const source = of.getStore().getSource();
     const edges = (source.get(connection)?.edges as { __refs?: string[] } | undefined)?.__refs ?? [];
@@ -130,7 +130,7 @@ export async function story({ url, token, userId, WebSocket }: Given): Promise<T
 
   const oldest = listed().at(-1)?.id ?? '';
   const heard = new Promise<unknown>((resolve, reject) => {
-    // From the beginning, so that it does not matter when the stream opens.
+    // Starts from the first event, so it doesn't matter when the stream opens.
     const subscription = requestSubscription<pagesEventsSubscription>(environment, {
       subscription: events,
       variables: { after: '0' },

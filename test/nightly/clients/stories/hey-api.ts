@@ -1,4 +1,4 @@
-/** Both stories of a job, through the functions that `@hey-api/openapi-ts` makes. */
+/** Both stories of a job, through the functions that `@hey-api/openapi-ts` generates. */
 import { createClient } from './hey/client/index.js';
 import * as api from './hey/index.js';
 import type { CreateJobRequest, ErrorCode, JobStatus } from './hey/index.js';

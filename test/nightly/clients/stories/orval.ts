@@ -1,4 +1,4 @@
-/** Both stories of a job, through the functions and the zod schemas that `orval` makes. */
+/** Both stories of a job, through the functions and zod schemas that `orval` generates. */
 import * as api from './orval/fetch.js';
 import type { CreateJobRequest, ErrorCode, JobStatus } from './orval/fetch.js';
 import * as schemas from './orval/zod.js';
@@ -13,14 +13,14 @@ interface Answer {
   readonly data: unknown;
 }
 
-/** What the call was answered with, which must have this status. */
+/** The response to the call, which must have this status. */
 function answered<A extends Answer, S extends A['status']>(answer: A, status: S): Extract<A, { status: S }>['data'] {
   if (answer.status !== status) throw new Error(`${answer.status}: ${JSON.stringify(answer.data)}`);
   return answer.data as Extract<A, { status: S }>['data'];
 }
 
 export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
-  // What orval makes calls the global one, at an address of its configuration.
+  // Orval's code calls the global `fetch`, with an address from its configuration.
   globalThis.fetch = (address, init) => fetch(new Request(new URL(String(address), baseUrl), init));
   const as = (token: string, more = {}) => ({ headers: { Authorization: `Bearer ${token}`, ...more } });
 

@@ -1,4 +1,4 @@
-/** A PostgreSQL of Debian's with a synchronous standby: clusters in one folder, on two ports that take turns. */
+/** Debian's PostgreSQL with a synchronous standby: clusters in one folder, which alternate between two ports. */
 import { execFile, execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,17 +9,17 @@ import { temporaryFolder } from '../../../setup/temporary-folder.js';
 
 export interface Cluster {
   readonly port: number;
-  /** Runs statements by psql, each by itself, and waits for no standby. */
+  /** Runs each statement separately with psql, without waiting for the standby. */
   psql(...statements: string[]): Promise<string>;
   promote(): Promise<void>;
-  /** All of its processes, as where its machine is lost. */
+  /** Kills all of its processes, as if its machine were lost. */
   kill(): void;
 }
 
 export interface Clusters {
   primary: Cluster;
   standby: Cluster;
-  /** The standby has been promoted, and gets one of its own, in place of the cluster that was lost. */
+  /** After the standby's promotion, creates a new standby for it in place of the lost cluster. */
   replace(): Promise<void>;
   remove(): void;
 }
@@ -68,7 +68,7 @@ export async function openClusters(): Promise<Clusters> {
         if (isKilled) return;
         isKilled = true;
         const postmaster = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
-        // It begins no other process meanwhile.
+        // It starts no other process meanwhile.
         process.kill(postmaster, 'SIGSTOP');
         const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ');
         for (const pid of [postmaster, ...children.map(Number)]) process.kill(pid, 'SIGKILL');

@@ -1,12 +1,12 @@
-/** One address for whichever server is the primary, as a name or a virtual address is that operators move. */
+/** One address for whichever server is the primary, like a DNS name or a virtual IP that operators move. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface MovingAddress {
   readonly port: number;
-  /** The machine behind it is lost: from then on nothing is answered, and nothing is closed. */
+  /** Simulates the loss of the machine behind it. From then on, nothing responds and nothing closes. */
   lose(): void;
-  /** What is connected from then on gets there; what was lost stays so. */
+  /** New connections go there. Lost connections stay lost. */
   moveTo(port: number): void;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** People who take jobs through their whole life by REST, whatever happens to the servers meanwhile. */
+/** People who take jobs through their whole life in REST, whatever happens to the servers meanwhile. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN, type Json } from '../../../setup/app.js';
@@ -16,7 +16,7 @@ export interface Market {
   readonly contractors: readonly Person[];
 }
 
-/** A refusal is an error; what was lost or put off is sent again with the same key, to the other instance. */
+/** An error throws. A lost or postponed call is sent again with the same key, to the other instance. */
 export interface Caller {
   send(method: string, path: string, by: Person | null, body?: object): Promise<Json>;
 }
@@ -48,7 +48,7 @@ interface Sent {
   readonly key: string;
 }
 
-/** Undefined where nobody knows what became of it. */
+/** Undefined if the outcome is unknown. */
 async function sendOnce(url: string, { method, path, by, body, key }: Sent): Promise<Json> {
   try {
     const response = await fetch(`${url}/v1${path}`, {
@@ -63,7 +63,7 @@ async function sendOnce(url: string, { method, path, by, body, key }: Sent): Pro
     });
     const answer: Json = await response.json();
     if (response.status < 300) return answer;
-    // A twin of the call may be under way still.
+    // The same call may still be in progress elsewhere.
     if (response.status === 503 || response.status === 409) return undefined;
     throw new Refused(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
   } catch (error) {
@@ -97,7 +97,7 @@ export async function signUp(caller: Caller, homeowners: number, contractors: nu
   return { admin, homeowners: await all('homeowner', homeowners), contractors: await all('contractor', contractors) };
 }
 
-/** One job from its draft to its approval, with three bids: some fifteen events. */
+/** One job from its draft to its approval, with three bids: about fifteen events. */
 export async function liveThrough(caller: Caller, owner: Person, bidders: readonly Person[]): Promise<void> {
   const job = await caller.send('POST', '/jobs', owner, {
     title: 'A fence',

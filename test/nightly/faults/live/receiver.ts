@@ -1,13 +1,13 @@
-/** An endpoint that verifies every delivery by the public library, and fails some of them as real ones do. */
+/** An endpoint that verifies every delivery with the public library, and fails some of them like a real one. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
 export interface Receiver {
   readonly url: string;
-  /** Each event's id, as often as it came with a signature that is good. */
+  /** Each event's ID, with the number of deliveries that had a valid signature. */
   readonly received: ReadonlyMap<string, number>;
-  /** Bodies by event, which must be the same each time. */
+  /** Problems found, such as an event whose body differs between deliveries. */
   readonly problems: readonly string[];
   useSecret(secret: string): void;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * A client with `myEvents` open over graphql-ws for as long as it is wanted: whatever ends the stream, it comes again,
- * at the other server, and asks for what is after the last event that it saw.
+ * A client that keeps `myEvents` open over graphql-ws. Whatever ends the stream, it reconnects to the other server and
+ * asks for events after the last one that it received.
  */
 import { createClient, type Client } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -17,7 +17,7 @@ export interface Seen {
 export interface Subscriber {
   readonly person: Person;
   readonly seen: readonly Seen[];
-  /** How often it had to come again. */
+  /** How often it reconnected. */
   readonly returns: number;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function subscribe(urls: readonly string[], person: Person, first: number
   const listening = (async () => {
     for (let at = first; !isOver; at += 1) {
       returns += 1;
-      // Whatever ended it, the next one begins where this one ended.
+      // Whatever ended the stream, the next one starts where it stopped.
       await listenOnce(urls[at % urls.length] ?? '').catch(() => undefined);
       if (!isOver) await pause(AGAIN_AFTER_MS);
     }

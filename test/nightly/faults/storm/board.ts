@@ -1,4 +1,4 @@
-/** The jobs that all clients share and race for. A job stays for a while and makes room for the next. */
+/** The jobs that all clients share and race for. A job stays for a while, then makes room for the next. */
 import type { Chance } from './chance.js';
 import type { Member } from './history.js';
 

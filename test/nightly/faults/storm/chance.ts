@@ -1,10 +1,10 @@
-/** Chance that can be had again: every stream of choices follows from the run's seed and a name. */
+/** Reproducible randomness. Every stream of choices follows from the run's seed and a name. */
 import { createHash } from 'node:crypto';
 
 export interface Chance {
   /** From 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from 0 up to, but not including, `below`. */
+  /** An integer from 0 up to, but not including, `below`. */
   below(below: number): number;
   happens(probability: number): boolean;
   of<T>(choices: readonly T[]): T;
@@ -13,7 +13,7 @@ export interface Chance {
 export function chance(seed: string, name: string): Chance {
   const digest = createHash('sha256').update(`${seed} ${name}`).digest();
   let state = digest.readUInt32LE(0);
-  // Mulberry32: small, fast, and even enough for choices.
+  // Mulberry32: small, fast, and random enough for choices.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

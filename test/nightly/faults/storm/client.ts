@@ -1,7 +1,7 @@
 /**
- * One client: it makes up its mind by its own stream of chance, sends one request after another, and sends again what
- * got no definite answer, with the same key, until it has one. Of its own jobs it knows everything, since nobody else
- * touches them; at the shared ones it races the others.
+ * A client chooses from its own random stream and sends one request after another. It repeats a request with the same
+ * key until it gets a definite response. It knows everything about its own jobs, because nobody else touches them. At
+ * the shared jobs, it races the others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/market/rules/lifecycle.js';
@@ -37,16 +37,16 @@ export interface ClientParts {
   readonly wire: Wire;
   readonly instances: number;
   readonly dice: Chance;
-  /** What the owner can spend at the beginning. */
+  /** The owner's available tokens at the start. */
   readonly available: number;
   readonly history: Entry[];
   onAttempt(attempt: Attempt, entry: Entry): void;
-  /** Whether the run was given up, so that nobody is to wait for an answer any more. */
+  /** True if the run was given up, so nobody should wait for responses anymore. */
   isGivenUp?(): boolean;
 }
 
 export interface Client {
-  /** One operation from the choice to the definite answer. */
+  /** One operation, from the choice to the definite response. */
   step(): Promise<void>;
 }
 
@@ -65,18 +65,18 @@ interface OwnJob {
   paid: number;
   awarded: OwnBid | undefined;
   proposal: { by: Member; text: string; id?: string } | undefined;
-  /** Whether it was approved without a rating. */
+  /** True if it was approved without a rating. */
   isUnrated: boolean;
   bids: OwnBid[];
 }
 
-/** Typed in from the interface, as is every number here that an answer is held against. */
+/** Typed in from the interface, like every number here that responses are compared with. */
 const PRICES = { standard: 5, priority: 15, urgent: 30 } as const;
 const JOBS_AT_ONCE = 5;
 const PAUSE_MS = 25;
 const PAUSE_MAX_MS = 200;
 
-/** What is to be done, what is known of its outcome, and what the client learns from a success. */
+/** The next call, its expected outcome, and what the client learns from a success. */
 interface Move {
   readonly request: Request;
   readonly expects: Expectation;
@@ -85,7 +85,7 @@ interface Move {
   learn?(data: Fields): void;
 }
 
-/** Which text of each transition holds the tag: what both parties must say alike cannot. */
+/** The text of each transition that contains the tag. Texts that both parties must say alike can't contain it. */
 export const TAGGED: { readonly [Key in JobTransitionKey]?: string } = {
   ...Object.fromEntries(
     JOB_TRANSITION_KEYS.map((key) => {
@@ -422,7 +422,7 @@ export function openClient({
     };
   }
 
-  /** What the state of one of its jobs forbids: it must be refused, and leave nothing. */
+  /** A call that the state of one of its jobs forbids. It must fail and change nothing. */
   function trespassing(): Move | undefined {
     const candidates = [...jobs, ...over].filter(({ status }) => status !== 'gone');
     if (candidates.length === 0) return undefined;
@@ -443,7 +443,7 @@ export function openClient({
     return { request: { op: key, by, job: job.id, ...(Object.keys(body).length > 0 && { body }) }, expects: 'refusal' };
   }
 
-  /** At a shared job anything may have happened meanwhile. */
+  /** A shared job may have changed in any way meanwhile. */
   function racing(): Move {
     const spot = board.any(dice);
     const mine = lane.contractors[dice.below(2)] ?? lane.contractors[0];
@@ -497,7 +497,7 @@ export function openClient({
   async function send(entry: Entry): Promise<void> {
     const { request, attempts } = entry;
     const key = isRead(request.op) ? null : entry.tag;
-    // The same request again, which is what a key is for, at whichever instance.
+    // Repeats the same request to any instance, which is the purpose of a key.
     const api = dice.of(APIS);
     const again = () => wire.send(request, key, dice.below(instances), api);
     for (let wait = PAUSE_MS; ; wait = Math.min(wait * 2, PAUSE_MAX_MS)) {
@@ -507,7 +507,7 @@ export function openClient({
       if (settles(attempt) || isGivenUp()) break;
       await pause(wait * (0.5 + dice.next() / 2));
     }
-    // Now and then a client asks once more, though it has its answer: it must get the same.
+    // Now and then, a client repeats a request after its response. It must get the same response.
     if (key !== null && succeeded(entry) && dice.happens(0.04)) {
       const attempt = await again();
       attempts.push(attempt);
@@ -525,7 +525,7 @@ export function openClient({
       await send(entry);
       const data = entry.attempts.find(settles)?.data;
       if (data) learn?.(data);
-      // Where it knew better than the server, its picture is of no use any more; the verdict will say so.
+      // If the client was wrong about the job, it stops using it. The verdict will report the difference.
       else if (expects === 'success' && request.job !== undefined) forget(request.job);
     },
   };

@@ -1,7 +1,4 @@
-/**
- * The history that the clients record: every request before it is sent, and every answer, so that the run can be
- * checked afterwards.
- */
+/** The clients' history: every request before it is sent, and every response, so the run can be checked afterward. */
 import type { Api, OperationKey } from '../../../story/calls.js';
 import type { Json } from '../../../setup/app.js';
 
@@ -14,7 +11,7 @@ export type Op = WriteOp | ReadOp;
 
 export interface Member {
   readonly userId: string;
-  /** Of the homeowner or contractor; empty for an admin. */
+  /** The ID of the homeowner or contractor. Empty for an admin. */
   readonly profileId: string;
   readonly kind: 'homeowner' | 'contractor' | 'admin';
   readonly token: string;
@@ -30,8 +27,8 @@ export interface Request {
 }
 
 /**
- * What the client may be sure of. On a job that nobody else touches, it knows how each call must end, and what a
- * success must show; where several race, either may come.
+ * The outcome that the client expects. On a job that nobody else touches, it knows how each call must end, and what a
+ * success must return. In a race, either outcome is possible.
  */
 export type Expectation = 'success' | 'refusal' | 'either';
 
@@ -39,14 +36,13 @@ export interface Entry {
   readonly client: number;
   readonly request: Request;
   /**
-   * Unique in the run. Where the operation takes a text, the text holds it; every write is sent with it as its
-   * Idempotency-Key.
+   * Unique in the run. If the operation takes a text, the text contains it. Every write has it as its Idempotency-Key.
    */
   readonly tag: string;
   readonly expects: Expectation;
-  /** What a success must show, as far as it is known. */
+  /** The values that a success must return, as far as they are known. */
   readonly shows: Fields;
-  /** Tokens that a success charges by a raised urgency. */
+  /** Tokens that a success charges for raised urgency. */
   readonly charge: number;
   readonly attempts: Attempt[];
 }
@@ -56,22 +52,22 @@ export interface Sent {
   readonly api: Api;
 }
 
-/** One sending of a request: the answer, or that none came. */
+/** One attempt to send a request: its response, or the fact that none came. */
 export type Attempt = Sent & (Lost | Answered);
 
 export interface Lost {
-  /** The connection's own word for it. */
+  /** The connection's own error code. */
   readonly lost: string;
 }
 
 export interface Answered {
-  /** REST's own status; for GraphQL that which the refusal names, or 200. */
+  /** REST's own status. For GraphQL, the status that the error names, or 200. */
   readonly status: number;
   readonly code: string | null;
   readonly replayed: boolean;
-  /** What was answered, cut to what both APIs tell alike; null for a refusal. */
+  /** The parts of the response that both APIs return. Null for an error. */
   readonly data: Fields | null;
-  /** Whether a 503 said when to come again. */
+  /** True if a 503 says when to retry. */
   readonly saysWhen: boolean;
 }
 
@@ -79,12 +75,12 @@ export function isRead(op: Op): op is ReadOp {
   return READ_OPS.some((read) => read === op);
 }
 
-/** An answer settles a request unless it says to come again: beyond capacity, or still running under the same key. */
+/** A response settles a request unless it asks for a retry: for lack of capacity, or while the same key is in use. */
 export function settles(attempt: Attempt): attempt is Sent & Answered {
   return !('lost' in attempt) && attempt.status !== 503 && attempt.code !== 'IDEMPOTENCY_KEY_IN_USE';
 }
 
-/** The answer that the client acted on. */
+/** The response that the client acted on. */
 export function outcomeOf({ attempts }: Entry): (Sent & Answered) | undefined {
   return attempts.find(settles);
 }

@@ -1,4 +1,4 @@
-/** The servers of a run: real processes on one database, each with a port that it keeps from one life to the next. */
+/** A run's servers: real processes on one database, each with a port that it keeps after a restart. */
 import type { Clone } from '../../../app/clone.js';
 import { startServer, type Environment, type Started } from '../../../app/processes.js';
 
@@ -8,7 +8,7 @@ export interface Instances {
   kill(instance: number): Promise<void>;
   /** Resolves once it is open again. */
   revive(instance: number): Promise<void>;
-  /** Every ending that nobody asked for, and every line that tells of a failure inside. */
+  /** Every exit that the test didn't cause, and every log line about an internal failure. */
   complaints(): string[];
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openInstances(project: Clone, count: number, environment: 
     kill: (instance) => end(instance, 'SIGKILL'),
     revive: async (instance) => {
       const { port } = new URL(urls[instance] ?? '');
-      // Postgres may be restarted just then. Whatever watches over a server starts it again, and so does the storm.
+      // Postgres may be restarting at that moment. A supervisor restarts a server that exits, and so does the storm.
       for (;;) {
         const life = begin(instance, port);
         const isOpen = await life.url.then(
@@ -63,21 +63,21 @@ export async function openInstances(project: Clone, count: number, environment: 
   };
 }
 
-/** What a server says that ends because there is no database when it starts. */
+/** True if the server ended because it found no database on startup. */
 function isWithoutDatabase(output: string): boolean {
   return !output.includes('is open at') && /cannot be (reached|used)/.test(output);
 }
 
 const FAILURES: readonly string[] = ['error', 'fatal'];
 
-/** Lines of the log at the level of an error, and whatever Node itself says before it gives up. */
+/** Log lines at the error level or above, and Node's own last words. */
 function failuresIn(output: string): string[] {
   return output.split('\n').filter((line) => {
     if (!line.startsWith('{')) return /unhandled|uncaught|Error:/i.test(line);
     try {
       return FAILURES.includes((JSON.parse(line) as { level: string }).level);
     } catch {
-      return false; // The last line of one that was killed.
+      return false; // The last line of a killed server.
     }
   });
 }

@@ -1,4 +1,4 @@
-/** The database after a run, as far as the verdict looks at it, all read at one moment. */
+/** The parts of the database that the verdict needs, all read at the same moment after a run. */
 import type { Sql } from 'postgres';
 import type { Fields } from './history.js';
 

@@ -1,6 +1,6 @@
 /**
- * Which faults come when, by the run's seed: each has a place among the operations, so that a slower machine gets the
- * same run.
+ * Plans the faults from the run's seed. Each fault comes after a number of operations, so a slower machine has the same
+ * run.
  */
 import type { Chance } from './chance.js';
 import type { Ending } from '../../../faults/durable-postgres.js';
@@ -11,15 +11,15 @@ export type Fault =
   | { readonly kind: 'kill -9 of all servers while Postgres is down'; readonly how: Ending };
 
 export interface Planned<What> {
-  /** After so many operations. */
+  /** The number of operations before it. */
   readonly after: number;
   readonly what: What;
 }
 
 export interface Plan {
-  /** One after the other. */
+  /** One after another. */
   readonly faults: readonly Planned<Fault>[];
-  /** In addition: how many busy backends are killed. */
+  /** In addition: the numbers of busy backends to kill. */
   readonly backendKills: readonly Planned<number>[];
 }
 
@@ -32,7 +32,7 @@ export interface Amounts {
 }
 
 export function plan({ operations, restarts, serverKills, backendKills, instances }: Amounts, dice: Chance): Plan {
-  // The first twentieth is for a calm start, and the last for coming to rest.
+  // The first twentieth is a calm start, and the last is for recovery.
   const somewhere = () => Math.floor(operations * (0.05 + 0.88 * dice.next()));
   const sorted = <What>(planned: Planned<What>[]) => planned.sort((one, other) => one.after - other.after);
   const how = (at: number): Ending => (['fast', 'immediate', 'killed'] as const)[at % 3] ?? 'fast';

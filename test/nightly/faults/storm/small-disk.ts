@@ -1,6 +1,6 @@
 /**
- * A disk that is small enough to be filled: a file system in memory, mounted for one test. Where this may not be done,
- * the test says so in its name.
+ * A disk small enough to fill: an in-memory file system that is mounted for one test. If mounting isn't allowed, the
+ * test's name says so.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { it } from 'vitest';
 
 export interface SmallDisk {
   readonly folder: string;
-  /** Writes until not one more byte fits. */
+  /** Writes until not a single byte fits. */
   fill(): void;
   free(): void;
   remove(): void;
@@ -50,7 +50,7 @@ export function smallDisk(): SmallDisk | undefined {
   };
 }
 
-/** With REQUIRE_ALL=1, as in the full run, a disk that may not be mounted is a failure. */
+/** With REQUIRE_ALL=1, as in the full run, a disk that can't be mounted is a failure. */
 export function onSmallDisk(name: string, timeout: number, body: (disk: SmallDisk) => Promise<void>): void {
   const probe = smallDisk();
   probe?.remove();

@@ -1,4 +1,4 @@
-/** A whole run: people, clients, faults, the calm after them, and everything that the verdict needs to know. */
+/** A whole run: people, clients, faults, the calm after them, and everything that the verdict needs. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN, JWT_SECRET, type Json } from '../../../setup/app.js';
 import { clone } from '../../../app/clone.js';
@@ -15,18 +15,18 @@ import { openWire, type Wire } from './wire.js';
 export interface Weather extends Omit<Amounts, 'instances'> {
   readonly seed: string;
   readonly clients: number;
-  /** Steps that have not been done by then are left out; those that were done are still checked. */
+  /** Steps that aren't done by then are skipped. Finished steps are still checked. */
   readonly withinMs: number;
-  /** Called after every fault with how far the run is. */
+  /** Called after every fault with the run's progress. */
   report?(how: string): void;
 }
 
-/** How it went on when the cause of an outage was over: Postgres took connections again, or the server was open. */
+/** The recovery once an outage's cause is over: when Postgres accepts connections again, or the server is open. */
 export interface Recovery {
   readonly after: Fault['kind'];
-  /** Until the first write succeeded; after a server's death, at that server. */
+  /** Until the first write succeeded. After a server's death, the first write at that server. */
   readonly firstWriteMs: number;
-  /** Until every client had had a definite answer. */
+  /** Until every client had a definite response. */
   readonly lastClientMs: number;
 }
 
@@ -37,10 +37,10 @@ export interface Storm {
   readonly restarts: number;
   readonly serverKills: number;
   readonly recoveries: Recovery[];
-  /** From the end of the faults until the last client had finished what it was at and a few more. */
+  /** From the end of the faults until the last client has finished its current step and a few more. */
   readonly calmMs: number;
   readonly operations: number;
-  /** Until everyone had signed up, and in all. */
+  /** Until everyone had signed up. `ms` is the whole run's time. */
   readonly setUpMs: number;
   readonly ms: number;
   readonly complaints: () => string[];
@@ -52,7 +52,7 @@ export interface Storm {
 const INSTANCES = 2;
 export const FORTUNE = 1_000_000;
 const CALM_STEPS = 5;
-/** A fault that is begun is brought to its end; one that is not by then has no end. */
+/** A fault that has started must finish by then. Otherwise, it is stuck. */
 const STUCK_MS = 60_000;
 
 export async function rage({ seed, clients, withinMs, report = () => {}, ...amounts }: Weather): Promise<Storm> {
@@ -81,7 +81,7 @@ export async function rage({ seed, clients, withinMs, report = () => {}, ...amou
   const { admin, lanes, shared, people } = await gather(instances.urls, clients);
   await endow(wire, history, people, admin);
 
-  /** What is over, and not yet recovered from. */
+  /** The outage that has ended, until the clients recover. */
   let recovering:
     | {
         after: Fault['kind'];
@@ -204,7 +204,7 @@ export async function rage({ seed, clients, withinMs, report = () => {}, ...amou
   try {
     await Promise.race([
       Promise.all([bringFaults(), killBackends(), reached(amounts.operations)]),
-      // They go on until they are stopped; here they can only fail.
+      // The clients run until they are stopped, so here they can only fail.
       Promise.all(calls),
       untilTooLate(),
     ]);
@@ -257,7 +257,7 @@ export async function rage({ seed, clients, withinMs, report = () => {}, ...amou
 
 let killer: { sql: ReturnType<DurablePostgres['open']>; of: DurablePostgres } | undefined;
 
-/** Ends busy backends of the servers' pools, whatever they are at; none while Postgres itself is away. */
+/** Ends the busy backends of the servers' pools, whatever they are doing. Ends none while Postgres itself is down. */
 async function killBusy(postgres: DurablePostgres, limit: number): Promise<number> {
   if (killer?.of !== postgres) killer = { of: postgres, sql: postgres.open('killer') };
   try {
@@ -282,7 +282,7 @@ interface Gathered {
 const BONUS = { homeowner: 10, contractor: 25 } as const;
 const SHARED_OWNERS = 4;
 
-/** Everyone signs up before the storm begins. */
+/** Everyone signs up before the storm. */
 export async function gather(urls: readonly string[], clients: number): Promise<Gathered> {
   const [url = ''] = urls;
   const people: Participant[] = [];
@@ -324,7 +324,7 @@ export async function gather(urls: readonly string[], clients: number): Promise<
   return { admin, lanes, shared, people };
 }
 
-/** Everybody can pay for what they do, which is part of the history. */
+/** Gives everyone enough tokens for their calls. These transfers are part of the history. */
 export async function endow(wire: Wire, history: Entry[], members: readonly Participant[], by: Member): Promise<void> {
   let number = 0;
   for (const { userId, kind } of members) {

@@ -1,7 +1,7 @@
 /**
- * The verdict on a finished run, from what clients sent, what they were answered, and what the database holds. Every
- * request was sent until it had a definite answer, so the answers foretell every row: a success has its effects, all of
- * them and once; a refusal has none; nothing else is there. A pure function, which shares no code with the service.
+ * The verdict on a finished run, from the clients' requests, their responses, and the database. Every request was sent
+ * until it had a definite response, so the responses predict every row. A success has all of its effects exactly once,
+ * a rejected call has none, and nothing else is there. This is a pure function, which shares no code with the service.
  */
 import { operationName } from '../../../story/calls.js';
 import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './history.js';
@@ -27,7 +27,7 @@ export interface Finding {
   readonly what: string;
 }
 
-/** Everyone who took part, with the tokens that signing up gave them. */
+/** Everyone who took part, with the tokens that they got for signing up. */
 export interface Participant extends Member {
   readonly signUpBonus: number;
 }
@@ -43,7 +43,7 @@ export function findingsIn(history: readonly Entry[], rows: Rows, people: readon
   ];
 }
 
-// What was answered
+// The responses
 // ---------------------------------------------------------------------------------------------------------------------
 
 const ALLOWED_STATUSES = new Set([200, 201, 400, 403, 404, 409, 503]);
@@ -91,7 +91,7 @@ function ordered(data: Fields | null | undefined): unknown {
   return data ? Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1)) : null;
 }
 
-// What the answers foretell
+// What the responses predict
 // ----------------------------------------------------------------------------------------------------------------
 
 interface BidStory {
@@ -115,11 +115,11 @@ interface JobStory {
   gone: boolean;
   awardedBid: string | null;
   paid: number;
-  /** The event that an ending left; an admin's word on a job that was complete already leaves none. */
+  /** The event that an ending left. If an admin completes a job that is already complete, there is none. */
   ending: Entry | undefined;
 }
 
-/** Later states come after earlier ones in every legal history, whatever the order in which answers came back. */
+/** In every legal history, later states come after earlier ones, whatever the order of the responses. */
 const PROGRESS = [
   'draft',
   'open',
@@ -225,7 +225,7 @@ function storyOf(done: readonly Entry[]): Story {
   return { jobs, bids };
 }
 
-// Events, transfers and records: nothing missing, nothing twice, nothing else
+// Events, transfers, and records: nothing missing, doubled, or extra
 // -----------------------------------------------------------------
 
 const tagIn = (text: string) => /\[(c\d+-\d+)\]/.exec(text)?.[1] ?? '';
@@ -239,7 +239,7 @@ function eventFact(type: string, job: string, about: string, actor: string | nul
   return `event ${type} ${job} ${about} by ${actor} ${TAGGED_EVENTS.has(type) ? tag : ''}`;
 }
 
-/** What one success must have left, besides what follows for others on the job. */
+/** The rows that a success must have left, apart from its effects on others involved in the job. */
 function factsOf(entry: Entry, story: Story): string[] {
   const { op, by, job = dataOf(entry).id, bid = dataOf(entry).id, body } = entry.request;
   const record = `record ${by.userId} ${op === 'adjustTokens' ? op : isRead(op) ? '' : operationName(op)} ${entry.tag}`;
@@ -285,7 +285,7 @@ function factsOf(entry: Entry, story: Story): string[] {
   }
 }
 
-/** Bids that ended with their job or were passed over, by any caller; and the one word of an admin that ended a job. */
+/** Bids that ended with their job or were passed over, by any caller, and the admin's action that ended a job. */
 function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Predicted[] {
   const predicted: Predicted[] = [];
   const rejectedByHand = new Set(
@@ -296,7 +296,7 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Pr
   for (const { id, bids, entries, ending } of story.jobs.values()) {
     const completing = entries.filter(({ request }) => request.op === 'complete');
     const left = completing.filter((entry) => happened.has(completionOf(entry, id)));
-    // Of several admins' words only the first leaves an event, and none does if the job was complete before.
+    // Of several admins' completions, only the first leaves an event. If the job was already complete, none does.
     if (completing.length > 0 && (ending?.request.op === 'complete' || left.length > 0)) {
       const first = left[0] ?? completing[0];
       if (first) predicted.push({ overloadCause: first, facts: [completionOf(first, id)] });
@@ -378,7 +378,7 @@ function counted(facts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-// Jobs, bids and holds: each as its history left it
+// Jobs, bids, and holds: each as its history left it
 // --------------------------------------------------------------------------------------------
 
 function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participant[]): Finding[] {
@@ -415,7 +415,7 @@ function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participan
       compare(`the title of ${job.id}`, tagIn(row.title), job.tag);
       compare(`the homeowner of ${job.id}`, row.homeowner_id, profileOf.get(job.owner.userId));
       compare(`the award of ${job.id}`, row.awarded_bid_id, job.awardedBid);
-      // Where several raced to write, any of them may have been the last.
+      // If several calls raced to write, any of them may have been the last.
       const edits = job.entries.filter(({ request }) => request.op === 'update');
       const alone = edits.every(({ expects }) => expects === 'success');
       const possible = edits.length === 0 ? [''] : alone ? [edits.at(-1)?.tag] : edits.map(({ tag }) => tag);
@@ -457,7 +457,7 @@ function isStaked({ status, job }: BidStory): boolean {
   return status === 'pending' || status === 'viewed' || status === 'shortlisted' || status === 'accepted';
 }
 
-// Balances: the sum of what was acknowledged
+// Balances: the sum of all acknowledged changes
 // ----------------------------------------------------------------------------------------------------
 
 function balancesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participant[]): Finding[] {
@@ -469,7 +469,7 @@ function balancesOf({ jobs, bids }: Story, rows: Rows, people: readonly Particip
     if (bid.guaranteed && isStaked(bid)) held.set(bid.by.userId, (held.get(bid.by.userId) ?? 0) + STAKE);
   const kept = new Map(rows.balances.map((row) => [row.user_id, row]));
   for (const { userId } of people) {
-    // An admin has no tokens, and no row for them.
+    // Admins have no tokens, and no balance row.
     const row = kept.get(userId) ?? { balance: 0, held: 0 };
     const should = { balance: summed.get(userId) ?? 0, held: held.get(userId) ?? 0 };
     if (row.balance !== should.balance || row.held !== should.held)

@@ -1,6 +1,4 @@
-/**
- * One sending of a request, through either API of one instance. Whatever happens to it, it comes back as an attempt.
- */
+/** Sends a request once, through either API of one instance. Always returns an attempt, whatever happens. */
 import { Agent, request as open, type IncomingHttpHeaders } from 'node:http';
 import { camel, changedBy, mutationOf, operationName, restAddress, snake, type Api } from '../../../story/calls.js';
 import type { Json } from '../../../setup/app.js';
@@ -20,9 +18,7 @@ export interface Wire {
   close(): void;
 }
 
-/**
- * Far beyond what a server may take to answer or refuse; an answer this late counts as none, and the run has failed.
- */
+/** Far longer than a server may take to respond. A response this late counts as none, and the run has failed. */
 const TIMEOUT_MS = 25_000;
 
 export function openWire(urls: readonly string[]): Wire {
@@ -135,7 +131,7 @@ const READS: Readonly<Record<string, string>> = {
   countBids: 'query($id: ID!) { job(id: $id) { bids(first: 1) { totalCount } } }',
 };
 
-/** Printed from the schema once each, since the same few are sent a hundred thousand times. */
+/** Each is printed from the schema once, because the same few are sent a hundred thousand times. */
 const mutations = new Map<Op, string>();
 
 function documentOf(op: Op): string {
@@ -205,7 +201,7 @@ function changedIn(op: WriteOp, data: Json): Json {
   return op === 'publish' ? payload : payload[changedBy(op)];
 }
 
-/** What both APIs tell of an answer, in one spelling. */
+/** The values that both APIs return, in one spelling. */
 function shown(op: Op, body: Json): Fields {
   if (op === 'delete') return { gone: true };
   if (op === 'countJobs' || op === 'countBids') return { total: body.total ?? body.pagination?.total };

@@ -1,4 +1,4 @@
-/** Answers of the server in a form in which two of them can be compared. */
+/** Server responses in a form that can be compared. */
 import ksuid from 'ksuid';
 import type { Json } from '../../../setup/app.js';
 import { BY_GRAPHQL_JS } from '../../../setup/plans.js';
@@ -17,10 +17,10 @@ export interface Answer {
 
 let asked = 0;
 
-/** What Apollo has not answered before it always answers itself: then nothing of ours stands in front of it. */
+/** A new value each time. Apollo always handles such a request itself, so none of our shortcuts apply. */
 const acceptedNowhere = () => `application/json;q=0.${(asked += 1)}`;
 
-/** Mutations are dry runs: nothing is kept of them, and what they answer they answer again. */
+/** Mutations are dry runs. They change nothing, so repeating one gives the same response. */
 export async function answerTo(
   line: Line,
   query: string,
@@ -48,13 +48,13 @@ export function sameAnswer(one: Answer, other: Answer): boolean {
   return one.status === other.status && one.contentType === other.contentType && one.text === other.text;
 }
 
-/** An answer apart from the errors that made null what holds more than the field that failed, and those errors. */
+/** The response without the errors that made more than their own field null, and those errors. */
 export function withoutWide({ status, contentType, text }: Answer): { rest: string; wide: readonly string[] } {
   const answer: Json = JSON.parse(text);
   const errors: Json[] = answer.errors ?? [];
   const isWide = ({ path }: Json) => path !== undefined && nullAbove(path, answer.data) !== undefined;
   const holders = new Set(errors.filter(isWide).map(({ path }) => JSON.stringify(nullAbove(path, answer.data))));
-  // How many there are besides is a matter of time like them.
+  // The number of further errors also depends on timing.
   const { errorsLeftOut, ...extensions } = answer.extensions ?? {};
   const rest = {
     status,
@@ -67,7 +67,7 @@ export function withoutWide({ status, contentType, text }: Answer): { rest: stri
   return { rest: JSON.stringify(rest), wide: errors.filter(isWide).map((error) => JSON.stringify(error)) };
 }
 
-/** The place above a field's own at which its data ends in null. */
+/** The path above a field where its data is null. */
 function nullAbove(path: readonly (string | number)[], data: Json): readonly (string | number)[] | undefined {
   let value = data;
   for (const [at, step] of path.entries()) {
@@ -77,7 +77,7 @@ function nullAbove(path: readonly (string | number)[], data: Json): readonly (st
   return undefined;
 }
 
-/** Fields run side by side, and so do not fail in any order. A single error, and data, are compared byte for byte. */
+/** Fields run in parallel, so errors come in any order. A single error, and all data, are compared byte for byte. */
 function inOneOrder(text: string): string {
   const answer: Json = JSON.parse(text);
   if ((answer.errors?.length ?? 0) < 2) return text;
@@ -86,7 +86,7 @@ function inOneOrder(text: string): string {
   return `${JSON.stringify({ ...answer, errors })}\n`;
 }
 
-/** What a dry run makes has another name and another time whenever it is made: such names are numbered as they come. */
+/** A dry run creates new IDs and times on every run, so new IDs are numbered in order of appearance. */
 function withoutNews(text: string, began: number): string {
   const names = new Map<string, string>();
   const numbered = (id: string): string => {

@@ -1,4 +1,4 @@
-/** Who asks for a document and with which variables: those that it was written with, or others that fit less. */
+/** Who sends a document and with which variables: the ones that it was written with, or others that fit less well. */
 import { createHmac } from 'node:crypto';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { join } from '../../../story/cast.js';
@@ -12,14 +12,14 @@ import type { Varied } from './variations.js';
 
 export interface Asking {
   readonly token: string | undefined;
-  /** Values for JSON, of which some are written out already. */
+  /** JSON values, some of them already as text. */
   readonly variables: unknown;
   readonly operationName: unknown;
-  /** Whether some fields fail that would not. */
+  /** True if some fields fail that normally wouldn't. */
   readonly someFail: boolean;
 }
 
-/** What a caller may bear besides a token that is good. */
+/** The kinds of invalid tokens that a caller may send. */
 export interface BadTokens {
   readonly expired: string;
   readonly ended: string;
@@ -45,10 +45,12 @@ export interface Askers {
   readonly bad: BadTokens;
 }
 
-/** What no dry run undoes, and others would notice: it is only asked for by those whom it refuses. */
+/**
+ * Mutations that a dry run can't undo and that others would notice. Only callers who aren't allowed to run them do so.
+ */
 const KEPT = ['logOut', 'endSession', 'createApiKey', 'createWebhookEndpoint'];
 
-/** `meant` is whom the document was written for. */
+/** `meant` is the token of the person whom the document was written for. */
 export function asking(
   { document, variables }: Varied,
   meant: string | undefined,
@@ -82,7 +84,7 @@ function sent(fitting: Varied['variables'], dice: Dice): unknown {
   return dice.percent(1) ? dice.pick<unknown>([null, [], 'x', 5, undefined]) : variables;
 }
 
-/** Values of every kind; what a place in a document takes is right by chance alone. */
+/** Values of every kind, which fit a place in a document only by chance. */
 const VALUES: readonly unknown[] = [
   null,
   null,
@@ -117,7 +119,7 @@ const VALUES: readonly unknown[] = [
   { zipCode: 78701 },
 ];
 
-/** What a page's length may be, and what it may not: a list is null then, or whatever it must not be null in. */
+/** Valid and invalid page sizes. An invalid one makes the list null, or its nearest nullable parent. */
 const LENGTHS: readonly unknown[] = [0, -1, 101, 1, 2, null];
 
 function changed(variables: unknown, dice: Dice): unknown {

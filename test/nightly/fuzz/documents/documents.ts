@@ -1,4 +1,4 @@
-/** GraphQL documents generated from the schema: whatever is asked for exists, and what is passed fits. */
+/** GraphQL documents generated from the schema. Every field exists, and every argument fits. */
 import { readFileSync } from 'node:fs';
 import {
   buildSchema,
@@ -38,17 +38,17 @@ export interface Written {
   readonly isMutation: boolean;
 }
 
-/** Every field that a document could execute: `Job.title`, `Query.jobs`. */
+/** Every field that a document can execute: `Job.title`, `Query.jobs`. */
 export const ALL_FIELDS: readonly string[] = Object.values(schema.getTypeMap())
   .filter((type): type is GraphQLObjectType => isObjectType(type) && !type.name.startsWith('__'))
   .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
 
-/** Lists within lists are kept short, so that a document costs what may be asked for at once. */
+/** Nested lists are short, so a document's cost stays within the limit. */
 const ENTRIES_MAX = 3;
 const ALIASES_MAX = 12;
 const DIRECTIVES_MAX = 8;
 
-/** What a document being written has used up, and what it declares. */
+/** What a document has used up and declared while it is being written. */
 class Writing {
   readonly variables: Record<string, unknown> = {};
   readonly declared: string[] = [];
@@ -56,7 +56,7 @@ class Writing {
   private aliases = 0;
   private directives = 0;
 
-  /** `mark` keeps the names of what is written apart from those of the document that it will be part of. */
+  /** `mark` keeps new names distinct from the names in the document that will include them. */
   constructor(
     readonly dice: Dice,
     readonly stock: Stock,
@@ -64,7 +64,7 @@ class Writing {
     private readonly mark = '',
   ) {}
 
-  /** What stands between a type's braces. */
+  /** The selection between a type's braces. */
   select(type: GraphQLNamedType, depth: number): { text: string; selected: Selected[] } {
     if (isAbstractType(type)) {
       const one = this.dice.pick(schema.getPossibleTypes(type));
@@ -82,7 +82,7 @@ class Writing {
     const wanted = isFlat(type)
       ? fields
       : this.dice.some(fields, Math.max(8, 250 / Math.max(fields.length, 1))).slice(0, 8);
-    // Most fields are leaves: what lies behind the others would hardly ever be come to.
+    // Most fields are leaves, so a random choice would hardly ever reach the objects behind the others.
     const led = further.length > 0 && this.dice.percent(50) ? [this.dice.pick(further)] : [];
     const sparse = wanted.length === 0 && fields.length > 0 && this.dice.percent(90) ? [this.dice.pick(fields)] : [];
     const chosen = [...new Set([...led, ...wanted, ...sparse])];
@@ -181,12 +181,12 @@ class Writing {
   }
 }
 
-/** A part of something else, such as a proposal in a dispute, which is read as a whole. */
+/** True for a part of another object, such as a proposal in a dispute, which is read as a whole. */
 function isFlat(type: GraphQLNamedType): boolean {
   return isObjectType(type) && Object.values(type.getFields()).every((field) => isLeafType(getNamedType(field.type)));
 }
 
-/** One query of some root fields, or one mutation that its rules allow. */
+/** A query with a few root fields, or a mutation that the rules allow. */
 export function validDocument(stock: Stock, dice: Dice): Written {
   return dice.percent(40)
     ? validMutation(dice.pick(Object.values(MUTATION.getFields())), stock, dice)
@@ -214,7 +214,7 @@ function validQuery(stock: Stock, dice: Dice): Written {
   );
 }
 
-/** A page of jobs, of each of which something is asked: what is refused there is refused in the middle of a list. */
+/** A page of jobs with a selection on each, so errors occur in the middle of a list. */
 export function validPage(stock: Stock, dice: Dice): Written {
   const who = dice.pick(EVERYBODY);
   const writing = new Writing(dice, stock, seenBy(who, stock, dice));
@@ -233,7 +233,7 @@ export function validPage(stock: Stock, dice: Dice): Written {
   return assembled('query', writing, [page], stock.token(who));
 }
 
-/** An open job is for everybody who is signed in, but for other homeowners, who only see their own. */
+/** Any signed-in user can see an open job, except other homeowners, who only see their own jobs. */
 function seenBy(who: Who, stock: Stock, dice: Dice): string {
   return who === 'admin' || who === 'owner' ? stock.any(dice).id : stock.take('open', dice).id;
 }
@@ -254,7 +254,7 @@ function validMutation(field: GraphQLField<unknown, unknown>, stock: Stock, dice
   return assembled('mutation', writing, [writing.field(MUTATION, field, dice.int(1, 2), args)], prepared.token);
 }
 
-/** What may be selected of a type besides what a document selects of it already. */
+/** A further selection on a type, in addition to the document's existing one. */
 export function furtherSelection(type: GraphQLNamedType, stock: Stock, dice: Dice, mark: string) {
   const writing = new Writing(dice, stock, stock.any(dice).id, mark);
   const { text } = writing.select(type, dice.int(0, 2));
@@ -282,7 +282,7 @@ function assembled(
   };
 }
 
-/** A value as a document spells it. */
+/** A value as it is written in a document. */
 export function literal(value: unknown, type?: GraphQLInputType): string {
   if (value === null || value === undefined) return 'null';
   const nullable = type && isNonNullType(type) ? type.ofType : type;
@@ -295,6 +295,6 @@ export function literal(value: unknown, type?: GraphQLInputType): string {
       .join(', ')}}`;
   }
   if (isEnumType(nullable)) return nullable.getValues().find((one) => one.value === value)?.name ?? String(value);
-  // JSON's escapes are GraphQL's, but for halves of a pair.
+  // JSON's escapes are also GraphQL's, except for lone surrogates.
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,7 @@
 /**
- * Random documents, asked by random people with random variables: what our executor answers is what graphql-js answers,
- * byte for byte, refusals included, from a document's first call on. Each document is sent as two texts, of which
- * graphql-js runs one. FUZZ_DOCUMENTS sets how many; FUZZ_SEED, as a failure prints it, makes the same ones again.
+ * Random documents from random people with random variables. Our executor's response must match graphql-js byte for
+ * byte, including errors, starting with a document's first call. Each document is sent in two versions, and graphql-js
+ * runs one of them. FUZZ_DOCUMENTS sets the number. A failure prints its FUZZ_SEED, which repeats the same documents.
  */
 import { print, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -34,9 +34,9 @@ const DOCUMENTS = Number(process.env.FUZZ_DOCUMENTS ?? 500);
 const SEED = seedFrom(process.env.FUZZ_SEED);
 const FAILURES_MAX = 5;
 const ASKINGS = 2;
-/** By a new plan, and by one that has run before. */
+/** Once with a new plan, and once with a plan that has already run. */
 const ROUNDS = 2;
-/** While one waits for the database, another is asked for. */
+/** While one waits for the database, another is sent. */
 const LINES = 3;
 
 let app: TestApp;
@@ -84,7 +84,7 @@ it(
     await Promise.all(lines.map(compareAll));
     printFigures(`FUZZ_SEED=${SEED}: ${JSON.stringify(tally)}`);
     expect(failures.join('\n\n')).toBe('');
-    // What was compared was worth it.
+    // The documents were a meaningful test.
     expect(tally.planned / DOCUMENTS).toBeGreaterThan(atLeast(0.5));
     expect(tally.complete / DOCUMENTS).toBeGreaterThan(atLeast(0.5));
     expect(tally.partial / DOCUMENTS).toBeGreaterThan(atLeast(0.2));
@@ -93,11 +93,11 @@ it(
       expect.arrayContaining(['VALIDATION_FAILED', 'NOT_FOUND', 'FORBIDDEN', 'UNAUTHENTICATED']),
     );
   },
-  // A busy machine takes long: this is for what hangs.
+  // A busy machine takes a long time. This only catches hangs.
   600_000 + DOCUMENTS * 2_000,
 );
 
-/** A share of so many documents, less what chance may take of it: three standard deviations. */
+/** A share of all documents, minus three standard deviations for chance. */
 function atLeast(share: number): number {
   return share - 3 * Math.sqrt((share * (1 - share)) / DOCUMENTS);
 }
@@ -107,7 +107,7 @@ interface Generated {
   readonly askings: readonly Asking[];
 }
 
-/** Each document has dice of its own, so that it is the same one however the others went. */
+/** Each document has separate dice, so it doesn't depend on the others. */
 function documentOf(number: number): Generated {
   const dice = diceOf(SEED + number * 7_919);
   const written = dice.percent(30) ? validPage(askers.stock, dice) : validDocument(askers.stock, dice);
@@ -130,7 +130,7 @@ interface Found {
 
 let sent = 0;
 
-/** All askings, and again: what one has left behind in a plan must not show in the answer to another. */
+/** Sends every variant twice. Data left in a plan by one call must not show in another's response. */
 async function compared(line: Line, { document, askings }: Generated): Promise<Found> {
   const text = print(document);
   const numbered = `${text} # ${(sent += 1)}`;
@@ -151,9 +151,9 @@ async function compared(line: Line, { document, askings }: Generated): Promise<F
 const TRIES_MAX = 30;
 
 /**
- * Of several fields that fail while others wait for the database, the first to fail makes null what holds them all, and
- * only it and those before it are named: which these are is a matter of time, with graphql-js as well. All else is the
- * same, and asked again and again, the two must name the same one sooner or later.
+ * If several fields fail while others wait for the database, the first failure makes their common parent null. Only it
+ * and earlier errors are reported. Which errors those are depends on timing, for graphql-js too. Everything else must
+ * match, and after enough tries, both must report the same error at least once.
  */
 async function differInTime(
   expected: Answer,
@@ -232,7 +232,10 @@ const CURSORS = `{
   users(first: 3) { edges { cursor } }
 }`;
 
-/** Never used up: what would end a session or make an account is about those that have ended, or exist already. */
+/**
+ * A stock that never runs out. Calls that would end a session or create an account use sessions that have already ended
+ * and accounts that already exist.
+ */
 async function unchanging(stock: Stock, ended: string): Promise<Stock> {
   const { email, password } = stock.people.owner;
   const taken = {

@@ -1,6 +1,6 @@
 /**
- * Fields that fail of some objects and not of others, where the request's id asks for it: whatever else is refused in a
- * list is refused of its first entry already. Each way in which a resolver can fail is there.
+ * Fields that fail for some objects and not for others, if the request's ID asks for it. Otherwise, an error in a list
+ * already affects its first entry. Every way in which a resolver can fail is included.
  */
 import { isNonNullType, isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { Context } from '../../../../src/graphql/context.js';
@@ -31,7 +31,7 @@ const LATE_WAYS: readonly (() => unknown)[] = [
   () => Promise.resolve([null]),
 ];
 
-/** Only of what may be null: nobody hears of what graphql-js has begun where an entry of a list fails at once. */
+/** Only for nullable fields. If a list entry fails synchronously, graphql-js drops the work it has already started. */
 const WAYS_AT_ONCE: readonly (() => unknown)[] = [
   () => {
     throw refuse('NOT_FOUND');
@@ -41,7 +41,7 @@ const WAYS_AT_ONCE: readonly (() => unknown)[] = [
   () => 'not what the field promises',
 ];
 
-/** Every second object keeps to what its resolver says. */
+/** About half of the objects use the original resolver. */
 function failing(name: string, resolve: Resolve, ways: typeof LATE_WAYS): Resolve {
   return (source, args, context, info) => {
     if (context.caller.request.requestId !== SOME_FAIL) return resolve(source, args, context, info);
@@ -50,7 +50,7 @@ function failing(name: string, resolve: Resolve, ways: typeof LATE_WAYS): Resolv
   };
 }
 
-/** Something that an object has in every run, as its identifier is not. */
+/** A trait that is the same in every run, unlike an object's identifier. */
 function traitOf(source: unknown): string {
   const { status, companyName, city } = source as { status?: string; companyName?: string; city?: string };
   return status ?? companyName ?? city ?? '';

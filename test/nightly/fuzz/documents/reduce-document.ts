@@ -1,4 +1,4 @@
-/** Makes a document that fails as small as it can: part after part is left out, as long as it still fails. */
+/** Reduces a failing document: leaves out part after part, as long as it still fails. */
 import { Kind, visit, type ASTNode, type DocumentNode } from 'graphql';
 import { replaced } from './sites.js';
 
@@ -24,7 +24,7 @@ export async function reducedDocument(
   return smallest;
 }
 
-/** The outermost come first, and with them whatever they hold. */
+/** The outermost parts come first, along with everything inside them. */
 function partsOf(document: DocumentNode): ASTNode[] {
   const parts: ASTNode[] = [];
   visit(document, {
@@ -45,7 +45,7 @@ const LEAVABLE: ReadonlySet<string> = new Set([
   Kind.FRAGMENT_SPREAD,
 ]);
 
-/** A fragment or a variable that nothing mentions any longer would make the document invalid. */
+/** Unused fragments and variables would make the document invalid. */
 function withoutUnused(document: DocumentNode): DocumentNode {
   const used = new Set<string>();
   visit(document, {

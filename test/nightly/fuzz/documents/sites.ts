@@ -1,4 +1,4 @@
-/** Where something stands in a document that may be changed, and the pieces that changed documents are made of. */
+/** The places in a document that can be changed, and helpers to build the changed documents. */
 import {
   Kind,
   TypeInfo,
@@ -53,7 +53,7 @@ export function sitesIn(document: DocumentNode): Sites {
           sets.push({ node, type, isInList: ancestors.some(isListOfNodes) });
         if (set && isSelection(node)) selections.push({ node, set });
         if (set && node.kind === Kind.FIELD) fields.push({ node, set, definition: info.getFieldDef() ?? undefined });
-        // Once it has entered a list, the type is that of its items.
+        // On entering a list, the reported type is already its items' type.
         const expected = node.kind === Kind.LIST ? info.getParentInputType() : info.getInputType();
         if (expected && isLiteral(node)) values.push({ node, type: expected, name: info.getArgument()?.name ?? '' });
       },
@@ -85,7 +85,7 @@ function isLiteral(node: ASTNode): node is ValueNode {
   return LITERALS.has(node.kind);
 }
 
-/** On the way out, since what is put in may hold what it is put in for. */
+/** Replaces on leaving a node, because the replacement may contain the original. */
 export function replaced(document: DocumentNode, node: ASTNode, by: ASTNode | null): DocumentNode {
   return visit(document, { leave: (one) => (one === node ? by : undefined) });
 }

@@ -1,6 +1,6 @@
 /**
- * Other documents made of one: its selections wrapped into fragments, repeated, renamed and put under conditions, its
- * values made variables, left out or spoilt. Nearly all of them are valid still.
+ * Makes other documents from one. Selections are moved into fragments, repeated, renamed, and made conditional. Values
+ * become variables, or are left out or broken. Nearly all of these documents are still valid.
  */
 import {
   FieldsOnCorrectTypeRule,
@@ -59,11 +59,11 @@ export interface Varied {
 interface Place extends Varied, Sites {
   readonly dice: Dice;
   readonly stock: Stock;
-  /** A name that the document does not use. */
+  /** A name that the document doesn't use yet. */
   fresh(prefix: string): string;
 }
 
-/** Undefined where the document has no place for it. */
+/** Undefined if the document has no place for it. */
 type Variation = (place: Place) => Varied | undefined;
 
 const VARIATIONS: readonly (readonly [weight: number, variation: Variation])[] = [
@@ -84,12 +84,12 @@ const VARIATIONS: readonly (readonly [weight: number, variation: Variation])[] =
   [3, shuffled],
 ];
 
-/** The stock's name for the cursors of all lists. */
+/** The stock's name for all lists' cursors. */
 export const ANY_LIST = 'any list';
 
 const INVALID_SHARE = 4;
 
-/** What a variation may break; all of GraphQL's rules would take twice the time. */
+/** The rules that a variation may break. Checking all of GraphQL's rules would take twice as long. */
 const BREAKABLE_RULES = [
   FieldsOnCorrectTypeRule,
   NoFragmentCyclesRule,
@@ -141,7 +141,7 @@ function withDefinitions(
   return { variables, document: { ...document, definitions: [...document.definitions, ...added] } };
 }
 
-/** Some neighbours among a set's selections, and what comes before and after them. */
+/** Adjacent selections from a set, and the selections before and after them. */
 function neighbours({ selections }: SelectionSetNode, dice: Dice) {
   const from = dice.int(0, selections.length - 1);
   const to = dice.int(from, selections.length - 1) + 1;
@@ -190,7 +190,7 @@ function inserted(selections: readonly SelectionNode[], one: SelectionNode, dice
   return selections.toSpliced(dice.int(0, selections.length), 0, one);
 }
 
-/** The same field twice, each time with all or some of what it selects. */
+/** The same field twice, each time with all or part of its selection. */
 function repeated(place: Place): Varied {
   const { dice, fields } = place;
   const { node, set } = dice.pick(fields);
@@ -202,7 +202,7 @@ function repeated(place: Place): Varied {
   return withSelections(place, set, inserted(set.selections, again, dice));
 }
 
-/** Some are names that JavaScript's objects, promises or JSON know, or that another field has. */
+/** Some are special to JavaScript's objects, promises, or JSON, or are another field's name. */
 const ALIASES = [
   'a',
   'b',
@@ -263,7 +263,7 @@ function conditional(place: Place): Varied {
   return declared({ ...place, document }, name, dice.pick(BOOLEANS), dice.percent(60));
 }
 
-/** In every operation, since a fragment may be spread in any. */
+/** Declared in every operation, because any of them may spread a fragment. */
 function declared({ document, variables }: Varied, name: string, typed: string, value: unknown): Varied {
   const [type = '', preset] = typed.split(' = ');
   const definition: VariableDefinitionNode = {
@@ -285,7 +285,7 @@ function declared({ document, variables }: Varied, name: string, typed: string, 
   };
 }
 
-/** A value that stands in the document becomes a variable, which may have a default. */
+/** Turns a value in the document into a variable, possibly with a default. */
 function hoisted(place: Place): Varied | undefined {
   const { dice, values } = place;
   if (values.length === 0) return undefined;
@@ -322,7 +322,7 @@ function furthered(place: Place): Varied | undefined {
   }, larger);
 }
 
-/** What one of several types is asked for besides. */
+/** Adds a selection on one of several possible types. */
 function branched(place: Place): Varied | undefined {
   const { dice, stock } = place;
   const sets = place.sets.filter(
@@ -389,7 +389,7 @@ function withOtherValue(place: Place): Varied | undefined {
   };
 }
 
-/** A list by the side of what else is asked of each object, mostly of a page that is refused. */
+/** Adds a list to an object's selection, mostly with a page size that is rejected. */
 function withRefusedList(place: Place): Varied | undefined {
   const { dice } = place;
   const open = place.sets.flatMap(({ node, type, isInList }) =>
@@ -433,7 +433,7 @@ const FILTERS = [
   '{ near: { zipCode: "78701", withinMiles: 1e999 } }',
 ];
 
-/** Mostly of the right type, and often what the operation refuses. */
+/** Mostly of the right type, but often a value that the operation rejects. */
 function valueText(name: string, type: GraphQLInputType, { dice, stock }: Pick<Place, 'dice' | 'stock'>): string {
   const inner = getNamedType(type);
   if (name === 'first') return dice.pick(['0', '0', '-1', '101', '1', '2', '3', '100', 'null', '2147483648']);
@@ -463,7 +463,7 @@ function shuffled(place: Place): Varied {
   return withSelections(place, node, [...after, ...chosen.toReversed(), ...before]);
 }
 
-/** A second operation: like the first, or of its own; only with a name may either be asked for. */
+/** Adds a second operation, either a copy of the first or a different one. To run either, the caller must name it. */
 function withAnotherOperation(place: Place): Varied | undefined {
   const { dice, document } = place;
   const [first] = operationsIn(document);
@@ -479,7 +479,7 @@ function withAnotherOperation(place: Place): Varied | undefined {
   return withDefinitions({ ...place, document: replaced(document, first, original) }, [dice.percent(60) ? like : own]);
 }
 
-/** One of its names is another, which nothing may have. */
+/** Replaces one of its names with another, which may not exist. */
 function misspelt({ document, variables }: Varied, dice: Dice): Varied {
   const names: NameNode[] = [];
   visit(document, { Name: (node) => void names.push(node) });

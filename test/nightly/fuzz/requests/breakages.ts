@@ -1,7 +1,4 @@
-/**
- * The ways in which a good request is spoiled, each a row of a table: in its values, its text, its bytes, its headers,
- * its address.
- */
+/** Ways to break a valid request, each as a row in a table: its values, text, bytes, headers, or address. */
 import { gzipSync } from 'node:zlib';
 import type { Dice } from '../../../setup/random/dice.js';
 import { percentEncoded, setHeader, type Draft } from './draft.js';
@@ -18,7 +15,7 @@ export interface Workshop {
 type Breakage = (draft: Draft, workshop: Workshop) => void;
 type Table = readonly (readonly [weight: number, name: string, breakage: Breakage])[];
 
-/** The body is still JSON, and says something wrong. */
+/** The body is still JSON, but has a wrong value. */
 export const VALUE_BREAKAGES: Table = [
   [30, 'odd value', oddValue],
   [12, 'missing', (draft, { dice }) => void (draft.json = dropped(draft.json, dice))],
@@ -31,7 +28,7 @@ export const VALUE_BREAKAGES: Table = [
   [6, 'repeated name', repeatedName],
 ];
 
-/** The headers of the body, or others, are wrong. */
+/** The body's headers, or others, are wrong. */
 export const ENVELOPE_BREAKAGES: Table = [
   [8, 'bytes', (draft, { dice }) => void (draft.bytes = damaged(bodyOf(draft), dice))],
   [
@@ -71,7 +68,7 @@ export const ENVELOPE_BREAKAGES: Table = [
   [4, 'byte order mark', (draft) => void (draft.bytes = Buffer.concat([Buffer.from('﻿'), bodyOf(draft)]))],
 ];
 
-/** Who asks, by which method, at which address and with which headers. */
+/** The caller, method, address, or headers are wrong. */
 export const ADDRESS_BREAKAGES: Table = [
   [10, 'somebody else', somebodyElse],
   [
@@ -91,7 +88,7 @@ export const ADDRESS_BREAKAGES: Table = [
   [14, 'query', oddQuery],
 ];
 
-/** Spoils it once or more; the last thing that was done gives it its name. */
+/** Breaks a request at least once. The last breakage names it. */
 export function spoiled(draft: Draft, tables: Table, workshop: Workshop): Draft {
   const times = workshop.dice.weighted([
     [80, 1],
@@ -103,13 +100,13 @@ export function spoiled(draft: Draft, tables: Table, workshop: Workshop): Draft 
     breakage(draft, workshop);
     draft.kind = `${draft.kind.split(':')[0]}: ${name}`;
   }
-  // What was to succeed need not any more.
+  // The request no longer has to succeed.
   delete draft.operation;
   delete draft.selected;
   return draft;
 }
 
-/** But nobody whom others count on, where it would end their session. */
+/** If the call would end a session, it uses a spare person, whom no other call needs. */
 function somebodyElse(draft: Draft, { dice, stock }: Workshop): void {
   const endsIt = draft.path.endsWith('/logout') || jsonText(draft.json ?? null).includes('logOut');
   setHeader(draft, 'Authorization', `Bearer ${endsIt ? stock.spare(dice).token : stock.token(dice.pick(EVERYBODY))}`);
@@ -136,7 +133,7 @@ function repeatedName(draft: Draft, { dice, odd }: Workshop): void {
   draft.json = withField(withFieldTwice(draft.json, name), name, new Verbatim(odd.json(dice)));
 }
 
-/** Where the body had no such name, it has it now. */
+/** Adds the name if the body doesn't have it. */
 function withFieldTwice(json: unknown, name: string): unknown {
   return isFields(json) && name in json ? json : { ...(isFields(json) ? json : {}), [name]: 1 };
 }
@@ -145,7 +142,7 @@ function bodyOf({ json, bytes }: Draft): Buffer {
   return bytes ?? Buffer.from(json === undefined ? '' : jsonText(json));
 }
 
-/** Some bytes flipped, put in, taken out or said twice. */
+/** Flips, inserts, removes, or repeats some bytes. */
 export function damaged(bytes: Buffer, dice: Dice): Buffer {
   let result = Buffer.from(bytes);
   for (

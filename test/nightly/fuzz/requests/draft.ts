@@ -1,4 +1,4 @@
-/** A request while it is being made up: still in parts, so that each of them can be spoiled. */
+/** A request under construction, still in parts, so each part can be broken. */
 import { jsonText } from './json-text.js';
 import type { Header, Request, Selected } from './requests.js';
 
@@ -8,9 +8,9 @@ export interface Draft {
   path: string;
   query: [name: string, value: string][];
   headers: Header[];
-  /** What will be said in JSON, if anything. */
+  /** The JSON body, if any. */
   json: unknown;
-  /** What is said in its place, byte by byte. */
+  /** Raw bytes to send instead. */
   bytes?: Buffer;
   operation?: string;
   selected?: readonly Selected[];
@@ -43,7 +43,7 @@ export function setHeader(draft: Draft, name: string, value: string | undefined)
   if (value !== undefined) draft.headers.push([name, value]);
 }
 
-/** Also of texts that encodeURIComponent refuses. */
+/** Also works for strings that encodeURIComponent rejects. */
 export function percentEncoded(text: string): string {
   return [...Buffer.from(text)]
     .map((byte) =>

@@ -1,6 +1,6 @@
 /**
- * GraphQL requests: documents that fit the schema, documents that nearly do, at the limits and over them, and none at
- * all.
+ * GraphQL requests: documents that match the schema, documents that nearly match, documents at and over the limits, and
+ * bodies that aren't GraphQL.
  */
 import { getIntrospectionQuery } from 'graphql';
 import { createHash } from 'node:crypto';
@@ -60,7 +60,7 @@ function asked(kind: string, body: Body, token: string | undefined): Draft {
   return { kind, method: 'POST', path: '/graphql', query: [], headers: baseHeaders(token, true), json: body };
 }
 
-/** What is not text is written as JSON; a browser's form could not send the header. */
+/** Values that aren't strings are written as JSON. A browser's form couldn't send the header. */
 function byGet(draft: Draft, body: Body): Draft {
   const query = Object.entries(body).map(([name, value]): [string, string] => [
     name,
@@ -75,7 +75,7 @@ function byGet(draft: Draft, body: Body): Draft {
   };
 }
 
-/** Some of its signs are lost, flipped or said twice. */
+/** Drops, flips, or repeats some characters. */
 function misspelt(written: Written, { dice }: Workshop): Draft {
   const text = damaged(Buffer.from(written.text), dice).toString();
   const cut = dice.percent(25) ? text.slice(0, dice.int(0, text.length)) : text;
@@ -105,7 +105,7 @@ function withOddVariables(written: Written, { dice, odd }: Workshop): Draft {
   return dice.percent(10) ? byGet(draft, body) : draft;
 }
 
-/** It reads well, and names what does not exist or does not fit. */
+/** The syntax is valid, but a name doesn't exist or doesn't fit. */
 function misnamed(written: Written, { dice, odd }: Workshop): Draft {
   const words = [...written.text.matchAll(/\w+/g)];
   const word = dice.pick(words);
@@ -154,7 +154,7 @@ function near(dice: Dice, limit: number): number {
 const times = (count: number, one: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => one(at)).join(' ');
 
-/** Just within a limit, just over it, and bombs that would be over it many times. */
+/** Just within a limit, just over it, or many times over it. */
 function atALimit({ dice, stock }: Workshop): Draft {
   const { id } = stock.any(dice);
   const text = dice.pick<() => string>([
@@ -206,7 +206,7 @@ function atALimit({ dice, stock }: Workshop): Draft {
   );
 }
 
-/** A job's bids have a job, which has bids: as deep as one likes. */
+/** A job's bids have a job, which has bids: nested as deep as needed. */
 function nested(levels: number): string {
   if (levels <= 1) return 'id';
   return levels === 2 ? 'homeowner { id }' : `awardedBid { job { ${nested(levels - 2)} } }`;
@@ -227,7 +227,7 @@ function withExtensions(written: Written, { dice, odd, stock }: Workshop): Draft
     () => ({ query: written.text, operationName: odd.text(dice) }),
     () => ({}),
   ])();
-  // Without its variables it is refused, unless it had none.
+  // Without its variables, it is rejected, unless it had none.
   const draft = asked('graphql odd extensions', body, stock.token('other'));
   return dice.percent(20) ? byGet(draft, body) : draft;
 }

@@ -1,6 +1,6 @@
-/** JSON as it is written, which need not be what JSON.stringify would write. */
+/** JSON text that JSON.stringify might not write. */
 
-/** A piece of text that stands where a value would. */
+/** Raw text in place of a value. */
 export class Verbatim {
   constructor(readonly text: string) {}
 }
@@ -21,7 +21,7 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** A copy with the value at one place changed; the caller chooses the place. */
+/** The paths of all values, for the caller to pick one and change it. */
 export function placesIn(value: unknown, way: readonly string[] = []): string[][] {
   if (!isFields(value)) return [];
   return Object.keys(value).flatMap((name) => [[...way, name], ...placesIn(value[name], [...way, name])]);
@@ -39,7 +39,7 @@ export function changedAt(
   );
 }
 
-/** As `__proto__` among the names is no field but a command, it is put in by its text. */
+/** In an object literal, `__proto__` sets the prototype instead of a field, so it is inserted as text. */
 export function withField(value: unknown, name: string, field: unknown): Verbatim {
   const fields = isFields(value) ? Object.entries(value).filter(([, one]) => one !== undefined) : [];
   const texts = [

@@ -1,18 +1,18 @@
 /**
- * What nobody should send: values, texts, names and headers, partly made by fast-check and partly known to have broken
- * others.
+ * Values, strings, names, and headers that nobody should send. Some come from fast-check, and some are known to have
+ * broken other servers.
  */
 import fc from '../../../setup/random/property.js';
 import { samples, type Dice } from '../../../setup/random/dice.js';
 
 export interface Oddities {
-  /** Any text, with lone surrogates, NUL and the like. */
+  /** Any string, including lone surrogates and NUL. */
   text(dice: Dice): string;
-  /** Any value, as the text of its JSON: also what JSON.stringify would never write. */
+  /** Any value as JSON, including forms that JSON.stringify would never write. */
   json(dice: Dice): string;
-  /** The name of a field that nothing has. */
+  /** A field name that no object has. */
   name(dice: Dice): string;
-  /** What may stand in a header without ending it. */
+  /** Characters that are allowed inside a header. */
   header(dice: Dice): string;
 }
 

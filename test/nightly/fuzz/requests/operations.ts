@@ -1,6 +1,5 @@
 /**
- * Every operation of the OpenAPI document, with what a call needs in order to succeed: who calls, about which job, and
- * what is said.
+ * Every operation in the OpenAPI document, with everything a call needs to succeed: the caller, the job, and the body.
  */
 import { BID_TRANSITIONS, type BidTransition } from '../../../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobAction, type AllowedActor } from '../../../../src/market/rules/lifecycle.js';
@@ -41,7 +40,7 @@ export function documented(id: string): Documented {
   return found;
 }
 
-/** What one call needs: a token, what stands in the path, and a body. */
+/** The inputs of one call: a token, path parameters, and a body. */
 export interface Prepared {
   readonly token: string | undefined;
   readonly path: Readonly<Record<string, string>>;
@@ -58,14 +57,14 @@ export function prepare({ id, bodySchema }: Documented, stock: Stock, dice: Dice
 
 interface Need {
   readonly who?: Who;
-  /** In place of who: a session of its own, or none. */
+  /** Replaces `who`: a separate session's token, or none. */
   readonly token?: string | undefined;
   readonly job?: GivenJob;
   readonly id?: string;
   readonly bid?: string;
   readonly known?: Known;
   readonly query?: Known;
-  /** What remains of the body where not every field may be sent. */
+  /** Reduces the body to the fields that may be sent. */
   trim?(body: Record<string, unknown> | undefined): Record<string, unknown>;
 }
 
@@ -97,7 +96,7 @@ const onBid =
     return { who: dice.pick(WHO[row.actor]), job, bid: job.bids.bidder ?? '' };
   };
 
-/** The callers who see every job of the stock in any state. */
+/** Callers who can see every job in the stock, in any state. */
 const lookingAt =
   (...states: JobState[]): NeedOf =>
   (stock, dice) => ({

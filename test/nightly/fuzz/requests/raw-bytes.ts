@@ -1,6 +1,4 @@
-/**
- * What is hardly HTTP any more: good requests with their bytes spoiled, and the tricks that parsers have fallen for.
- */
+/** Bytes that are hardly HTTP anymore: damaged requests, and tricks that have fooled parsers. */
 import { damaged, type Workshop } from './breakages.js';
 import type { Dice } from '../../../setup/random/dice.js';
 import { bytesOf, type Request } from './requests.js';
@@ -19,7 +17,7 @@ export function rawRequest(good: Request, workshop: Workshop): Request {
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-/** Puts a line behind the first one. */
+/** Inserts a line after the first one. */
 function withLine(bytes: Buffer, line: string): Buffer {
   const at = bytes.indexOf('\r\n') + 2;
   return Buffer.concat([bytes.subarray(0, at), latin1(line), bytes.subarray(at)]);

@@ -1,4 +1,4 @@
-/** Makes a request that fails as small as it can: part after part is left out, as long as it still fails. */
+/** Reduces a failing request: leaves out part after part, as long as it still fails. */
 import type { Request } from './requests.js';
 
 const TRIES_MAX = 120;
@@ -36,7 +36,7 @@ function* smallerThan(request: Request): Generator<Request> {
   for (const cut of cuts(body)) yield { ...request, body: cut };
 }
 
-/** The first half, the second half, then quarters and eighths left out. */
+/** Leaves out the first half, the second half, then quarters, then eighths. */
 function* cuts(bytes: Buffer): Generator<Buffer> {
   for (
     let size = Math.ceil(bytes.length / 2);

@@ -1,33 +1,33 @@
-/** One request as it is put on the wire, and what is known of it beforehand. */
+/** One request as it is sent, and the facts known about it in advance. */
 
 export interface Request {
-  /** What kind it is, for the tally: `rest valid`, `graphql broken syntax`. */
+  /** Its kind for the tally: `rest valid`, `graphql broken syntax`. */
   readonly kind: string;
   readonly method: string;
-  /** Path and query, as they stand in the first line. */
+  /** Path and query, as in the request line. */
   readonly target: string;
   readonly headers: readonly Header[];
   readonly body?: Buffer | undefined;
-  /** All of it, where it is more or less than a request; sent on a connection of its own that ends with it. */
+  /** The whole message, if it isn't exactly one request. It is sent on a separate connection, which then closes. */
   readonly raw?: Buffer;
-  /** The operation that a valid REST request is about, which must be met with success somewhere in a run. */
+  /** The operation of a valid REST request. It must succeed at least once in a run. */
   readonly operation?: string;
-  /** What a GraphQL answer's data is made of, if the document was written to be executed. */
+  /** The fields in a GraphQL response's data, if the document is meant to be executed. */
   readonly selected?: readonly Selected[];
 }
 
 export type Header = readonly [name: string, value: string];
 
-/** A field as it was asked for: the name in the answer, and the field of the schema behind it. */
+/** A requested field: its name in the response, and its field in the schema. */
 export interface Selected {
   readonly key: string;
   readonly field: string;
-  /** The types that it is asked of; of any, if nothing is said. */
+  /** The type that it applies to. All types by default. */
   readonly on?: string;
   readonly inner: readonly Selected[];
 }
 
-/** One byte a character, as headers are sent. */
+/** One byte per character, as headers are sent. */
 export function bytesOf({ raw, method, target, headers, body }: Request): Buffer {
   if (raw) return raw;
   const lines = [
@@ -41,7 +41,9 @@ export function bytesOf({ raw, method, target, headers, body }: Request): Buffer
   return body ? Buffer.concat([head, body]) : head;
 }
 
-/** Prints a request so that a developer can send it again. A token is a secret of a database that is gone. */
+/**
+ * Prints a request so a developer can send it again. The tokens are only valid for a database that no longer exists.
+ */
 export function asShell(request: Request, port: number): string {
   const bytes = bytesOf(request);
   const printed = bytes

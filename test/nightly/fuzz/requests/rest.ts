@@ -1,4 +1,4 @@
-/** REST requests from the OpenAPI document: as it asks for them, almost so, and not at all. */
+/** REST requests from the OpenAPI document: valid, nearly valid, and invalid. */
 import { ADDRESS_BREAKAGES, ENVELOPE_BREAKAGES, spoiled, VALUE_BREAKAGES, type Workshop } from './breakages.js';
 import type { Dice } from '../../../setup/random/dice.js';
 import { baseHeaders, finished, setHeader, type Draft } from './draft.js';
@@ -53,7 +53,7 @@ function queryOf({ id, parameters }: Documented, { query }: Prepared, stock: Sto
     .flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]));
 }
 
-/** What a careful caller sends besides. */
+/** Optional headers that a careful caller sends. */
 function addOptions(draft: Draft, { parameters }: Documented, stock: Stock, dice: Dice): void {
   const taken = new Set(parameters.map((one) => one.name ?? one.$ref.split('/').at(-1)));
   if (taken.has('IdempotencyKey') && dice.percent(15)) setHeader(draft, 'Idempotency-Key', `key ${stock.unheard()}`);

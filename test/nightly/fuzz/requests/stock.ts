@@ -1,6 +1,6 @@
 /**
- * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They
- * come from a app of the tests' own, which shares its database and its secret with the server under test.
+ * Material for valid requests: signed-in people, and untouched jobs in every state. A separate app creates them. It
+ * shares its database and secret with the server under test.
  */
 import { newId } from '../../../../src/market/store/new-id.js';
 import { callRest } from '../../../story/calls.js';
@@ -16,61 +16,61 @@ import type { LinkKind } from '../../../../src/market/rules/people/mail-kinds.js
 export type Who = keyof People;
 export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'];
 
-/** Somebody whose session may be ended, since nobody else counts on it. */
+/** A person whose session may end, because no other call needs it. */
 export interface Spare {
   readonly userId: string;
   readonly email: string;
   readonly password: string;
   readonly token: string;
   readonly refreshToken: string;
-  /** A key of theirs, to be revoked. */
+  /** One of their API keys, to be revoked. */
   readonly apiKeyId: string;
   readonly sessionId: string;
   readonly webhookId: string;
   readonly deliveryId: string;
-  /** The tokens of mails to them. */
+  /** The tokens in emails to them. */
   readonly links: Readonly<Record<LinkKind, string | undefined>>;
 }
 
 export interface Stock {
   readonly people: People;
-  /** A bid with a stake that nobody touches, and one of its bidder's transfers. */
+  /** An untouched bid with a stake, and one of its bidder's transfers. */
   readonly stakedBid: string;
   readonly transfer: string;
   readonly adminActionId: string;
-  /** The owner's. */
+  /** The owner's webhook. */
   readonly webhookId: string;
   token(who: Who): string;
-  /**
-   * A job that has just come into this state, for one call to change it; one already changed when they have run out.
-   */
+  /** A job that has just entered this state, for one call to change. A changed job if there are no more fresh ones. */
   take(state: JobState, dice: Dice): GivenJob;
-  /** A job to look at, in whatever state it may be by now. */
+  /** A job to read, in whatever state it is by now. */
   any(dice: Dice): GivenJob;
-  /** Somebody whom one call may use up. */
+  /** A person whom one call may use up. */
   spare(dice: Dice): Spare;
-  /** Somebody for calls that leave them as they are. */
+  /** A person for calls that leave them unchanged. */
   lend(dice: Dice): Spare;
-  /** Something that nobody was called before. */
+  /** A name that nobody has had before. */
   unheard(): string;
-  /** A cursor that a list of this name gave out, if one has. */
+  /** A cursor that a list with this name has returned, if any. */
   cursor(list: string, dice: Dice): string | undefined;
   keepCursor(list: string, cursor: string): void;
-  /** Somebody's session was ended by a call that was not meant to succeed: everybody signs in again. */
+  /** Signs everyone in again after a call ended a session unintentionally. */
   signInAgain(): Promise<void>;
-  /** Makes good what was used up. */
+  /** Replaces what was used up. */
   refill(): Promise<void>;
 }
 
 export interface StockSizes {
-  /** Of a state that one operation leads out of; others have as many times more as operations need them. */
+  /**
+   * The number of jobs in a state that one operation leaves. States that more operations need get proportionally more.
+   */
   readonly jobs: number;
   readonly spares: number;
 }
 
 const SHARES: Partial<Record<JobState, number>> = { draft: 4, open: 10, in_review: 2, disputed: 3 };
 
-/** Copies of a job that has ended would claim credits and refunds that nobody was given. */
+/** Copies of ended jobs would claim credits and refunds that nobody received. */
 const COPIED_STATES = JOB_STATES.filter((state) => !TERMINAL_JOB_STATES.some((terminal) => terminal === state));
 const ENDED: readonly { state: JobState; through?: JobState }[] = [
   { state: 'cancelled' },
@@ -88,7 +88,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   const tokens = new Map<Who, string>(EVERYBODY.map((who) => [who, people[who].token]));
   const originals = new Map<JobState, GivenJob>();
   for (const state of COPIED_STATES) originals.set(state, await givenJob(app, state, people));
-  // One side has made its proposal: who looks at a dispute may see one, and the other side may agree.
+  // One side has made a proposal, so readers of a dispute may see one, and the other side can accept it.
   await callRest(app, 'resolveDispute', {
     by: people.owner,
     job: originals.get('disputed')?.id,
@@ -104,7 +104,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
-  // Nobody ever touches the originals: what is copied from them stays what it was.
+  // The originals are never changed, so their copies are always the same.
   const seen: GivenJob[] = [...ended];
   const spares: Spare[] = [];
   let lent: readonly Spare[] = [];
@@ -147,7 +147,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
       const kept = cursors.get(list) ?? [];
       cursors.set(list, [cursor, ...kept].slice(0, CURSORS_MAX));
     },
-    // Those who find out at the same time wait for the same thing.
+    // Callers that find out at the same time share one attempt.
     signInAgain: () => (signingIn ??= signEverybodyIn().finally(() => (signingIn = undefined))),
     refill: async () => {
       await refillJobs();
@@ -163,7 +163,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
 
 const LENT = 20;
 
-/** An address at which nobody ever answers. */
+/** An address that never responds. */
 export const NO_RECEIVER = 'https://hooks.example.com/none';
 
 async function spareOf(app: TestApp): Promise<Spare> {
@@ -196,7 +196,7 @@ async function changeEmail(app: TestApp, { token, password }: Person, email: str
   await app.rest('POST', '/v1/me/email', { token, body: { email, current_password: password } });
 }
 
-/** Those of the newest mail of each kind. */
+/** The links in the newest email of each kind. */
 async function linksOf(app: TestApp, userId: string): Promise<Spare['links']> {
   const rows = await app.sql<
     { id: MailId; kind: string }[]
@@ -217,7 +217,10 @@ async function signedIn(app: TestApp, email: string, password: string): Promise<
   return body.token;
 }
 
-/** A job that was published has been paid for, and so has each copy: else the books would not add up after the run. */
+/**
+ * A published job has been paid for, so each copy must be paid for too. Otherwise, the ledger wouldn't balance after
+ * the run.
+ */
 async function paidCopiesOf(app: TestApp, original: GivenJob, count: number): Promise<GivenJob[]> {
   const copies = await copiesOf(app, original, count);
   const paid = await app.sql<

@@ -1,9 +1,9 @@
-/** Values that an OpenAPI schema allows, and that the rules behind it do too. */
+/** Values that an OpenAPI schema and the underlying rules allow. */
 import { resolve } from '../../../story/documented.js';
 import type { Json } from '../../../setup/app.js';
 import type { Dice } from '../../../setup/random/dice.js';
 
-/** What a schema cannot say: which identifier exists, which password is right. By the field's name. */
+/** Facts that a schema can't express, such as an existing identifier or the right password, by field name. */
 export type Known = Readonly<Record<string, unknown>>;
 
 export function validValue(schema: Json, name: string, dice: Dice, known: Known): unknown {
@@ -49,7 +49,7 @@ function validObject(
   return inOrder(Object.fromEntries(entries));
 }
 
-/** Of two fields that belong together the smaller one comes first. */
+/** Pairs of related fields, with the smaller one first. */
 const ORDERED = [
   ['budget_min', 'budget_max'],
   ['desired_start_date', 'desired_completion_date'],
@@ -73,7 +73,7 @@ function validString(
   dice: Dice,
 ): string | undefined {
   if (format === 'date-time') return `2${dice.int(100, 999)}-0${dice.int(1, 9)}-${dice.int(10, 28)}T12:30:00Z`;
-  // What must match a pattern names something that exists: without knowing it, it is not said.
+  // A pattern means that the value must name something that exists. If it is unknown, the field is left out.
   if (pattern) return undefined;
   if (format === 'date') return `20${dice.int(30, 89)}-0${dice.int(1, 9)}-${dice.int(10, 28)}`;
   if (format === 'uri') return `https://example.test/${dice.int(1, 999)}`;

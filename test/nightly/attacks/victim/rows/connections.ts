@@ -1,4 +1,4 @@
-/** What is done to the server's connections: opened, left half said, filled, left unread. */
+/** Attacks on the server's connections: many opened, requests half sent, buffers filled, responses unread. */
 import type { Row } from '../ground.js';
 import { bytesOf, get, post, TINY, WRONG_LOG_IN } from './requests.js';
 

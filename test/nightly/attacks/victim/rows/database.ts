@@ -1,4 +1,4 @@
-/** What is done to the database: searches, deep pages, locks that many want, transactions that are long. */
+/** Attacks on the database: searches, deep pages, contended locks, long transactions. */
 import type { Row } from '../ground.js';
 import { aliased, DRY_RUN, get, graphql, post, unknownNames } from './requests.js';
 

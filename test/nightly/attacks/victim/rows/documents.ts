@@ -1,4 +1,4 @@
-/** GraphQL as nobody writes it: documents that are long, deep, wide, wrong, or each new, so that no cache helps. */
+/** GraphQL that nobody writes: documents that are long, deep, wide, wrong, or always new, so no cache helps. */
 import { createHash } from 'node:crypto';
 import type { Row } from '../ground.js';
 import { aliased, graphql, post } from './requests.js';
@@ -10,7 +10,7 @@ const NEW = '# ########\n';
 
 /** Many selections of the same fields, which validation compares with each other. */
 const MERGED = `{ ${repeated(60, 'jobs { nodes { id title homeowner { id user { id } } } }')} }`;
-/** The same, by fragments that spread others. */
+/** The same, with fragments that spread others. */
 const PATH = 'user { contractor { user { contractor { user { contractor { user {';
 const MERGED_FRAGMENTS = `{ ${numbered(14, (at) => `...F${at}`)} } ${numbered(
   14,

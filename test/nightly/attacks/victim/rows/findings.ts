@@ -1,11 +1,11 @@
-/** What was found on the server before it shared fairly, as issue 12 tells it: one row for each. */
+/** Problems found on the server before it had fair quotas, one row for each. */
 import type { Row } from '../ground.js';
 import type { Person } from '../people.js';
 import { aliased, bytesOf, DRY_RUN, graphql, post, TINY, unknownNames, WRONG_LOG_IN } from './requests.js';
 
 const CREATE = 'mutation Create($input: CreateJobInput!) { createJob(input: $input) { __typename } }';
 const LOG_IN = 'mutation LogIn($input: LogInInput!) { logIn(input: $input) { __typename } }';
-/** The same document a few times first, so that it is known. */
+/** Sends the same document a few times first, so the server knows it. */
 const knownThen = (names: number) => {
   const small = graphql(CREATE, { input: { title: 'A', description: 'B' } });
   return [

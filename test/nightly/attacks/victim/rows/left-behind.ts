@@ -1,4 +1,4 @@
-/** Requests that are left behind: sent, and given up by a reset, as fast as connections can be made. */
+/** Abandoned requests: sent and then reset, as fast as connections can be opened. */
 import type { Connections } from '../attack.js';
 import type { Row } from '../ground.js';
 import { bytesOf, WRONG_LOG_IN } from './requests.js';

@@ -1,4 +1,4 @@
-/** What is done at the entrance: passwords guessed, accounts opened, tokens made up. */
+/** Attacks on login and sign-up: guessed passwords, new accounts, forged tokens. */
 import type { Row } from '../ground.js';
 import { bytesOf, graphql, post, WRONG_LOG_IN } from './requests.js';
 

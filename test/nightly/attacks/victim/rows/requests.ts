@@ -1,4 +1,4 @@
-/** Requests as attackers write them. */
+/** Requests that attackers write. */
 import type { Call } from '../attack.js';
 
 export const graphql = (query: string, variables?: object, headers?: Call['headers']): Call => ({
@@ -17,7 +17,7 @@ export const post = (path: string, body: object = {}, headers?: Call['headers'])
 
 export const get = (path: string, headers?: Call['headers']): Call => ({ path, ...(headers && { headers }) });
 
-/** The bytes of a request, for connections that send it as they like. */
+/** A request's bytes, for connections that send it in their own way. */
 export function bytesOf(
   method: string,
   path: string,
@@ -27,11 +27,11 @@ export function bytesOf(
   return [`${method} ${path} HTTP/1.1`, 'Host: attacked.test', ...headers, ...length, '', body].join('\r\n');
 }
 
-/** An object with so many names that nobody knows. */
+/** An object with this many unknown names. */
 export const unknownNames = (count: number, value: unknown = 1): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, value]));
 
-/** So many aliases of one field, the first of them without. */
+/** This many aliases of one field. The first has no alias. */
 export const aliased = (count: number, field: string): string =>
   Array.from({ length: count }, (_, at) => (at === 0 ? field : `a${at}: ${field}`)).join(' ');
 

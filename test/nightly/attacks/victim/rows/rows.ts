@@ -1,4 +1,7 @@
-/** Every attack of the table. No row uses what another has used up; those that leave work behind come last. */
+/**
+ * Every attack in the table. No row depends on resources that another has used up. Rows that leave work behind come
+ * last.
+ */
 import type { Row } from '../ground.js';
 import { CONNECTIONS } from './connections.js';
 import { DATABASE } from './database.js';

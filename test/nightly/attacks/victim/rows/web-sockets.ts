@@ -1,4 +1,4 @@
-/** What is sent on WebSockets: nothing, too much, too many subscriptions, messages in pieces. */
+/** Attacks over WebSockets: nothing sent, too much sent, too many subscriptions, fragmented messages. */
 import type { Row } from '../ground.js';
 import { bytesOf } from './requests.js';
 
@@ -26,7 +26,7 @@ export const WEB_SOCKETS: readonly Row[] = [
     attacks: () => [{ kind: 'connections', connections: 1_000, again: { afterMs: 50 }, first: UPGRADE() }],
   },
   {
-    // Each stands for a moment, then asks for what is refused, and resets before it is refused.
+    // Each connection waits a moment, requests a forbidden upgrade, and resets before the rejection arrives.
     name: 'upgrades that are refused, on connections that are reset at that moment, again and again',
     who: 'anonymous',
     attacks: () => [

@@ -1,4 +1,4 @@
-/** Webhooks that lead back to the server: each event becomes five requests to it. */
+/** Webhooks that point back at the server. Each event becomes five requests to it. */
 import type { Row } from '../ground.js';
 import { graphql, post } from './requests.js';
 
