@@ -1,4 +1,4 @@
-/** Mass assignment: sends protected fields to every REST body and GraphQL input. Each must be rejected by its name. */
+/** Mass assignment: sends protected fields to every REST body and GraphQL input. The error must name each of them. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 import type { IdKind } from '../../src/market/rules/ids.js';

@@ -1,6 +1,6 @@
 /**
- * The setting of the attacks: apps with and without limits, two markets whose people have nothing to do with each
- * other, and the form of an outcome.
+ * The setting of the attacks: apps with and without limits, and two markets whose people have nothing to do with each
+ * other. It also puts outcomes into words.
  */
 import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../setup/app.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../story/journey.js';

@@ -1,6 +1,6 @@
 /**
- * Access to other people's objects (OWASP API1) and operations (API5), and responses with too much data (API3). It
- * covers paths and identifiers that have no cell in `schema/permissions.txt`.
+ * Access to other people's objects (OWASP API1) and operations (API5), and responses with too much data (API3). These
+ * paths and identifiers have no cell in `schema/permissions.txt`.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
 import type { IdKind } from '../../src/market/rules/ids.js';

@@ -15,9 +15,7 @@ export interface BenchDatabase {
   stop(): Promise<void>;
 }
 
-/**
- * Writes wait for the disk, as they should. Checkpoints are the only exception: they rarely run during a measurement.
- */
+/** Writes wait for the disk, as they should. Only checkpoints are tuned, so they rarely run during a measurement. */
 const SETTINGS = [
   'fsync=on',
   'synchronous_commit=on',

@@ -1,6 +1,7 @@
 /**
  * The server's memory over time, under a steady mix of reads and writes. Measures the resident memory every minute. At
- * the end, it must not exceed the first minutes' value, except for memory that the next garbage collection would free.
+ * the end, it must not exceed the first minutes' value. Memory that the next garbage collection would free doesn't
+ * count.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

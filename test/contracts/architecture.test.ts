@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** In the market, each folder may import from those before it. */
 const MARKET = ['rules', 'store', 'mail', 'webhooks', 'operations'].map((folder) => `market/${folder}`);
 
-/** The APIs may import row types, but no code that runs. Code that counts gets the metrics passed in. */
+/** The APIs may import row types, but no code that runs. Code that counts something gets the metrics as an argument. */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'market/store'],
   ['graphql', 'platform/db'],
@@ -36,8 +36,7 @@ const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
 ];
 
 /**
- * The loaders read in batches, for many parents, only the rows that an operation has already allowed this viewer to
- * see.
+ * The loaders read in batches, for many parents. An operation has already checked that this viewer may see the rows.
  */
 const MAY_RUN_STATEMENTS = [join('src', 'graphql', 'loaders.ts')];
 

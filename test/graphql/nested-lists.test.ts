@@ -156,8 +156,8 @@ function leavesOf(type: GraphQLObjectType): string {
 
 /**
  * The selection of a chain. The last list is requested with all combinations of its arguments. Each list on the way is
- * requested only once, because two pages of one list may or may not arrive at the same time, along with everything
- * nested in them.
+ * requested only once. Two pages of the same list may or may not arrive at the same time, and so may everything nested
+ * in them.
  */
 function written([step, ...rest]: readonly Step[], who: Reader): string {
   if (!step) return '';
@@ -224,14 +224,14 @@ describe('a path from one list to a nested one', () => {
     await ask(people[who], '{ viewer { referralCode } }');
     if (who === 'bidder') await makeNewest(people.bidder);
     for (const [at, { name, chain, document }] of WAYS.entries()) {
-      // One reader who sees all bids runs each document, and one who sees only their own.
+      // Each document is run by one reader who sees all bids, and by one who only sees their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');
       if ((isOfAccounts || isOfActions) && who !== 'admin') continue;
       const query = document(written(chain, who));
-      // The first entry alone may not lead everywhere, so more are read. An account has only one kind of profile, and
-      // its tokens may be hidden. An event may not concern a bid, and an action may not concern a job.
+      // The first entry may not lead everywhere, so ten are read. An account has only one kind of profile, and its
+      // tokens may be hidden. An event may not concern a bid, and an action may not concern a job.
       const isOfSome =
         isOfAccounts ||
         isOfActions ||

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Fields by name. A field with its own fields holds them. */
+/** Fields by name. An object field has its own tree. */
 interface Tree {
   [field: string]: Tree | null;
 }
@@ -98,8 +98,8 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
     const [, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
     const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));
-    // Selecting each field on its own shows that it needs no other. A few moves are enough, because all moves build
-    // their statements the same way.
+    // Selecting each field separately shows that it doesn't depend on another. A few moves are enough, because all
+    // moves build their statements the same way.
     const trees = key === 'checkIn' || key === 'publish' || key === 'award' ? [...single, ...several] : several;
     const copies = await copiesOf(app, await givenHappyJob(app, key, people), trees.length);
     for (const [at, tree] of trees.entries()) {

@@ -1,7 +1,7 @@
 /**
- * Random calls. A step is a handful of dice, and its meaning is decided when its turn comes, from the market's current
- * state. A history therefore remains valid when steps are removed. Shrinking does nothing else, because a reader wants
- * fewer whole calls.
+ * Random calls. A step is a handful of dice, whose meaning is decided when its turn comes, from the market's current
+ * state. A history therefore remains valid when steps are removed. Shrinking only removes whole steps, because a reader
+ * wants fewer calls.
  */
 import fc from '../setup/random/property.js';
 import { EDITABLE, isIn, statesIn, type Transition } from '../story/specified.js';
@@ -528,7 +528,8 @@ function patchFor(job: Job | undefined, dice: Dice, api: Api): Fields {
   const isBidding = job !== undefined && isIn('bidding', job.state);
   if (isBidding && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
     return { urgency: dice.of(['standard', 'priority']) };
-  // Budgets are lowered to the exact limit, then once more. Many small steps may not get further than one.
+  // Budgets are lowered to the exact limit, then once more. Many small steps must not go further than one large step
+  // may.
   const budget = dice.of(['budgetMin', 'budgetMax'] as const);
   const highest = isBidding ? job.highest[budget] : null;
   if (highest !== null && highest > 0 && dice.percent(30)) {

@@ -200,7 +200,7 @@ function mayEdit(state: JobState, field: string): boolean {
   return editable === 'all' || editable?.some((one) => one === field) === true;
 }
 
-/** True for the places in the histories that exist. */
+/** True if the place exists. It only knows the places in the histories. */
 export function isLocated({ zipCode, city, state }: Fields): boolean {
   return zipCode === '78701' || zipCode === '10001' || (city === 'Austin' && state === 'TX');
 }

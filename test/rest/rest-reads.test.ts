@@ -1,6 +1,6 @@
 /**
- * What HTTP offers readers besides bodies: where a created resource is, whether a resource has changed, and where the
- * other pages are.
+ * What HTTP headers tell readers: where a created resource is, whether a resource has changed, and where the other
+ * pages are.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';

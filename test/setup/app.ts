@@ -1,4 +1,4 @@
-/** A real server with its own database, and people who call it. Every test file opens one and shares nothing. */
+/** A real server with its own database, and people who call it. Every test file opens its own. */
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Writable } from 'node:stream';
@@ -50,8 +50,8 @@ export interface TestApp {
 }
 
 /**
- * Sessions are checked in the database now and then, and an admin's session always. A call's own statements are all the
- * others.
+ * Sessions are checked in the database now and then, and an admin's session always. All other statements are the call's
+ * own.
  */
 export const isLookUpOfSession = (statement: string) => statement.includes('/* selectActiveSession */');
 
@@ -83,8 +83,8 @@ export interface AppOptions {
 }
 
 /**
- * On a busy machine, calls may wait a long time for a lock that the test holds, and the event loop may not respond
- * within a second. Calls must not give up meanwhile.
+ * On a busy machine, calls may wait a long time for a lock that the test holds. The event loop may also take over a
+ * second to respond. Calls must not give up meanwhile.
  */
 const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   queueTimeoutMs: 250_000,

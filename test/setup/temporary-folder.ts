@@ -13,8 +13,8 @@ export function temporaryFolder(name: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), `marketplace-${name}-`));
   // As root, Postgres runs as another user, who must be able to pass through the folder.
   chmodSync(path, 0o711);
-  // Waits on a pipe that the system closes when this process ends. Then deletes the folder until no process writes
-  // there anymore.
+  // Waits on a pipe that the system closes when this process ends. Then deletes the folder, again and again while a
+  // process still writes there.
   const loop = 'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf "$1"; sleep 0.2; n=$((n+1)); done';
   const shell = spawn('/bin/sh', ['-c', `read _ || { ${loop}; }`, 'sh', path], {
     detached: true,

@@ -1,5 +1,5 @@
 /**
- * Jobs moved by an older instance that doesn't know the column for when a job entered its state, and leaves it
+ * Jobs that an older instance moves. It doesn't know the column for when a job entered its state, and leaves it
  * unchanged.
  */
 import type { Sql } from 'postgres';

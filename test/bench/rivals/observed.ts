@@ -35,10 +35,7 @@ export function observe(request: IncomingMessage, response: ServerResponse, rout
 
 export const metrics = () => registry.metrics();
 
-/**
- * Tells the waiting bench that the server is up. On SIGTERM, the process exits by calling `exit`, so Node can write its
- * profile.
- */
+/** Tells the waiting bench that the server is up. SIGTERM ends the process normally, so Node can write its profile. */
 export function listening(name: string, port: number): void {
   process.once('SIGTERM', () => process.exit());
   log.info({ name, port }, 'open');

@@ -1,7 +1,7 @@
 /**
- * Calls whose cost may grow with the market: every list, search, filter, count, and permission check, by people with
- * little and people with much. They go through the real APIs as real people, and the resulting statements are
- * explained. The product's own tests use the same list.
+ * Calls whose cost may grow with the market: every list, search, filter, count, and permission check. The callers are
+ * people with few objects and people with many. They use the real APIs, and the resulting statements are explained. The
+ * product's own tests use the same list.
  */
 // The bench has its own TypeScript project, which doesn't see the product's type declaration for this package.
 // oxlint-disable-next-line typescript/triple-slash-reference

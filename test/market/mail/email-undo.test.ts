@@ -67,7 +67,7 @@ async function createDraft({ token }: Person): Promise<string> {
   return (await post('/jobs', DRAFT, token)).body.id;
 }
 
-/** A bid on someone else's job, as a path. */
+/** Creates a bid on someone else's job, and returns its path. */
 async function createBid({ token }: Person): Promise<string> {
   const owner = await homeowner(app, 'Olive');
   const job = await createDraft(owner);

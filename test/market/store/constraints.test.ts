@@ -305,7 +305,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 class Accepted extends Error {}
 
-/** The constraint or error that rejected the attempt. Nothing it did remains. */
+/** The constraint or error that rejected the attempt. Either way, the attempt is rolled back. */
 async function refusalOf(attempt: Attempt): Promise<string> {
   try {
     await app.sql.begin(async (tx) => {

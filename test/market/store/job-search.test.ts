@@ -1,6 +1,6 @@
 /**
- * Any search among any jobs finds what a scan of every job finds: page by page, from any position, and with the same
- * count, up to its limit. The market is random, from a seed. It is large enough that some searches scan the list and
+ * Any search among any jobs finds what a scan of every job finds, page by page, from any position. The count is also
+ * the same, up to its limit. The market is random, from a seed. It is large enough that some searches scan the list and
  * others use the index.
  */
 import postgres, { type Sql } from 'postgres';
@@ -22,7 +22,7 @@ const JOBS = 9_000;
 const SIZES = [3, 20, 100];
 const EXACT_SEARCH_TOTAL_MAX = 1_000;
 
-/** How many jobs in a thousand contain each text. Some of the texts only look alike. */
+/** Strings to search for, and how many jobs in a thousand contain each. Some only look like others. */
 const TEXTS: readonly (readonly [perThousand: number, text: string])[] = [
   [1_000, 'leaks'],
   [400, 'Roof'],
@@ -153,7 +153,7 @@ async function fill(dice: Dice): Promise<void> {
   await sql`update jobs set ${later}, status = 'open', ${attic} where status = 'draft' and id like '%5'`;
   await sql`update jobs set description = description || ' cellar' where status = 'open' and id like '%33'`;
   await sql`update jobs set description = description || ' blizzard' where status in ('completed', 'cancelled')`;
-  // Two of the newest jobs contain it, and otherwise only the oldest.
+  // Only two of the newest jobs and three of the oldest contain it.
   await sql`update jobs set description = 'A chimney.' where id in (
     (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs
       order by created_at, id limit 3))`;

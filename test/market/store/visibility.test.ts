@@ -42,7 +42,7 @@ const VIEWERS = {
   admin: fc.constant({ role: 'admin' as Role, homeownerId: null, contractorId: null }),
 } as const;
 
-/** A job with up to two bids from each contractor. The awarded contractor has bid. */
+/** A job with up to two bids from each contractor. The awarded contractor is one of the bidders. */
 const anyScene = fc
   .record({
     job: fc.record({
@@ -63,7 +63,7 @@ const anyScene = fc
     }),
   })
   .filter(({ job, bids, event }) => {
-    // An event about a bid requires the bid.
+    // An event about a bid can only exist if the bid does.
     if (event.bidderId !== null && !bids.some(({ contractorId }) => contractorId === event.bidderId)) return false;
     const accepted = bids.filter(({ status }) => status === 'accepted').map(({ contractorId }) => contractorId);
     return job.awardedContractorId === null ? accepted.length === 0 : accepted.join() === job.awardedContractorId;

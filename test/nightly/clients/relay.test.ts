@@ -1,5 +1,5 @@
 /**
- * Relay: its compiler accepts the schema, its store never confuses two objects, its pages grow both ways, and it shows
+ * Relay: its compiler accepts the schema, its store never confuses two objects, and its pages grow both ways. It shows
  * the results of mutations and subscriptions without another query. graphql-eslint's rules for Relay schemas also pass.
  */
 import { execFile } from 'node:child_process';

@@ -1,8 +1,8 @@
 /**
- * Server faults other than kills: a pool without a free connection, a deadlock, a full disk, a clock that jumps, a
- * simultaneous start, and a stop under load. Each time, callers get Retry-After, no acknowledged call is lost, and the
- * server recovers on its own. The servers and faults are real. ../security/rate-limit.test.ts covers the loss and
- * return of Redis. STORM=long runs more rounds.
+ * Server faults other than kills: a pool without a free connection, a deadlock, a full disk, and a clock that jumps.
+ * Also several servers that start at the same time, and a stop under load. Each time, callers get Retry-After, no
+ * acknowledged call is lost, and the server recovers on its own. The servers and faults are real.
+ * ../security/rate-limit.test.ts covers the loss and return of Redis. STORM=long runs more rounds.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,4 @@
-/**
- * The directory of contractors, through both APIs: who is listed, in which order, from any page, and what is hidden.
- */
+/** The directory of contractors, through both APIs: its entries, order, pages, and hidden fields. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { callRest } from '../../../story/calls.js';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
@@ -57,7 +55,7 @@ afterAll(() => app.close());
 
 const nameOf = (id: string) => GIVEN[carls.findIndex(({ profileId }) => profileId === id)]?.name ?? id;
 
-/** The names that both APIs find, in pages of two. Also checks their number. */
+/** The names that both APIs find, in pages of two. Also checks the total count. */
 async function found(query: string, filter: string, orderBy?: string): Promise<string[]> {
   const byNumber: string[] = [];
   for (let page = 1, more = true; more; page += 1) {

@@ -1,7 +1,4 @@
-/**
- * Contractors near a place, through both APIs: who is found by which service area, at what distance, and in which
- * order.
- */
+/** Contractors near a place, through both APIs: matching service areas, distances, and order. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { admin, contractor, type Person } from '../../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';

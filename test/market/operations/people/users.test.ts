@@ -1,5 +1,5 @@
 /**
- * Admins search all accounts, and get from a person to their profile. A contractor can be verified without ever having
+ * Admins search all accounts, and go from a person to their profile. A contractor can be verified without ever having
  * bid.
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';

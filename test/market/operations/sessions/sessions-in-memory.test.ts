@@ -1,4 +1,4 @@
-/** The sessions that an instance keeps in memory. It trusts none of them if it may have missed that one ended. */
+/** The sessions that an instance keeps in memory. If it may have missed a session's end, it trusts none of them. */
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { SessionId } from '../../../../src/market/rules/ids.js';
 import { homeowner, type Person } from '../../../story/cast.js';

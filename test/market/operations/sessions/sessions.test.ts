@@ -79,7 +79,7 @@ function expectRefresh(answer: Answer<Json> | GraphqlAnswer, reason: string): vo
   expect('body' in answer ? answer.body.details.reason : answer.errors?.[0]?.extensions.reason).toBe(reason);
 }
 
-/** Immediately on the instance that ended the session, and on the other once it has been notified. */
+/** Takes effect immediately on the instance that ended the session, and on the other once it has been notified. */
 async function expectDead({ token, refreshToken }: Pair, endedAt = app): Promise<void> {
   for (const at of [app, twin]) {
     if (at !== endedAt) await until(async () => (await me(token, at)).status === 401);
@@ -272,7 +272,7 @@ describe('a refresh', () => {
   it('is refused, like everything else, once the session is too old', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await app.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
-    // Makes both instances forget the session's former end.
+    // Both instances have cached when the session used to end, so they must forget it.
     for (const { services } of [app, twin]) services.live.activeSessions.forgetAll();
     await expectDead(hanna);
   });

@@ -1,6 +1,6 @@
 /**
- * A homeowner who does their usual work during an attack, an operator who checks whether the server is alive, and how
- * long each had to wait.
+ * A homeowner who does their usual work during an attack, and an operator who checks that the server is alive. Measures
+ * how long each had to wait.
  */
 import { once } from 'node:events';
 import { Agent } from 'node:http';

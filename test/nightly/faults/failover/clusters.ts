@@ -19,7 +19,7 @@ export interface Cluster {
 export interface Clusters {
   primary: Cluster;
   standby: Cluster;
-  /** After the standby's promotion, creates a new standby for it in place of the lost cluster. */
+  /** After the standby's promotion, replaces the lost cluster with a new standby. */
   replace(): Promise<void>;
   remove(): void;
 }

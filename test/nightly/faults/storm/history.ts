@@ -75,7 +75,7 @@ export function isRead(op: Op): op is ReadOp {
   return READ_OPS.some((read) => read === op);
 }
 
-/** A response settles a request unless it asks for a retry: for lack of capacity, or while the same key is in use. */
+/** A response settles a request, unless the server is at capacity or the same key is still in use. */
 export function settles(attempt: Attempt): attempt is Sent & Answered {
   return !('lost' in attempt) && attempt.status !== 503 && attempt.code !== 'IDEMPOTENCY_KEY_IN_USE';
 }

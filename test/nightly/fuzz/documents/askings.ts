@@ -1,4 +1,4 @@
-/** Who sends a document and with which variables: the ones that it was written with, or others that fit less well. */
+/** A document's sender and variables: the ones that it was written with, or others that fit less well. */
 import { createHmac } from 'node:crypto';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { join } from '../../../story/cast.js';
@@ -46,7 +46,8 @@ export interface Askers {
 }
 
 /**
- * Mutations that a dry run can't undo and that others would notice. Only callers who aren't allowed to run them do so.
+ * Mutations that a dry run can't undo and that others would notice. Only callers who aren't allowed to run them send
+ * them.
  */
 const KEPT = ['logOut', 'endSession', 'createApiKey', 'createWebhookEndpoint'];
 

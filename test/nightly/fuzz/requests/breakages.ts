@@ -106,7 +106,7 @@ export function spoiled(draft: Draft, tables: Table, workshop: Workshop): Draft 
   return draft;
 }
 
-/** If the call would end a session, it uses a spare person, whom no other call needs. */
+/** If the call would end a session, it uses a spare person's, which no other call needs. */
 function somebodyElse(draft: Draft, { dice, stock }: Workshop): void {
   const endsIt = draft.path.endsWith('/logout') || jsonText(draft.json ?? null).includes('logOut');
   setHeader(draft, 'Authorization', `Bearer ${endsIt ? stock.spare(dice).token : stock.token(dice.pick(EVERYBODY))}`);

@@ -1,6 +1,6 @@
 /** JSON text that JSON.stringify might not write. */
 
-/** Raw text in place of a value. */
+/** Raw text instead of a value. */
 export class Verbatim {
   constructor(readonly text: string) {}
 }

@@ -41,7 +41,9 @@ export interface Stock {
   /** The owner's webhook. */
   readonly webhookId: string;
   token(who: Who): string;
-  /** A job that has just entered this state, for one call to change. A changed job if there are no more fresh ones. */
+  /**
+   * A job that has just entered this state, for one call to change. Once those run out, a job that has already changed.
+   */
   take(state: JobState, dice: Dice): GivenJob;
   /** A job to read, in whatever state it is by now. */
   any(dice: Dice): GivenJob;
