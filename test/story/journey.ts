@@ -195,7 +195,7 @@ async function take(
   { say = (name) => `The ${name}.`, unrated = false }: Journey,
 ): Promise<void> {
   const row: JobTransition = JOB_TRANSITIONS[key];
-  // If both parties must agree, both send the same call.
+  // If both parties must agree, both send the same body.
   const steps = STEPS_OF[row.actor].slice(0, row.mayKeepState ? 2 : 1);
   let last: Json;
   for (const step of steps)

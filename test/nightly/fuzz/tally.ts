@@ -1,7 +1,4 @@
-/**
- * What a run has covered: the number of requests of each kind, their responses, and the parts of the service that
- * really ran.
- */
+/** What a run has covered: the requests of each kind, their responses, and the parts of the service that really ran. */
 import type { Json } from '../../setup/app.js';
 import { ALL_FIELDS } from './documents/documents.js';
 import { DOCUMENTED } from './requests/operations.js';

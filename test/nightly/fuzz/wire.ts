@@ -152,8 +152,8 @@ function take(bytes: Buffer, method: string | undefined): { answer: Parsed; leng
 }
 
 /**
- * In a pipeline, nobody knows which method a response belongs to. If nothing, or another response, follows the headers,
- * there is no body.
+ * In a pipeline, a response's method is unknown. If nothing, or another response, follows the headers, there is no
+ * body.
  */
 function bodyless(status: number, method: string | undefined, bytes: Buffer, at: number): boolean {
   if (status < 200 || status === 204 || status === 304) return true;

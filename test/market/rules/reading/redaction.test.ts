@@ -104,8 +104,8 @@ const NUMBERS = ['licenseNumber', 'insurancePolicyNumber', 'suspended'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
 /**
- * Copied by hand from decision 7: which fields are hidden from whom. The columns are the reader's relations to the row.
- * The last column is for readers without any relation.
+ * Copied by hand from decision 7: the fields hidden from each reader. The columns are the reader's relations to the
+ * row. The last column is for readers without any relation.
  */
 const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[]>][] = [
   [

@@ -1,7 +1,7 @@
 /**
- * The victim's table. Each row is an attack on a real server with production settings, and what a homeowner and an
- * operator at other addresses notice. To run only this: `npm run nightly -- victim`. `VICTIM_ROW=…` selects rows by a
- * regular expression on their names.
+ * The victim's table. Each row is an attack on a real server with production settings. It shows how much a homeowner
+ * and an operator at other addresses notice. To run only this: `npm run nightly -- victim`. `VICTIM_ROW=…` selects rows
+ * by a regular expression on their names.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';

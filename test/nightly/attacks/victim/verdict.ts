@@ -1,4 +1,4 @@
-/** How much of an attack a victim may notice, and the table of what they did notice. */
+/** How much of an attack a victim may notice, and the table of what victims did notice. */
 import type { AttackTally } from './attack.js';
 import type { Row } from './ground.js';
 import type { Experience } from './victim.js';

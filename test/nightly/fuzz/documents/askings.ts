@@ -51,7 +51,7 @@ export interface Askers {
  */
 const KEPT = ['logOut', 'endSession', 'createApiKey', 'createWebhookEndpoint'];
 
-/** `meant` is the token of the person whom the document was written for. */
+/** `meant` is the token of the person that the document was written for. */
 export function asking(
   { document, variables }: Varied,
   meant: string | undefined,
