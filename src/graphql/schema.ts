@@ -12,7 +12,7 @@ import { JobMutations } from './resolvers/jobs/job-mutations.js';
 import { DisputeResolver, JobEdgeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs/jobs.js';
 import { ContractorEdgeResolver, ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
-import { RecoveryResolver } from './resolvers/accounts/recovery.js';
+import { EmailsAndPasswordsResolver } from './resolvers/accounts/emails-and-passwords.js';
 import { SessionResolver } from './resolvers/accounts/sessions.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
@@ -52,7 +52,7 @@ export function createSchema(): GraphQLSchema {
         ContractorResolver,
         ContractorEdgeResolver,
         ApiKeyResolver,
-        RecoveryResolver,
+        EmailsAndPasswordsResolver,
         SessionResolver,
         AdminActionResolver,
         SuspensionResolver,

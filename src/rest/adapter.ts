@@ -63,7 +63,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   await sendResult(exchange, route, input, result, caller);
 }
 
-/** An operation that opens or ends a session has no dry run. */
+/** An operation that needs no session, or that opens or ends one, has no dry run. */
 function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
   return !route.operation.ignoresKeyAndDryRun && wantsDryRun(exchange.header('dry-run'));
 }

@@ -56,9 +56,9 @@ export function compose(
   return { subject: text.subject, text: asPlainText(text, address), html: asHtml(text, address) };
 }
 
-function textOf({ kind, hasExpired, userId, accountId }: Mail): MailText | undefined {
-  if (hasExpired || (MAILS[kind]?.page === '/reset-password' && accountId === null)) return undefined;
-  const isTaken = kind === 'email_change' && accountId !== null && accountId !== userId;
+function textOf({ kind, hasExpired, userId, currentAccountId }: Mail): MailText | undefined {
+  if (hasExpired || (MAILS[kind]?.page === '/reset-password' && currentAccountId === null)) return undefined;
+  const isTaken = kind === 'email_change' && currentAccountId !== null && currentAccountId !== userId;
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];
 }
 

@@ -38,7 +38,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   /** The codes of its own rules. Those that follow from its input and from the lifecycle aren't listed. */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /** True for operations that open or end a session. They ignore `Idempotency-Key` and `Dry-Run`. */
+  /** True for operations that need no session, or that open or end one. They ignore `Idempotency-Key` and `Dry-Run`. */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
    * True for operations that return a secret. The secret is never stored, so they ignore `Idempotency-Key`. They refuse
@@ -65,7 +65,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
-/** The others only read, or open sessions and accounts, which have their own rate limits. */
+/** The others only read, or are called without a session and have their own rate limits. */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
 }

@@ -87,14 +87,13 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
   return { ended: exit, stop };
 }
 
-/**
- * Postgres's own lock, `postmaster.pid` in its cluster, lets only one Postgres run there. This file finds out whose
- * lock it is and clears what a killed server has left. Process IDs are reused, so it checks the process too.
- */
 /** A setting that Postgres ignores. If it names a process other than the parent, Postgres has outlived its server. */
 export const SERVER_SETTING = 'marketplace.server';
 
-/** `server` is the server's process ID, unless that process has ended. Undefined if no Postgres runs there. */
+/**
+ * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the process
+ * too. `server` is the server's process ID, unless that process has ended. Undefined if no Postgres runs there.
+ */
 export function runningPostmaster(cluster: string) {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');

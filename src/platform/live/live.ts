@@ -1,5 +1,5 @@
 /**
- * Delivers events as they happen. The first instance to try gives committed events their positions (`numbering.ts`).
+ * Delivers events as they happen. The first instance to try gives committed events their positions.
  * Every instance is notified over one listening connection. It also polls once a second, or more often while that
  * connection is silent. It then reads new events once for all of its streams (`fan-out.ts`) and gives each stream what
  * its reader may see (`streams.ts`).

@@ -1,4 +1,7 @@
-/** One REST route: its operation, its response status, and the body created from the result. */
+/**
+ * One REST route: its operation, its response status, and the body created from the result. Also finds the route for a
+ * path and a method. Every path is served with the prefix `/v1` and without it.
+ */
 import type { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
@@ -120,7 +123,6 @@ export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
 
-/** Finds the route for a path and a method. Every path is served with the prefix `/v1` and without it. */
 /** The routes of one address, and its path parameters' values. */
 export interface AddressMatch {
   readonly routes: readonly Route[];

@@ -41,9 +41,9 @@ export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): Quo
 /**
  * Each connection is an open file, and the operating system limits a process's open files. If that limit is below the
  * connection quota, the quota is lowered to it. Otherwise, idle connections would use up all files, and the server
- * couldn't connect to its own database.
+ * couldn't connect to its own database. These files are for the database, logs, and connections that wait for their
+ * sockets.
  */
-/** For the database, logs, and connections that wait for their sockets. */
 const OTHER_FILES = 1_200;
 
 /** This process's limit. Infinite if the system doesn't report it. */

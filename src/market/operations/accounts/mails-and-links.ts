@@ -69,8 +69,8 @@ async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: st
 }
 
 /**
- * The number of seconds until this address can get another email, or 0 if it can now. The response must not show this
- * limit: it would tell a stranger that someone else has requested emails.
+ * The number of seconds until this address can get another email, or 0 if it can now. A response to a caller without a
+ * session must not show this limit: it would tell a stranger that someone else has requested emails.
  */
 export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
   // A dry run sends nothing, so it must not keep the address from getting an email.

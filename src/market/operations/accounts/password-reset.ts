@@ -84,7 +84,7 @@ export const resetPassword = operation({
   async run(call, { token, newPassword }): Promise<{ changed: true }> {
     const { db, services, caller } = call;
     const link = await findLink(call, token, kindsWithPage('/reset-password'));
-    const { accountId: userId, email } = link;
+    const { currentAccountId: userId, email } = link;
     // The account has another address by now.
     if (userId === null) throw invalidLink('expired');
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);

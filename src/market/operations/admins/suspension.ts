@@ -41,8 +41,8 @@ export const suspendUser = operation({
   async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
     const { services, viewer, caller } = call;
     await call.db.inTransaction(async (tx) => {
-      const { person, locked } = await lockPerson(tx, id, viewer.userId);
-      assertMaySuspend(viewer.userId, person, locked);
+      const person = await lockPerson(tx, id, viewer.userId);
+      assertMaySuspend(viewer.userId, id);
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
       await tx.commitWith(
         suspendPerson(tx, id, until),
@@ -65,7 +65,7 @@ export const restoreUser = operation({
   input: personInput.extend({ reason: optionalReason }),
   async run(call, { id, reason }): Promise<UserWithProfile> {
     await call.db.inTransaction(async (tx) => {
-      const { person } = await lockPerson(tx, id, call.viewer.userId);
+      const person = await lockPerson(tx, id, call.viewer.userId);
       if (!person.suspendedAt) return;
       await tx.commitWith(
         restorePerson(tx, id),
@@ -102,11 +102,11 @@ function noSuchUser() {
 
 async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   const locked = await lockPersonAndAdmins(tx, { id });
-  // Another admin suspended this one while the call waited for the lock.
+  // Another admin suspended the caller while the call waited for the lock.
   if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const person = locked.find((one) => one.id === id);
   if (!person) throw noSuchUser();
-  return { person, locked };
+  return person;
 }
 
 /** The task that ends a suspension at its set time. */

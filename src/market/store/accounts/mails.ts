@@ -42,7 +42,7 @@ const shape = {
   tokenHash: mails.tokenHash,
   hasExpired: HAS_EXPIRED,
   /** The account that currently has the address. */
-  accountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('account_id'),
+  currentAccountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('current_account_id'),
 };
 
 export type Mail = Row<typeof shape>;
@@ -136,8 +136,8 @@ interface EndedLinks {
 }
 
 /**
- * Ends all links to this account, also for a transaction that began before and waits for the account's lock. An undo
- * that waits for support isn't ended.
+ * Ends all links to this account. The epoch also ends them for a transaction that began earlier and waits for the
+ * account's lock: its `now()` is older. An undo that waits for support isn't ended.
  */
 export const expireLinks = statement(
   'expireLinks',

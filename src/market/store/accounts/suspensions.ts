@@ -34,7 +34,7 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** Everything except the sessions, which `endSessionsAndKeys` ends. */
+/** Everything except sessions, API keys, and pending email changes, which the operation ends. */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),

@@ -16,7 +16,7 @@ export const mails = pgTable(
     kind: text().$type<MailKind>().notNull(),
     /** The recipient's address. */
     email: text().notNull(),
-    /** The account that the email is about. Null if somebody typed an address, which may have no account. */
+    /** The account that the email is about. Null if the address decides which account it is when the email is sent. */
     userId: idColumn('user').references(() => users.id),
     createdAt: createdAt(),
     /** The outcome. Null until the email is sent. */

@@ -164,7 +164,6 @@ export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** Completes a field's value for the response, by the field's type. */
 /** A non-null type. */
 export function requiredOf(complete: Complete, place: string): Complete {
   const assertNotNull = (value: unknown) => {

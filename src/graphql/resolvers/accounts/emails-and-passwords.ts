@@ -35,7 +35,7 @@ const UndoEmailChangeInput = inputOf('UndoEmailChangeInput', undoEmailChange.inp
 const SettleEmailUndoInput = inputOf('SettleEmailUndoInput', settleEmailUndo.input, 'The decision and the reason.');
 
 @Resolver()
-export class RecoveryResolver {
+export class EmailsAndPasswordsResolver {
   @Mutation(() => RequestPasswordResetPayload, mutationOptions(requestPasswordReset))
   requestPasswordReset(@Input(RequestPasswordResetInput) input: object, @Ctx() { caller }: Context) {
     return perform(requestPasswordReset, input, caller);
