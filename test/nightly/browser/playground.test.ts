@@ -130,7 +130,7 @@ browser.describe('The playground', () => {
       await expectAnswer(page, '"type": "BID_ACCEPTED"');
       expectQuiet(newUser);
     },
-    MINUTE,
+    2 * MINUTE,
   );
 
   browser.it(
