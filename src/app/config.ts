@@ -18,7 +18,7 @@ const wholeNumber = (min: number, max: number) =>
     .string()
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`);
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on');
 

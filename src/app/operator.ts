@@ -100,7 +100,7 @@ function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_E
     throw refuse('FORBIDDEN', { message: 'Send METRICS_TOKEN as a bearer token to read the metrics.' });
   }
   if (NODE_ENV === 'production')
-    throw refuse('FORBIDDEN', { message: 'This server does not serve metrics, because METRICS_TOKEN is not set.' });
+    throw refuse('FORBIDDEN', { message: 'This server doesn’t serve metrics because METRICS_TOKEN isn’t set.' });
   if (!isLocal(exchange))
-    throw refuse('FORBIDDEN', { message: 'Only this machine can read the metrics, because METRICS_TOKEN is not set.' });
+    throw refuse('FORBIDDEN', { message: 'Only this machine can read the metrics because METRICS_TOKEN isn’t set.' });
 }

@@ -51,72 +51,74 @@ function spelling(value: string): string {
   return value.replaceAll('.', '_').toUpperCase();
 }
 
-choice('UserType', 'The three kinds of account.', ROLES, {
+choice('UserType', 'The types of account.', ROLES, {
   homeowner: 'Posts jobs and awards them.',
   contractor: 'Bids on jobs and does the work.',
   admin: 'Decides disputes and verifies contractors.',
 });
 
 choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
-  pending: 'The account was used after the change, so support has to decide with `settleEmailUndo`.',
+  pending: 'The account was used after the change, so support must decide with `settleEmailUndo`.',
   undone: 'The account has its former address again.',
   settled: 'Support has decided.',
 });
 
-choice('EmailUndoDecision', 'Which address keeps the account.', EMAIL_UNDO_DECISIONS, {
+choice('EmailUndoDecision', 'The address that keeps the account.', EMAIL_UNDO_DECISIONS, {
   current: 'The account’s current address.',
   former: 'The former address, whose owner requested the undo.',
 });
 
 choice(
   'TokenTransferReason',
-  'Why tokens moved.',
+  'The reason for a transfer.',
   TRANSFER_REASON_KEYS,
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 
-choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
-  ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST answers ${status}.${reasonsInWords(code)}`),
+choice('ErrorCode', 'The error codes in `errors[].extensions.code`.', ERROR_CODES, {
+  ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST returns ${status}.${reasonsInWords(code)}`),
   PERSISTED_QUERY_NOT_FOUND:
-    'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
+    'The server doesn’t have a document with this hash. Send the request again with the `query`. Not used in ' +
+    'REST.',
 });
 
 function reasonsInWords(code: ErrorCode): string {
-  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\`${reason}\`, ${meaning}`);
-  return reasons.length > 0 ? ` \`errors[].extensions.reason\` names the reason: ${reasons.join('; ')}.` : '';
+  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\n- \`${reason}\`: ${meaning}`);
+  return reasons.length > 0 ? `\n\nThe reason is in \`errors[].extensions.reason\`:\n${reasons.join('')}` : '';
 }
 
 choice(
   'JobStatus',
-  'The state of a job.',
+  'The status of a job.',
   JOB_STATES,
   mapValues(JOB_STATE_ROWS, ({ description }) => description),
 );
 
-export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.', JOB_ORDERS, {
-  newest: 'The last written first.',
-  oldest: 'The first written first.',
-  recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
-  highest_budget: 'The highest `budgetMax` first; jobs without one come last.',
-  longest_unchanged: 'Those that have been in their state for longest first; for admins.',
-  nearest: 'Those nearest to the place of the filter, within 100 miles of it, and of equally near ones the newest.',
+export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', JOB_ORDERS, {
+  newest: 'The newest jobs first.',
+  oldest: 'The oldest jobs first.',
+  recently_updated:
+    'The most recently changed jobs first. A job that changes while you read the list moves to its start.',
+  highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
+  longest_unchanged: 'The jobs that have been in their status longest first. Only admins can use it.',
+  nearest: 'The jobs nearest to the filter’s place first, within 100 miles. Equally near jobs come newest first.',
 });
 
-export const BidStatus = choice('BidStatus', 'The state of a bid.', BID_STATES, {
-  pending: 'Not looked at yet.',
-  viewed: 'Read by the homeowner.',
-  shortlisted: 'Shortlisted by the homeowner.',
-  accepted: 'It got the job.',
-  rejected: 'Declined, passed over, or ended with its job.',
-  withdrawn: 'Taken back by the contractor.',
+export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {
+  pending: 'The homeowner hasn’t viewed it yet.',
+  viewed: 'The homeowner has viewed it.',
+  shortlisted: 'The homeowner has shortlisted it.',
+  accepted: 'The job was awarded to it.',
+  rejected: 'The homeowner rejected it, awarded another bid, or the job ended.',
+  withdrawn: 'The contractor withdrew it.',
 });
 
-choice('HoldStatus', 'Whether tokens are still staked.', HOLD_STATES, {
+choice('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
   active: 'The tokens are held.',
-  released: 'The tokens are free again.',
+  released: 'The tokens were released.',
 });
 
-choice('Urgency', 'How soon a job should be done; it sets the price of publishing.', URGENCIES, {
+choice('Urgency', 'How soon a job should be done. It sets the price of publishing.', URGENCIES, {
   standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
   priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
   urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
@@ -124,10 +126,13 @@ choice('Urgency', 'How soon a job should be done; it sets the price of publishin
 
 choice(
   'JobAction',
-  'Every operation on a job.',
+  'The operations on a job.',
   JOB_ACTION_LIST.map(({ action }) => action),
   Object.fromEntries(
-    JOB_ACTION_LIST.map(({ action, description, operation }) => [action, `${description} Mutation \`${operation}\`.`]),
+    JOB_ACTION_LIST.map(({ action, description, operation }) => [
+      action,
+      `${description} Use the mutation \`${operation}\`.`,
+    ]),
   ),
 );
 
@@ -140,52 +145,54 @@ choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
 
 choice(
   'BidAction',
-  'Every operation on a bid.',
+  'The operations on a bid.',
   BID_TRANSITION_LIST.map(({ action }) => action),
   Object.fromEntries(
     BID_TRANSITION_LIST.map(({ action, description, operation }) => [
       action,
-      `${description} Mutation \`${operation}\`.`,
+      `${description} Use the mutation \`${operation}\`.`,
     ]),
   ),
 );
 
-choice('JobEventType', 'What can happen to a job or to a bid on it.', EVENT_TYPES, EVENT_DESCRIPTIONS);
-export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors come first.', CONTRACTOR_ORDERS, {
-  newest: 'Those who joined last.',
+choice('JobEventType', 'The types of events on a job and its bids.', EVENT_TYPES, EVENT_DESCRIPTIONS);
+export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a list of contractors.', CONTRACTOR_ORDERS, {
+  newest: 'The newest contractors first.',
   best_rated:
-    'Those with the best average of ratings, and of equal ones those with more ratings; the unrated come last.',
-  most_completed: 'Those with the most completed jobs, and of equal ones the best rated.',
-  nearest: 'Those nearest to the place of the filter, and of equally near ones the best rated.',
+    'The best average rating first. Ties go to the contractor with more ratings. Unrated contractors come last.',
+  most_completed: 'The most completed jobs first. Ties go to the better rated contractor.',
+  nearest: 'The contractors nearest to the filter’s place first. Ties go to the better rated contractor.',
 });
 
-choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
+choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS, {
   agreement: 'Both parties sent the same resolution, or one accepted the other’s proposal.',
   decision_accepted: 'The contractor accepted an admin’s decision.',
-  final_decision: 'An admin gave the final ruling on an appeal.',
+  final_decision: 'An admin made the final ruling on an appeal.',
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
 
-choice('ApiKeyAccess', 'What an API key may do.', API_KEY_ACCESSES, {
-  read: 'Queries and subscriptions; every mutation is FORBIDDEN.',
-  full: 'Whatever its owner may do, but for email, password, sessions, keys and webhooks.',
+choice('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
+  read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
+  full:
+    'Everything that its owner can do, except managing the email address, password, sessions, API keys, and ' +
+    'webhooks.',
 });
 
-choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {
+choice('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {
   active: 'Events are sent.',
   paused: 'Events wait.',
 });
 
 choice('WebhookPauseReason', 'Why a webhook endpoint is paused.', WEBHOOK_PAUSE_REASONS, WEBHOOK_PAUSES);
 
-choice('WebhookEventType', 'What is sent to webhook endpoints.', DELIVERED_TYPES, {
+choice('WebhookEventType', 'The types of events that webhook endpoints get.', DELIVERED_TYPES, {
   ...EVENT_DESCRIPTIONS,
-  [TEST_EVENT_TYPE]: 'A test, by `sendTestEvent`.',
+  [TEST_EVENT_TYPE]: 'A test event, sent by `sendTestEvent`.',
 });
 
 export const WebhookDeliveryStatus = choice(
   'WebhookDeliveryStatus',
-  'The state of a delivery.',
+  'The status of a delivery.',
   DELIVERY_STATUSES,
   DELIVERY_STATES,
 );

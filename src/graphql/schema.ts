@@ -22,24 +22,23 @@ import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
   schema:
-    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
-    'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
-    'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
-  Query: 'What can be read. A field that the caller may not read is null, with an error that names the reason.',
+    'A marketplace for home improvement. Homeowners post jobs, and contractors bid on them. A homeowner awards a job ' +
+    'to one bid, then approves the finished work. Admins decide disputes. To authenticate, send the `token` from ' +
+    '`signUpHomeowner`, `signUpContractor`, or `logIn` as `Authorization: Bearer …`.',
+  Query: 'Everything you can read. A field that you can’t read is null, and an error says why.',
   Mutation:
-    'What can be done, one after another, whatever became of those before. A mutation that is refused is null and ' +
-    'keeps nothing; where the `path` of an error leads below it, it was done, and only that part of its answer could ' +
-    'not be read. A refusal is an entry in `errors`: its `message` is a sentence for a person, and its `extensions` ' +
-    'hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs to the code: ' +
-    '`reason` (of some codes; see ErrorCode), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
-    '(those that may not change now), `fromState` (as REST spells it: `in_progress`) and `allowedOperations` (the ' +
-    'mutations that the caller can call instead), `required` and `available` tokens, `retryAfter` in seconds, ' +
-    '`limit` (which one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in ' +
-    '`errorsLeftOut`.',
+    'Everything you can do. Mutations in one document run one after another, even if an earlier one fails. A ' +
+    'mutation that fails returns null and changes nothing. If an error’s `path` points inside a mutation’s result, ' +
+    'the mutation succeeded, and only that part of the result couldn’t be read. Each error has a `message` for ' +
+    'people. Its `extensions` always include `code` (an `ErrorCode`), `status` (the HTTP status in REST), and ' +
+    '`requestId`. Depending on the code, they also include `reason`, `fields` (what’s wrong with each field), ' +
+    '`blockedFields` (fields that can’t change now), `fromState`, `allowedOperations` (mutations that you can call ' +
+    'instead), `required` and `available` tokens, `retryAfter` in seconds, or `limit` (the rate limit that was ' +
+    'reached). A response lists at most 50 errors and counts the rest in `errorsLeftOut`.',
   Subscription:
-    'Events as they happen: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
-    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. A client that subscribes ' +
-    'again with `after`, the `position` of the last event that it has seen, misses no event.',
+    'Events as they happen. Connect with a WebSocket to `/graphql` (`graphql-transport-ws`, with the token in ' +
+    '`connectionParams.authorization`), or read server-sent events from `/graphql/stream`. After a disconnect, ' +
+    'subscribe again with `after` set to the `position` of your last event, and you miss nothing.',
 };
 
 export function createSchema(): GraphQLSchema {

@@ -145,18 +145,13 @@ export const QUOTAS = {
   webSockets: { of: 'WebSockets', perUser: 20, perAddress: 1_000, total: 8_000 },
   /** Subscriptions over WebSockets and over server-sent events. */
   streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
-  requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
+  requests: { of: 'requests in progress', perUser: 50, perAddress: 200 },
   /** Reading one takes the event loop up to 100 ms. See `HEAVY_READ`. */
   heavyReads: { of: 'large bodies and new documents waiting to be read', perUser: 50, perAddress: 100, total: 500 },
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
   /** Bytes of responses that clients haven't read yet. */
-  unreadBytes: {
-    of: 'bytes of answers not yet taken',
-    perUser: 20_000_000,
-    perAddress: 40_000_000,
-    total: 128_000_000,
-  },
+  unreadBytes: { of: 'bytes of unread responses', perUser: 20_000_000, perAddress: 40_000_000, total: 128_000_000 },
 } as const;
 
 export type QuotaName = keyof typeof QUOTAS;

@@ -5,21 +5,21 @@ export type RefusalRow = readonly [status: number, sentence: string];
 
 /** The refusals that any market has. */
 export const PLATFORM_REFUSALS = {
-  VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
-  MALFORMED_REQUEST: [400, 'The request could not be read.'],
+  VALIDATION_FAILED: [400, 'Some fields need attention.'],
+  MALFORMED_REQUEST: [400, 'The request couldn’t be read.'],
   UNAUTHENTICATED: [401, 'A valid access token is required.'],
-  FORBIDDEN: [403, 'You may not do this.'],
-  NOT_FOUND: [404, 'There is no such thing.'],
-  METHOD_NOT_ALLOWED: [405, 'This address does not take this method.'],
+  FORBIDDEN: [403, 'You don’t have permission to do this.'],
+  NOT_FOUND: [404, 'Not found.'],
+  METHOD_NOT_ALLOWED: [405, 'This URL doesn’t support this method.'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'The body must be JSON, sent with Content-Type: application/json.'],
-  RATE_LIMITED: [429, 'Too many requests; wait a moment.'],
-  IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
-  IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
+  RATE_LIMITED: [429, 'Too many requests. Wait a moment, then try again.'],
+  IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was already used for a different request.'],
+  IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running. Try again in a moment.'],
   /** Only at `/graphql`. Clients recognize these exact words and HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
-  OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
-  INTERNAL: [500, 'Something went wrong on our side.'],
+  OVERLOADED: [503, 'The service is at capacity. Try again shortly.'],
+  INTERNAL: [500, 'Something went wrong on our end.'],
 } as const satisfies Record<string, RefusalRow>;
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
@@ -100,6 +100,17 @@ export function cut(text: string, charactersMax: number = textCharactersMax): st
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
+/** `59 minutes`: rounded up, so a caller who waits that long can try again. */
+export function inWords(seconds: number): string {
+  const [count, unit] =
+    seconds <= 90
+      ? [seconds, 'second']
+      : seconds <= 5400
+        ? [Math.ceil(seconds / 60), 'minute']
+        : [Math.ceil(seconds / 3600), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 /** `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
 export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
@@ -107,11 +118,11 @@ export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
 
 /** Why a call has no viewer, with a message for people. It tells a client whether to refresh or to log in. */
 export const UNAUTHENTICATED_MESSAGES = {
-  missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',
-  malformed: 'The Authorization header holds no token of this service; send `Authorization: Bearer <token>`.',
-  invalid: 'The token is not valid; log in again.',
-  expired: 'The access token has expired; exchange the refresh token for a new one.',
-  session_ended: 'The session has ended; log in again.',
+  missing: 'This requires a token. Send it as `Authorization: Bearer <token>`.',
+  malformed: 'The Authorization header doesn’t contain a valid token. Send `Authorization: Bearer <token>`.',
+  invalid: 'The token isn’t valid. Log in again.',
+  expired: 'The access token has expired. Exchange the refresh token for a new one.',
+  session_ended: 'The session has ended. Log in again.',
 } as const;
 
 export type UnauthenticatedReason = keyof typeof UNAUTHENTICATED_MESSAGES;

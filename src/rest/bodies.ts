@@ -34,39 +34,37 @@ export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
  * The identifiers of a person's profiles. An admin needs them to verify a contractor, or to list a homeowner's jobs.
  */
 const PROFILES = {
-  homeownerId: { type: idOf('homeowner').nullable(), description: 'The homeowner’s profile; null for everyone else.' },
+  homeownerId: {
+    type: idOf('homeowner').nullable(),
+    description: 'The ID of the homeowner’s profile. Null for everyone else.',
+  },
   contractorId: {
     type: idOf('contractor').nullable(),
-    description: 'The contractor’s profile; null for everyone else.',
+    description: 'The ID of the contractor’s profile. Null for everyone else.',
     example: null,
   },
 } as const;
 
-export const USER_LIST_ITEM = entity('UserListItem', 'A person with an account, and which profile is theirs.', {
+export const USER_LIST_ITEM = entity('UserListItem', 'A user in a list, with the ID of their profile.', {
   ...OWN_USER.fields,
   ...PROFILES,
 });
 /** A single job. Lists omit warnings, which each need a lookup in the places data set. */
 export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
-export const JOB_LIST_ITEM = entity('JobListItem', 'A job, and how far away it is.', {
+export const JOB_LIST_ITEM = entity('JobListItem', 'A job in a list, with its distance.', {
   ...JOB.fields,
   distance: JOB_DISTANCE,
 });
 
-export const PUBLIC_USER = entity(
-  'PublicUser',
-  'A person with an account, as others read them, and which profile is theirs.',
-  { ...USER.fields, ...PROFILES },
-);
-export const PUBLIC_HOMEOWNER = entity(
-  'PublicHomeowner',
-  'A homeowner’s profile, as others read it.',
-  HOMEOWNER.fields,
-);
+export const PUBLIC_USER = entity('PublicUser', 'A user as others see them, with the ID of their profile.', {
+  ...USER.fields,
+  ...PROFILES,
+});
+export const PUBLIC_HOMEOWNER = entity('PublicHomeowner', 'A homeowner’s profile as others see it.', HOMEOWNER.fields);
 
 export const CONTRACTOR_LIST_ITEM = entity(
   'ContractorListItem',
-  'A contractor in a list, and how far away they work.',
+  'A contractor in a list, with the distance to their service areas.',
   { ...CONTRACTOR.fields, distance: CONTRACTOR_DISTANCE },
 );
 
@@ -84,24 +82,21 @@ const SIGN_UP = {
   confirmationSent: { ...LOG_IN.fields.confirmationSent, type: z.boolean() },
 };
 
-export const REFRESHED_SESSION = entity('RefreshedSession', 'New tokens for a session that goes on.', TOKENS);
-export const SESSION = entity('Session', 'A log-in.', { ...TOKENS, user: part(OWN_USER) });
-export const NEW_HOMEOWNER_SESSION = entity(
-  'NewHomeownerSession',
-  'A homeowner’s first log-in, and what the sign-up made.',
-  { ...TOKENS, user: part(OWN_USER), homeowner: part(OWN_HOMEOWNER), ...SIGN_UP },
-);
-export const NEW_CONTRACTOR_SESSION = entity(
-  'NewContractorSession',
-  'A contractor’s first log-in, and what the sign-up made.',
-  {
-    ...TOKENS,
-    user: part(OWN_USER, CARL),
-    contractor: part(CONTRACTOR),
-    ...SIGN_UP,
-    tokensAwarded: { ...SIGN_UP.tokensAwarded, example: 25 },
-  },
-);
+export const REFRESHED_SESSION = entity('RefreshedSession', 'New tokens for an existing session.', TOKENS);
+export const SESSION = entity('Session', 'A new session.', { ...TOKENS, user: part(OWN_USER) });
+export const NEW_HOMEOWNER_SESSION = entity('NewHomeownerSession', 'A new homeowner’s session, user, and profile.', {
+  ...TOKENS,
+  user: part(OWN_USER),
+  homeowner: part(OWN_HOMEOWNER),
+  ...SIGN_UP,
+});
+export const NEW_CONTRACTOR_SESSION = entity('NewContractorSession', 'A new contractor’s session, user, and profile.', {
+  ...TOKENS,
+  user: part(OWN_USER, CARL),
+  contractor: part(CONTRACTOR),
+  ...SIGN_UP,
+  tokensAwarded: { ...SIGN_UP.tokensAwarded, example: 25 },
+});
 
 const { tokens, referralCode } = VIEWER.fields;
 
@@ -125,15 +120,15 @@ export const ADMIN_ME = entity('AdminMe', 'An admin’s own account.', {
 
 export const ME = {
   name: 'Me',
-  description: 'One’s own account, with the profile that the role has.',
+  description: 'Your own account, with the profile of your role.',
   variants: [HOMEOWNER_ME, CONTRACTOR_ME, ADMIN_ME],
   schema: z.union([HOMEOWNER_ME.schema, CONTRACTOR_ME.schema, ADMIN_ME.schema]),
 } satisfies Variants;
 export type MeOnWire = z.output<typeof ME.schema>;
 
 /** A list without pages. */
-function wholeList<F extends Fields>(name: string, { description, schema }: Entity<F>) {
-  return entity(name, `${description.replace(/\.$/, '')}; all of them.`, {
+function wholeList<F extends Fields>(name: string, { schema }: Entity<F>) {
+  return entity(name, 'A complete list, without pages.', {
     data: { type: z.array(schema), description: 'The entries.' },
   });
 }
@@ -194,14 +189,18 @@ export const PUBLICATION = entity('Publication', PAYLOAD.description, {
 });
 
 /** The body of operations without a result. */
-export const CONFIRMATION = entity('Confirmation', 'That it is done.', {
+export const CONFIRMATION = entity('Confirmation', 'The confirmation that the operation succeeded.', {
   status: {
     type: z.custom<200>().meta({ type: 'number', enum: [200] }),
-    description: 'The status, once more.',
+    description: 'Same as the HTTP status.',
     example: 200,
   },
-  message: { type: z.string(), description: 'What was done, for a person to read.', example: 'You are logged out.' },
-  data: { type: entity('Nothing', 'Empty.', {}).schema, description: 'Empty.' },
+  message: {
+    type: z.string(),
+    description: 'A sentence for people that says what was done.',
+    example: 'You’re logged out.',
+  },
+  data: { type: entity('Nothing', 'An empty object.', {}).schema, description: 'An empty object.' },
 });
 
 export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'A confirmed email address.', {
@@ -219,58 +218,54 @@ export const UNDONE_EMAIL_CHANGE = entity('UndoneEmailChange', 'The result of un
   ...UNDO.fields,
 });
 
-export const EVENT_LOG = entity('EventLog', 'What happened to one’s jobs, the oldest first, from one position on.', {
+export const EVENT_LOG = entity('EventLog', 'Events on your jobs, oldest first, after a position.', {
   data: { type: z.array(JOB_EVENT.schema), description: 'The entries.' },
   nextAfter: {
     type: position,
     description:
-      'The position to ask for next, as `after`. It stays the same while nothing happens; a page that is not full is ' +
-      'the last one for now.',
+      'The position to pass as `after` for the next page. It stays the same while there are no new events. If a page ' +
+      'isn’t full, it’s the last one for now.',
     example: '4711',
   },
 });
 
-export const PAGINATION = entity('Pagination', 'Which part of the list the page is.', {
-  page: { type: integer(1), description: 'Which page, from 1; 1 if it was asked for by `after`.', example: 1 },
-  perPage: { type: integer(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
+export const PAGINATION = entity('Pagination', 'The position of a page in its list.', {
+  page: { type: integer(1), description: 'The page number, starting at 1. With `after`, it’s always 1.', example: 1 },
+  perPage: { type: integer(1), description: 'The maximum number of entries per page.', example: PAGE.perPageDefault },
   total: {
     type: integer(),
     description:
-      `How many entries there are in all: exact up to ${PAGE.exactTotalMax}, ` +
-      `or ${PAGE.exactSearchTotalMax} of a search, where counting stops.`,
+      `The total number of entries. Counting stops at ${PAGE.exactTotalMax.toLocaleString('en-US')}, or at ` +
+      `${PAGE.exactSearchTotalMax.toLocaleString('en-US')} for a search.`,
     example: 1,
   },
   totalPages: {
     type: integer(),
     description:
-      'How many pages the counted entries fill. Where `total_capped` is true there are more: read on by the `Link` ' +
-      'header, until it has no `next`.',
+      'The number of pages for the counted entries. If `total_capped` is true, there are more pages. Follow the ' +
+      '`Link` header until it has no `next`.',
     example: 1,
   },
-  totalCapped: { type: z.boolean(), description: 'Whether there are more than were counted.', example: false },
+  totalCapped: { type: z.boolean(), description: 'True if there are more entries than `total`.', example: false },
 });
 
 export function pageOf({ name, schema }: Entity): Entity {
-  return entity(`${name}Page`, 'A page of a list. What comes after it is where the `Link` header leads.', {
+  return entity(`${name}Page`, 'A page of a list. The `Link` header leads to the next page.', {
     data: { type: z.array(schema), description: 'The entries.' },
     pagination: { type: PAGINATION.schema, description: PAGINATION.description },
   });
 }
 
 const REASONS_IN_WORDS = REST_ERROR_CODES.flatMap((code) => {
-  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\`${reason}\`, ${meaning}`);
-  return reasons.length > 0 ? [`${code}: ${reasons.join('; ')}.`] : [];
-}).join(' ');
+  const reasons = Object.entries(reasonsOf(code)).map(([reason, meaning]) => `\n  - \`${reason}\`: ${meaning}`);
+  return reasons.length > 0 ? [`\n- \`${code}\`${reasons.join('')}`] : [];
+}).join('');
 
-export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
-  code: {
-    type: enumOf(REST_ERROR_CODES, 'ErrorCode'),
-    description: 'Why, for a program to read.',
-    example: 'VALIDATION_FAILED',
-  },
+export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
+  code: { type: enumOf(REST_ERROR_CODES, 'ErrorCode'), description: 'The error code.', example: 'VALIDATION_FAILED' },
   requestId: {
     type: z.string(),
-    description: 'The same as the `X-Request-Id` header.',
+    description: 'Same as the `X-Request-Id` header.',
     example: '0f8fad5b-d9cb-469f-a165-70867728950e',
   },
   fields: {
@@ -278,55 +273,51 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
       .custom<Record<string, unknown>>()
       .meta({ type: 'object', additionalProperties: { type: 'string' } })
       .optional(),
-    description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
+    description: 'What’s wrong with each field, by field name. A nested field looks like `user.phone`.',
   },
   reason: {
     type: enumOf(REASONS, 'RefusalReason').optional(),
-    description: `Why, where the code alone does not say it. ${REASONS_IN_WORDS}`,
+    description: `The reason, for codes that have reasons:\n${REASONS_IN_WORDS}`,
   },
   fieldsLeftOut: {
     type: integer().optional(),
-    description: `How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`,
+    description: `The number of other wrong fields, if there are more than ${ERRORS.perAnswerMax}.`,
   },
-  fromState: { type: z.string().optional(), description: 'The state that does not allow the call.' },
+  fromState: { type: z.string().optional(), description: 'The current status, which doesn’t allow the operation.' },
   allowedOperations: {
     type: z.array(z.string().describe('An operation’s name.')).optional(),
-    description: 'The operations that the caller can call instead.',
+    description: 'The operations that you can call instead.',
   },
-  required: { type: integer().optional(), description: 'How many tokens it takes.' },
-  available: { type: integer().optional(), description: 'How many tokens are free to spend.' },
-  retryAfter: { type: integer().optional(), description: 'After how many seconds to try again.' },
+  required: { type: integer().optional(), description: 'The number of tokens that the operation needs.' },
+  available: { type: integer().optional(), description: 'The number of tokens available to spend.' },
+  retryAfter: { type: integer().optional(), description: 'The number of seconds to wait before you retry.' },
   limit: {
     type: z.string().optional(),
-    description: 'Which limit was reached: a budget, as the `RateLimit` header names it, or a share.',
+    description: 'The limit that was reached: a rate limit, as named in the `RateLimit` header, or a quota.',
   },
   until: {
     type: timestamp.nullable().optional(),
     description: 'When the suspension of the account ends. Null if it has no end.',
   },
   allowedMethods: {
-    type: z.array(z.string().describe('A method.')).optional(),
-    description: 'What the address takes.',
+    type: z.array(z.string().describe('An HTTP method.')).optional(),
+    description: 'The methods that this URL supports.',
   },
-  expectedVersion: { type: integer().optional(), description: 'The version that was expected.' },
-  version: { type: integer().optional(), description: 'The version that the job has.' },
+  expectedVersion: { type: integer().optional(), description: 'The version that you sent.' },
+  version: { type: integer().optional(), description: 'The job’s current version.' },
 });
 export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 
 export const PROBLEM = entity(
   'Problem',
-  'Why a call was refused. `details.code` is one of a closed list, and determines which further keys there are.',
+  'An error. `details.code` is from a closed list and determines which other keys `details` has.',
   {
-    status: { type: integer(400), description: 'The status, once more.', example: 400 },
-    error: {
-      type: z.string(),
-      description: 'A sentence for a person to read.',
-      example: 'Some of what was sent is not valid.',
-    },
+    status: { type: integer(400), description: 'Same as the HTTP status.', example: 400 },
+    error: { type: z.string(), description: 'A message for people.', example: 'Some fields need attention.' },
     details: { type: ERROR_DETAILS.schema, description: ERROR_DETAILS.description },
     blockedFields: {
       type: z.array(z.string().describe('A field’s name.')),
-      description: 'The submitted fields that would change and may not, in this state.',
+      description: 'The submitted fields that can’t be changed in the current status.',
       example: ['category'],
     },
   },

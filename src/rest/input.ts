@@ -48,10 +48,10 @@ function readBodyFields(
     const schema = shape.get(field);
     if (parameters.has(field)) {
       if (route.method !== 'PUT' || value !== parameters.get(field))
-        problems.set(field, 'is set by the path and cannot be sent');
+        problems.set(field, 'is set by the path and can’t be sent');
     } else if (schema && isParameter(schema)) values.set(unknownName(wireName(field)), value);
     else if (values.has(field) && values.get(field) !== value)
-      problems.set(name, `differs from ${wireName(field)}, for which it is another name`);
+      problems.set(name, `differs from ${wireName(field)}, but is an alias of it`);
     else values.set(field, value);
   }
   return Object.fromEntries(values);
@@ -72,7 +72,7 @@ function readQuery(route: Route, shape: Shape, search: string, problems: Map<str
 }
 
 const REPEATED = 'can be given only once';
-const NO_PARAMETER = 'is not a query parameter of this operation, which accepts ';
+const NO_PARAMETER = 'isn’t a query parameter of this operation, which accepts ';
 
 function queryParametersOf({ query = [] }: Route): string {
   return query.length > 0 ? query.map(wireName).join(', ') : 'none';
@@ -121,7 +121,7 @@ function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;
   const version = /^\s*(?:W\/)?"(\d{1,9})"\s*$/.exec(ifMatch)?.[1];
   if (version === undefined) {
-    const message = 'If-Match takes one ETag of the job as it was read, with its quotes, such as "3", or *.';
+    const message = 'If-Match must be the job’s ETag, including its quotes, such as "3", or *.';
     throw refuse('MALFORMED_REQUEST', { message });
   }
   return Number(version);

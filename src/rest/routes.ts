@@ -89,7 +89,7 @@ interface Created {
 /** In the order of the documentation. */
 const JOB_ROUTES = {
   updateJob: route('PUT', '/jobs/{id}', OPERATIONS.updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
-  deleteJob: route('DELETE', '/jobs/{id}', OPERATIONS.deleteJob, confirms('The draft is deleted.')),
+  deleteJob: route('DELETE', '/jobs/{id}', OPERATIONS.deleteJob, confirms('The draft was deleted.')),
   publishJob: route('POST', '/jobs/{id}/publish', OPERATIONS.publishJob, {
     shows: PUBLICATION,
     answer: async ({ job, ...rest }, caller: Caller) => ({ ...rest, job: await withWarnings(job, caller) }),
@@ -136,18 +136,18 @@ export const ROUTES: readonly Route[] = [
   }),
   route('POST', '/auth/login', OPERATIONS.logIn, { shows: SESSION }),
   route('POST', '/auth/refresh', OPERATIONS.refreshSession, { shows: REFRESHED_SESSION }),
-  route('POST', '/auth/logout', OPERATIONS.logOut, confirms('You are logged out.')),
+  route('POST', '/auth/logout', OPERATIONS.logOut, confirms('You’re logged out.')),
   route(
     'POST',
     '/auth/password-reset',
     OPERATIONS.requestPasswordReset,
-    confirms('If an account has this address, a mail is on its way there.'),
+    confirms('If an account has this address, an email is on its way.'),
   ),
   route(
     'POST',
     '/auth/password-reset/confirm',
     OPERATIONS.resetPassword,
-    confirms('The password is changed; all sessions and API keys have ended.'),
+    confirms('The password was changed. All sessions and API keys have ended.'),
   ),
   route('POST', '/auth/verify-email', OPERATIONS.verifyEmail, {
     shows: CONFIRMED_EMAIL,
@@ -162,7 +162,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/me/password', OPERATIONS.changePassword, {
     shows: CHANGED_PASSWORD,
     answer: ({ noticeSent }) => ({
-      ...confirmationBody('The password is changed. Other sessions and all API keys have ended.'),
+      ...confirmationBody('The password was changed. Other sessions and all API keys have ended.'),
       noticeSent,
     }),
   }),
@@ -170,13 +170,13 @@ export const ROUTES: readonly Route[] = [
     'POST',
     '/me/email',
     OPERATIONS.changeEmail,
-    confirms('The address changes once the link is used that was sent there.'),
+    confirms('We sent a link to the new address. The address changes once the link is opened.'),
   ),
   route(
     'POST',
     '/me/email/verification',
     OPERATIONS.requestEmailVerification,
-    confirms('Unless the address is confirmed already, a mail is on its way there.'),
+    confirms('Unless the address is already confirmed, an email is on its way.'),
   ),
   route('GET', '/api-keys', OPERATIONS.listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
   route('POST', '/api-keys', OPERATIONS.createApiKey, {
@@ -187,9 +187,9 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/api-keys/{id}', OPERATIONS.readApiKey, { shows: API_KEY }),
   route('DELETE', '/api-keys/{id}', OPERATIONS.revokeApiKey, confirms('The API key is revoked.')),
   route('GET', '/sessions', OPERATIONS.listSessions, { query: PAGE_QUERY, shows: ACTIVE_SESSION }),
-  route('DELETE', '/sessions', OPERATIONS.endOtherSessions, confirms('All other log-ins have ended.')),
+  route('DELETE', '/sessions', OPERATIONS.endOtherSessions, confirms('All other sessions have ended.')),
   route('GET', '/sessions/{id}', OPERATIONS.readSession, { shows: ACTIVE_SESSION }),
-  route('DELETE', '/sessions/{id}', OPERATIONS.endSession, confirms('The log-in has ended.')),
+  route('DELETE', '/sessions/{id}', OPERATIONS.endSession, confirms('The session has ended.')),
   route('GET', '/me/job-counts', OPERATIONS.countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/catalog', OPERATIONS.readCatalog, { shows: CATALOG, answer: catalogOnWire }),
   route('GET', '/lifecycle', OPERATIONS.readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
@@ -230,7 +230,12 @@ export const ROUTES: readonly Route[] = [
     shows: ADMIN_ACTION,
   }),
   route('GET', '/admin-actions/{id}', OPERATIONS.readAdminAction, { shows: ADMIN_ACTION }),
-  route('POST', '/users/{id}/password-reset', OPERATIONS.sendPasswordReset, confirms('A mail is on its way to them.')),
+  route(
+    'POST',
+    '/users/{id}/password-reset',
+    OPERATIONS.sendPasswordReset,
+    confirms('An email is on its way to the user.'),
+  ),
   route('POST', '/users/{id}/email-undo', OPERATIONS.settleEmailUndo, { shows: PUBLIC_USER }),
   route(
     'POST',
@@ -298,7 +303,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/webhooks/{id}', OPERATIONS.readWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
   route('PUT', '/webhooks/{id}', OPERATIONS.updateWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
-  route('DELETE', '/webhooks/{id}', OPERATIONS.deleteWebhookEndpoint, confirms('The webhook endpoint is deleted.')),
+  route('DELETE', '/webhooks/{id}', OPERATIONS.deleteWebhookEndpoint, confirms('The webhook endpoint was deleted.')),
   route('POST', '/webhooks/{id}/rotate-secret', OPERATIONS.rotateWebhookSecret, { shows: NEW_WEBHOOK }),
   route('POST', '/webhooks/{id}/test', OPERATIONS.sendTestEvent, { shows: WEBHOOK_DELIVERY }),
   route('GET', '/webhooks/{id}/deliveries', OPERATIONS.listWebhookDeliveries, {

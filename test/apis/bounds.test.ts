@@ -88,7 +88,7 @@ describe('a REST body', () => {
 
   it('with more than 1,000 names is malformed, and so is a GraphQL variable', async () => {
     const many = named(1_001, (i) => `name${i}`);
-    const message = 'An object in the body has more than 1000 names.';
+    const message = 'An object in the body has more than 1000 keys.';
     const { status, body } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: many });
     expect([status, body.details.code, body.error]).toEqual([400, 'MALFORMED_REQUEST', message]);
     const query = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }';

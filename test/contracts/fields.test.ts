@@ -46,13 +46,13 @@ describe('a field for only some readers', () => {
   const noted = entity('Noted', 'Something.', { note, word: { type: nullableText(10), description: 'A word.' } });
 
   it('says who they are, and is null for the others', () => {
-    expect(descriptionOf(note)).toBe('A note; null for all but the owner, the awarded contractor and admins.');
+    expect(descriptionOf(note)).toBe('A note. Null for everyone except the owner, the awarded contractor, and admins.');
     expect(noted.schema.safeParse({ note: null, word: null }).success).toBe(true);
   });
 
   it("isn't null if everyone reads themselves", () => {
     const own = unredactedEntity(noted);
-    expect(own.description).toBe('Something, as they read it themselves.');
+    expect(own.description).toBe('Something, as they see it themselves.');
     expect(own.schema.safeParse({ note: null, word: null }).success).toBe(false);
     expect(descriptionOf(own.fields.note)).toBe('A note.');
   });

@@ -89,7 +89,7 @@ it(
     expect(
       new Set([...refusedByGraphql, ...refusedByRest].map(({ status, retryAfter }) => `${status} ${retryAfter}`)),
     ).toEqual(new Set(['503 1']));
-    const words = 'The database cannot be reached; try again shortly.';
+    const words = 'The database can’t be reached. Try again shortly.';
     expect(new Set(refusedByGraphql.map(({ body }) => body.errors[0].message))).toEqual(new Set([words]));
     expect(new Set(refusedByRest.map(({ body }) => body.error))).toEqual(new Set([words]));
     // Every 200 had a complete response.
@@ -218,7 +218,7 @@ it('a server at capacity says so, and doesn’t blame the database', async () =>
   hold.release();
 
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-  expect(refused.errors?.map(({ message }) => message)).toEqual(['The service is at capacity; try again shortly.']);
+  expect(refused.errors?.map(({ message }) => message)).toEqual(['The service is at capacity. Try again shortly.']);
   await Promise.all([first, ...more]);
   const metrics = await metricsOf(app.url);
   expect(metrics.value('overloads_total', { cause: 'beyond_capacity' })).toBeGreaterThan(0);

@@ -106,7 +106,7 @@ it.each(['accepts and closes', 'swallows', 'refuses'] as const)(
     ]);
     expect(probes.every(([status]) => status === 200 || status === 503)).toBe(true);
     expect([written.status, read.status]).toEqual([503, 503]);
-    expect(written.body.error).toBe('The database cannot be reached; try again shortly.');
+    expect(written.body.error).toBe('The database can’t be reached. Try again shortly.');
     await until(async () => !(await isReady()));
     expect(await readyz()).toEqual([503, 'the database cannot be reached']);
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
@@ -129,7 +129,7 @@ it('on a read-only database, reads work, and the server doesn’t call it unreac
   expect(await readyz()).toEqual([503, 'the database is read-only']);
   const refused = await create();
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-  expect(refused.body.error).toBe('The database takes no changes at the moment; try again shortly.');
+  expect(refused.body.error).toBe('The database is read-only at the moment. Try again shortly.');
   expect((await app.rest('GET', '/v1/jobs', { token: hanna.token })).status).toBe(200);
   const metrics = await metricsOf(app.url);
   expect(metrics.value('database_up')).toBe(1);

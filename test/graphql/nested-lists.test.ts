@@ -390,7 +390,7 @@ test.each([
 ])('a broken cursor of nested %s is refused before anything is read for it: “%s”', async (part, after) => {
   const list = `${part}(after: $after) { totalCount }`;
   const query = `query ($after: String) { jobs(first: 20) { nodes { ${list} } } } # ${after}`;
-  const fields = { after: 'is not a cursor of this list; use one that it returned' };
+  const fields = { after: 'isn’t a cursor of this list. Use a cursor that the list returned' };
   for (let time = 0; time < 3; time += 1) {
     app.statements();
     const { data, errors } = await app.graphql(query, { token: people.owner.token, variables: { after } });

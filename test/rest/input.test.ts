@@ -23,7 +23,7 @@ it('an old name that contradicts the new one is the one reported, whichever come
   ]) {
     const refused = await create(body);
     expect(byRest(refused)).toEqual(invalid('trade'));
-    expect(refused.body.details.fields.trade).toBe('differs from category, for which it is another name');
+    expect(refused.body.details.fields.trade).toBe('differs from category, but is an alias of it');
   }
   expect((await create({ ...DRAFT, trade: 'plumbing', category: 'plumbing' })).body).toMatchObject({
     category: 'plumbing',
@@ -35,7 +35,7 @@ it('names that every object inherits are as unknown as any other, in a body and 
   const refused = await create(`{"title":"A","description":"B",${born.map((name) => `"${name}":1`).join(',')}}`);
   expect(byRest(refused)).toEqual(invalid(...born));
   for (const problem of Object.values(refused.body.details.fields))
-    expect(problem).toBe('is not a field of this operation');
+    expect(problem).toBe('isn’t a field of this operation');
   const refusedQuery = await read(`/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`);
   expect(byRest(refusedQuery)).toEqual(invalid(...born));
 });
@@ -43,12 +43,12 @@ it('names that every object inherits are as unknown as any other, in a body and 
 it('an unknown query parameter is named, with those that the operation accepts', async () => {
   const { fields } = (await read('/v1/jobs?limit=5&per_page=0')).body.details;
   expect(fields.limit).toMatch(
-    /^is not a query parameter of this operation, which accepts page, per_page, after, .*, near_zip/,
+    /^isn’t a query parameter of this operation, which accepts page, per_page, after, .*, near_zip/,
   );
   expect(fields.limit.endsWith('...')).toBe(false);
-  expect(fields.per_page).toBe('must be from 1 to 100');
+  expect(fields.per_page).toBe('must be 1 to 100');
   expect((await read('/v1/me?include=tokens')).body.details.fields).toEqual({
-    include: 'is not a query parameter of this operation, which accepts none',
+    include: 'isn’t a query parameter of this operation, which accepts none',
   });
 });
 
@@ -57,7 +57,7 @@ it('a parameter that is given twice is named, unless it is a list', async () => 
   expect(refused.body.details.fields).toEqual({
     page: 'can be given only once',
     category: 'can be given only once',
-    per_page: 'must be from 1 to 100',
+    per_page: 'must be 1 to 100',
   });
   for (const query of ['status=open&status=draft', 'statuses=open&statuses=draft,awarded'])
     expect((await read(`/v1/jobs?${query}`)).status).toBe(200);

@@ -154,7 +154,7 @@ let mutations: GraphQLFieldMap<unknown, unknown> | undefined;
 
 export function codesOfMutation(name: string): string[] {
   mutations ??= createSchema().getMutationType()?.getFields() ?? {};
-  return [...(/Codes: (.*)\.$/.exec(mutations[name]?.description ?? '')?.[1] ?? '').matchAll(/\w+/g)].map(String);
+  return [...(/Error codes: (.*)\.$/.exec(mutations[name]?.description ?? '')?.[1] ?? '').matchAll(/\w+/g)].map(String);
 }
 
 function isField(selection: SelectionNode): selection is FieldNode {

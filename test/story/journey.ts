@@ -136,7 +136,7 @@ export function bodyOf(
 
 const NO_PROPOSAL = newId('proposal');
 
-export const PROPOSED = 'A tenth of the price is paid back.';
+export const PROPOSED = 'The contractor refunds 10% of the price.';
 
 /** The awardee of a disputed job makes a proposal. */
 export async function propose(app: TestApp, people: People, job: GivenJob): Promise<Proposal> {

@@ -12,14 +12,14 @@ export class JobEventResolver {
     return actorId && loaders.userWith(actorId);
   }
 
-  @FieldResolver(() => Job, { nullable: true, description: 'The job as it is now; null for a draft that is gone.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The job in its current state. Null for a deleted draft.' })
   job(@Root() { jobId }: JobEventRow, @Ctx() { loaders }: Context) {
     return loaders.jobs.load(jobId);
   }
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The bid as it is now; null for what concerns the job alone, and for those who may not see the bid.',
+    description: 'The bid in its current state. Null for events about the job, and if you can’t see the bid.',
   })
   bid(@Root() { bidId }: JobEventRow, @Ctx() { loaders }: Context) {
     return bidId && loaders.bids.load(bidId);

@@ -13,30 +13,31 @@ import { BidConnection, JobConnection } from '../types/jobs.js';
 import { TokenBalance, TokenTransferConnection } from '../types/tokens.js';
 
 const ACCOUNT =
-  'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
+  'The user behind the profile. Only the user, the other party to an awarded job, and admins can see the ' +
+  'email address and phone number.';
 
-const FOR_THEMSELVES = 'null for all but the person and admins.';
+const FOR_THEMSELVES = 'Null for everyone except the user and admins.';
 
 @Resolver(() => User)
 export class UserResolver {
-  @FieldResolver(() => Homeowner, { nullable: true, description: 'The profile of a homeowner; null for all others.' })
+  @FieldResolver(() => Homeowner, { nullable: true, description: 'The homeowner’s profile. Null for everyone else.' })
   homeowner(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
     return loaders.people.load(id).then((person) => person?.homeowner);
   }
 
-  @FieldResolver(() => Contractor, { nullable: true, description: 'The profile of a contractor; null for all others.' })
+  @FieldResolver(() => Contractor, { nullable: true, description: 'The contractor’s profile. Null for everyone else.' })
   contractor(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
     return loaders.people.load(id).then((person) => person?.contractor);
   }
 
-  @FieldResolver(() => TokenBalance, { nullable: true, description: `Their prepaid tokens; ${FOR_THEMSELVES}` })
+  @FieldResolver(() => TokenBalance, { nullable: true, description: `The user’s prepaid tokens. ${FOR_THEMSELVES}` })
   tokens(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
     return loaders.balances.load(id);
   }
 
   @FieldResolver(() => TokenTransferConnection, {
     nullable: true,
-    description: `Every movement of their tokens, newest first; ${FOR_THEMSELVES}`,
+    description: `The user’s token transfers, newest first. ${FOR_THEMSELVES}`,
   })
   async tokenTransactions(
     @Args(() => PageArgs) pageArgs: PageArgs,
@@ -63,7 +64,7 @@ export class ContractorResolver {
     return loaders.userBehind(profile);
   }
 
-  @FieldResolver(() => ReviewConnection, { description: 'What homeowners said of the work, the newest first.' })
+  @FieldResolver(() => ReviewConnection, { description: 'Reviews from homeowners, newest first.' })
   async reviews(
     @Args(() => PageArgs) pageArgs: PageArgs,
     @Root() { id }: ReadableContractor,
@@ -76,7 +77,7 @@ export class ContractorResolver {
 
   @FieldResolver(() => JobConnection, {
     nullable: true,
-    description: `The jobs that they were awarded, the newest first; ${FOR_THEMSELVES}`,
+    description: `The jobs awarded to the contractor, newest first. ${FOR_THEMSELVES}`,
   })
   async jobs(
     @Args(() => PageArgs) pageArgs: PageArgs,
@@ -89,7 +90,7 @@ export class ContractorResolver {
 
   @FieldResolver(() => BidConnection, {
     nullable: true,
-    description: `The bids that they have made, the newest first; ${FOR_THEMSELVES}`,
+    description: `The contractor’s bids, newest first. ${FOR_THEMSELVES}`,
   })
   async bids(
     @Args(() => PageArgs) pageArgs: PageArgs,

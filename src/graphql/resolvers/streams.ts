@@ -8,7 +8,7 @@ import { JobEvent } from '../types/jobs.js';
 const AFTER = {
   nullable: true,
   description:
-    'The position of the last event that was seen: what was missed since comes first. From now on by default.',
+    'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
 };
 
 /** The methods only declare the arguments. Each event is the field's value. */

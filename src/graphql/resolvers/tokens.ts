@@ -13,16 +13,16 @@ import { mutationOptions, queryOptions } from './field-options.js';
 const AdjustTokensInput = inputOf(
   'AdjustTokensInput',
   adjustTokens.input,
-  'Whose tokens to correct, by how many, and why.',
+  'The account, the number of tokens, and the reason.',
 );
 
-const TokenTransferFilter = inputOf('TokenTransferFilter', transferFilter, 'Which transfers to find.');
+const TokenTransferFilter = inputOf('TokenTransferFilter', transferFilter, 'The transfers to find.');
 
 @Resolver()
 export class TokenResolver {
   @Query(() => TokenTransferConnection, { ...queryOptions(findTransfers), nullable: true })
   async tokenTransfers(
-    @Arg('filter', () => TokenTransferFilter, { description: 'Which transfers to find.' }) filter: object,
+    @Arg('filter', () => TokenTransferFilter, { description: 'The transfers to find.' }) filter: object,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
   ) {
@@ -44,7 +44,7 @@ export class TokenResolver {
 export class TokenTransferResolver {
   @FieldResolver(() => Job, {
     nullable: true,
-    description: 'The job that caused it; null where there is none, and for those who may not see the job.',
+    description: 'The job that the transfer is for. Null for other transfers, and if you can’t see the job.',
   })
   job(@Root() { jobId }: Transfer, @Ctx() { loaders }: Context) {
     return jobId && loaders.jobs.load(jobId);
@@ -52,7 +52,7 @@ export class TokenTransferResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The bid that caused it; null where there is none, and for those who may not see the bid.',
+    description: 'The bid that the transfer is for. Null for other transfers, and if you can’t see the bid.',
   })
   bid(@Root() { bidId }: Transfer, @Ctx() { loaders }: Context) {
     return bidId && loaders.bids.load(bidId);

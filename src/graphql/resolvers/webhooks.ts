@@ -31,12 +31,12 @@ import { mutationOptions, queryOptions } from './field-options.js';
 const CreateWebhookEndpointInput = inputOf(
   'CreateWebhookEndpointInput',
   createWebhookEndpoint.input,
-  'Where to send events, and which.',
+  'The endpoint’s URL and the types of events to send.',
 );
 const UpdateWebhookEndpointInput = inputOf(
   'UpdateWebhookEndpointInput',
   updateWebhookEndpoint.input,
-  'What to change: left out or null stays.',
+  'The fields to change. Omitted and null fields are unchanged.',
 );
 
 const Id = () => Arg('id', () => ID, { description: 'The webhook endpoint.' });
@@ -54,10 +54,10 @@ export class WebhookResolver {
   }
 
   @FieldResolver(() => WebhookDeliveryConnection, {
-    description: 'What was or is to be sent to it, newest first; it is kept for 30 days.',
+    description: 'The deliveries to this endpoint, newest first. They’re kept for 30 days.',
   })
   async deliveries(
-    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Deliveries in this state.' })
+    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Only deliveries with this status.' })
     status: DeliveryStatus | undefined,
     @Args(() => PageArgs) pageArgs: PageArgs,
     @Root() { id }: Endpoint,

@@ -25,10 +25,10 @@ export const ReviewConnection = connectionType('Review', () => Review, 'reviews'
 export const Viewer = nodeType(VIEWER, { kind: 'viewer' });
 
 export const ActiveSession = nodeType(ACTIVE_SESSION);
-export const ActiveSessionConnection = connectionType('ActiveSession', () => ActiveSession, 'log-ins that go on');
+export const ActiveSessionConnection = connectionType('ActiveSession', () => ActiveSession, 'active sessions');
 
 export const ApiKey = nodeType(API_KEY);
 export const ApiKeyConnection = connectionType('ApiKey', () => ApiKey, 'API keys');
 
 export const AdminAction = nodeType(ADMIN_ACTION);
-export const AdminActionConnection = connectionType('AdminAction', () => AdminAction, 'actions of admins');
+export const AdminActionConnection = connectionType('AdminAction', () => AdminAction, 'admin actions');

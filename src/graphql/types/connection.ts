@@ -4,42 +4,55 @@ import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../platform/call/paging.js';
 import type { Page, Total } from '../../platform/db/pages/page.js';
 
-@ObjectType({ description: 'Which part of its list a page is.' })
+@ObjectType({ description: 'The position of a page in its list.' })
 export class PageInfo {
-  @Field(() => Boolean, fieldOptions('Whether more entries follow.'))
+  @Field(() => Boolean, fieldOptions('True if there are more entries after this page.'))
   hasNextPage: boolean;
 
-  @Field(() => Boolean, fieldOptions('Whether entries come before this page.'))
+  @Field(() => Boolean, fieldOptions('True if there are entries before this page.'))
   hasPreviousPage: boolean;
 
   @Field(
     () => String,
     fieldOptions(
-      'The cursor of the first entry: pass it as `before` to read backwards. Null on an empty page.',
+      'The cursor of the first entry. Pass it as `before` to read backward. Null on an empty page.',
       'nullable',
     ),
   )
   startCursor: string | null;
 
-  @Field(() => String, fieldOptions('The cursor of the last entry: pass it as `after` to read on.', 'nullable'))
+  @Field(
+    () => String,
+    fieldOptions(
+      'The cursor of the last entry. Pass it as `after` to read the next page. Null on an empty page.',
+      'nullable',
+    ),
+  )
   endCursor: string | null;
 }
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 by default.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'The number of entries to return, from 1 to 100. The default is 20.',
+  })
   first?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Read on from behind this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Returns the entries after this cursor.' })
   after?: string | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'How many entries to read from the end, or from `before`: 1 to 100. They come in the same order.',
+    description:
+      'The number of entries to return from the end, or before `before`, from 1 to 100. The order stays the same.',
   })
   last?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Read backwards from this cursor, as many as `last` says.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Returns the last entries before this cursor. Use it with `last`.',
+  })
   before?: string | null;
 }
 
@@ -116,12 +129,12 @@ class PageInfoOf<Node> implements PageInfo {
 
 /** The connection and edge types of one kind of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
-  @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
+  @ObjectType(`${name}Edge`, { description: `An entry in a list of ${entries}.` })
   class NodeEdge {
-    @Field(() => String, fieldOptions('The place in the list: pass it as `after` to read on from here.'))
+    @Field(() => String, fieldOptions('The entry’s cursor. Pass it as `after` to read the entries after it.'))
     cursor: string;
 
-    @Field(node, fieldOptions('The entry itself.'))
+    @Field(node, fieldOptions('The entry.'))
     node: Node;
   }
 
@@ -132,21 +145,21 @@ export function connectionType<Node extends object>(name: string, node: () => ne
     @Field(() => [NodeEdge], fieldOptions('The entries with their cursors.'))
     edges: NodeEdge[];
 
-    @Field(() => [node()], fieldOptions('The entries alone.'))
+    @Field(() => [node()], fieldOptions('The entries without their cursors.'))
     nodes: Node[];
 
-    @Field(() => PageInfo, fieldOptions('Which part of the list this page is.'))
+    @Field(() => PageInfo, fieldOptions('The position of this page in the list.'))
     pageInfo: PageInfo;
 
     @Field(() => Int, {
       simple: true,
       description:
-        'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, ' +
-        'go by `pageInfo`.',
+        'The number of entries in the list. Counting stops at 10,000, or at 1,000 for a search. To read the ' +
+        'whole list, follow `pageInfo`.',
     })
     totalCount: number;
 
-    @Field(() => Boolean, fieldOptions('Whether there are more entries than `totalCount` says.'))
+    @Field(() => Boolean, fieldOptions('True if the list has more entries than `totalCount`.'))
     totalCountCapped: boolean;
   }
 

@@ -94,7 +94,7 @@ function assertExists<T>(type: T | undefined, name: string): T {
 /** The scalars for times and dates. */
 export const DateTimeScalar = new GraphQLScalarType({
   name: 'DateTime',
-  description: 'A moment in UTC with milliseconds, as ISO 8601: `2026-05-04T12:30:00.000Z`.',
+  description: 'A timestamp in UTC with milliseconds, in ISO 8601: `2026-05-04T12:30:00.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
   serialize: (value) => (value instanceof Date ? value.toISOString() : value),
   // A string internally. As for REST, the operation's own schema checks that it is a time.
@@ -104,7 +104,7 @@ export const DateTimeScalar = new GraphQLScalarType({
 /** A string internally. As for REST, the operation's own schema checks that it is a date. */
 export const DateScalar = new GraphQLScalarType({
   name: 'Date',
-  description: 'A calendar day, in no time zone: `2026-05-04`. An empty text that is sent counts as null.',
+  description: 'A calendar date without a time zone: `2026-05-04`. In input, an empty string counts as null.',
   serialize: (value) => value,
   parseValue: (value) => value,
 });
@@ -112,7 +112,7 @@ export const DateScalar = new GraphQLScalarType({
 /** An event's payload differs by type. Fields that the viewer may not read have already been removed. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
-  description: 'An object whose fields depend on what it belongs to.',
+  description: 'A JSON object. Its fields depend on the object that contains it.',
   serialize: (value) => value,
 });
 

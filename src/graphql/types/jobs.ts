@@ -10,7 +10,7 @@ import { BID, HOLD } from '../../market/rules/entities/bid.js';
 import { DISPUTE, DISPUTE_PARTS } from '../../market/rules/entities/dispute.js';
 
 export const Job = nodeType(JOB);
-const bidCount = fieldOptions('How many bids there are: all that are live, accepted or rejected.');
+const bidCount = fieldOptions('The number of bids that are live, accepted, or rejected.');
 Field(() => Int, bidCount)(Job.prototype, 'bidCount');
 
 export const JobWarning = objectType(JOB_WARNING);
@@ -19,7 +19,7 @@ export const AvailableBidAction = objectType(AVAILABLE_BID_ACTION);
 export const JobCount = objectType(JOB_COUNT);
 export const JobEvent = nodeType(JOB_EVENT, { except: ['actor'] });
 export const JobConnection = connectionType('Job', () => Job, 'jobs');
-export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'events of a job');
+export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'job events');
 
 export const Bid = nodeType(BID);
 export const Hold = nodeType(HOLD);

@@ -13,11 +13,11 @@ export function typeOfNode({ id }: { id: string }): string | undefined {
 }
 
 @InterfaceType('Node', {
-  description: 'Whatever can be read again by its identifier alone, with `node(id)`.',
+  description: 'An object that you can read by its ID with `node(id)`.',
   resolveType: typeOfNode,
 })
 export abstract class Node {
-  @Field(() => ID, fieldOptions('The identifier, whose prefix shows the kind.'))
+  @Field(() => ID, fieldOptions('The ID. Its prefix shows the type of object.'))
   id: string;
 }
 

@@ -19,7 +19,10 @@ import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 @ObjectType()
 abstract class WithViewer {
   /** type-graphql calls this unless the mutation itself has returned a `viewer`. */
-  @Field(() => Viewer, { nullable: true, description: 'Oneself as one is now, tokens included.' })
+  @Field(() => Viewer, {
+    nullable: true,
+    description: 'Your account after this mutation, including your token balance.',
+  })
   viewer(@Ctx() { caller }: Context): object {
     return performWithin(readMe, {}, caller);
   }
@@ -74,9 +77,9 @@ function changed(type: object, description: string) {
   return [type, fieldOptions(description, 'nullable')] as const;
 }
 
-const job = changed(Job, 'The job as it is now.');
-const bid = changed(Bid, 'The bid as it is now.');
-const delivery = changed(WebhookDelivery, 'The delivery as it is now.');
+const job = changed(Job, 'The job after this mutation.');
+const bid = changed(Bid, 'The bid after this mutation.');
+const delivery = changed(WebhookDelivery, 'The delivery after this mutation.');
 const { webhook, secret } = NEW_WEBHOOK.fields;
 const webhookWithSecret = {
   webhookEndpoint: changed(WebhookEndpoint, webhook.description),
@@ -90,22 +93,22 @@ export const SignUpContractorPayload = sessionPayload('signUpContractor');
 export const LogInPayload = sessionPayload('logIn');
 export const RefreshSessionPayload = sessionPayload('refreshSession');
 export const RequestPasswordResetPayload = payloadWithoutViewer('requestPasswordReset', {
-  requested: value(Boolean, 'Always true, whether or not an account has the address.'),
+  requested: value(Boolean, 'Always true, even if no account has this address.'),
 });
 export const RequestEmailVerificationPayload = payload('requestEmailVerification', {
-  requested: value(Boolean, 'Whether a mail is on its way: not if the address is confirmed already.'),
+  requested: value(Boolean, 'True if an email is on its way. False if the address is already confirmed.'),
 });
 export const SendPasswordResetPayload = payload('sendPasswordReset', {
-  requested: value(Boolean, 'Always true: a mail is on its way.'),
+  requested: value(Boolean, 'Always true. The email is on its way.'),
 });
 export const ChangeEmailPayload = payload('changeEmail', {
-  requested: value(Boolean, 'Always true: a mail is on its way.'),
+  requested: value(Boolean, 'Always true. The email is on its way.'),
 });
 export const ResetPasswordPayload = payloadWithoutViewer('resetPassword', {
   changed: value(Boolean, passwordChanged.description),
 });
 export const VerifyEmailPayload = payloadWithoutViewer('verifyEmail', {
-  email: value(String, 'The address that the account has now.'),
+  email: value(String, 'The account’s email address.'),
 });
 
 @ObjectType({ description: UNDONE_EMAIL_CHANGE.description })
@@ -121,22 +124,22 @@ export const ChangePasswordPayload = payload('changePassword', {
 });
 export const UpdateProfilePayload = payload('updateProfile');
 export const VerifyContractorPayload = payload('verifyContractor', {
-  contractor: changed(Contractor, 'The contractor, who is verified now.'),
+  contractor: changed(Contractor, 'The verified contractor.'),
 });
 export const UnverifyContractorPayload = payload('unverifyContractor', {
-  contractor: changed(Contractor, 'The contractor, who is not verified now.'),
+  contractor: changed(Contractor, 'The contractor, who is no longer verified.'),
 });
-export const SuspendUserPayload = payload('suspendUser', { user: changed(User, 'The person, who is suspended now.') });
+export const SuspendUserPayload = payload('suspendUser', { user: changed(User, 'The suspended user.') });
 export const RestoreUserPayload = payload('restoreUser', {
-  user: changed(User, 'The person, who is not suspended now.'),
+  user: changed(User, 'The user, who is no longer suspended.'),
 });
 export const CreateApiKeyPayload = payload('createApiKey', {
   apiKey: changed(ApiKey, NEW_API_KEY.fields.apiKey.description),
   secret: value(String, NEW_API_KEY.fields.secret.description),
 });
-export const RevokeApiKeyPayload = payload('revokeApiKey', { apiKey: changed(ApiKey, 'The key as it was.') });
+export const RevokeApiKeyPayload = payload('revokeApiKey', { apiKey: changed(ApiKey, 'The revoked key.') });
 export const LogOutPayload = payloadWithoutViewer('logOut', {
-  session: changed(ActiveSession, 'The session that was ended.'),
+  session: changed(ActiveSession, 'The session that ended.'),
   sessionId: [
     ID,
     { ...fieldOptions('The session’s ID.'), deprecationReason: 'Use `session { id }`, as in `endSession`.' },
@@ -148,22 +151,20 @@ export const EndUserSessionsPayload = payload('endUserSessions', {
 export const ResendEmailVerificationPayload = payload('resendEmailVerification', {
   requested: value(Boolean, 'True if an email is on its way. False if the address is already confirmed.'),
 });
-export const EndSessionPayload = payload('endSession', { session: changed(ActiveSession, 'The log-in as it was.') });
+export const EndSessionPayload = payload('endSession', { session: changed(ActiveSession, 'The session that ended.') });
 export const EndOtherSessionsPayload = payload('endOtherSessions', {
-  endedCount: value(Int, 'How many log-ins were ended.'),
+  endedCount: value(Int, 'The number of sessions that ended.'),
 });
-export const AdjustTokensPayload = payload('adjustTokens', {
-  transfer: changed(TokenTransfer, 'The transfer that was made.'),
-});
+export const AdjustTokensPayload = payload('adjustTokens', { transfer: changed(TokenTransfer, 'The new transfer.') });
 
 export const CreateJobPayload = payload('createJob', {
   job,
-  jobEdge: changed(JobConnection.Edge, 'The same, to put into a list of jobs, newest first.'),
+  jobEdge: changed(JobConnection.Edge, 'The same job as an edge, to add to a list of jobs, newest first.'),
 });
 export const UpdateJobPayload = payload('updateJob', { job });
 export const DeleteJobPayload = payload('deleteJob', {
-  job: changed(Job, 'The draft as it last was.'),
-  deletedJobId: value(ID, 'The identifier of the draft, which is gone.'),
+  job: changed(Job, 'The draft before it was deleted.'),
+  deletedJobId: value(ID, 'The ID of the deleted draft.'),
 });
 export const PublishJobPayload = payload('publishJob', {
   job,
@@ -188,7 +189,7 @@ export const CancelJobPayload = payload('cancelJob', { job });
 
 export const SubmitBidPayload = payload('submitBid', {
   bid,
-  bidEdge: changed(BidConnection.Edge, 'The same, to put into the list of bids on its job.'),
+  bidEdge: changed(BidConnection.Edge, 'The same bid as an edge, to add to the job’s list of bids.'),
 });
 export const ViewBidPayload = payload('viewBid', { bid });
 export const ShortlistBidPayload = payload('shortlistBid', { bid });
@@ -197,10 +198,10 @@ export const WithdrawBidPayload = payload('withdrawBid', { bid });
 
 export const CreateWebhookEndpointPayload = payload('createWebhookEndpoint', webhookWithSecret);
 export const UpdateWebhookEndpointPayload = payload('updateWebhookEndpoint', {
-  webhookEndpoint: changed(WebhookEndpoint, 'The endpoint as it is now.'),
+  webhookEndpoint: changed(WebhookEndpoint, 'The endpoint after this mutation.'),
 });
 export const DeleteWebhookEndpointPayload = payload('deleteWebhookEndpoint', {
-  deletedWebhookEndpointId: value(ID, 'The identifier of the endpoint, which is gone.'),
+  deletedWebhookEndpointId: value(ID, 'The ID of the deleted endpoint.'),
 });
 export const RotateWebhookSecretPayload = payload('rotateWebhookSecret', webhookWithSecret);
 export const SendTestEventPayload = payload('sendTestEvent', { delivery });

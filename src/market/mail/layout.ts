@@ -3,7 +3,7 @@ import { escapeHtml } from '../../platform/http/pages/look.js';
 import type { MailText } from './text.js';
 
 const NAME = 'Job Marketplace';
-const FOOTER = 'This mail is about your account. Nobody reads answers to it.';
+const FOOTER = "We sent you this email because it's about your account. We don't read replies.";
 
 export function asPlainText({ before, action, after }: MailText, link: string | undefined): string {
   const linkLines = action !== undefined && link !== undefined ? [`${action}:\n${link}`] : [];

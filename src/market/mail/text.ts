@@ -11,5 +11,6 @@ export interface MailText {
 
 export function validityOf(kind: LinkKind): string {
   const { hours } = MAILS[kind];
-  return `The link works once, within ${hours === 1 ? 'an hour' : hours === 24 ? 'a day' : `${hours / 24} days`}.`;
+  const period = hours === 1 ? 'an hour' : hours === 24 ? 'a day' : `${hours / 24} days`;
+  return `The link works once and expires in ${period}.`;
 }

@@ -19,14 +19,14 @@ import { readableEndpoint } from './webhooks/endpoints.js';
 
 export const readNode = operation({
   name: 'node',
-  description: 'Reads anything by its identifier alone, whatever its type.',
+  description: 'Returns any object by its ID.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
     id: z
       .string()
       .transform((value) => (kindOfId(value) ? value : ''))
-      .describe('The identifier, with its prefix.'),
+      .describe('The ID, including its prefix.'),
   }),
   async run(call, { id }): Promise<object> {
     const { db, viewer, caller } = call;
@@ -36,7 +36,7 @@ export const readNode = operation({
     if (isId('transfer', id)) return readTransfer.run(call, { id });
     if (isId('hold', id)) return findHold(db, viewer, id);
     if (isId('adminAction', id)) {
-      if (viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'What admins did is for admins to see.' });
+      if (viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins can see the actions of admins.' });
       return readAdminAction.run(Object.assign({}, call, { viewer }), { id });
     }
     if (isId('event', id)) return findEvent(db, viewer, id);
@@ -53,7 +53,7 @@ export const readNode = operation({
       return readSession.run(call, { id });
     }
     if (id === siblingOf('viewer', viewer.userId)) return { ...(await readMe.run(call, {})), id };
-    throw refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });
+    throw refuse('NOT_FOUND', { message: 'Nothing has this ID.' });
   },
 });
 

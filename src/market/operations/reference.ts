@@ -39,7 +39,8 @@ const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
 
 export const readLifecycle = operation({
   name: 'lifecycle',
-  description: 'Reads the life of a job as a table: every state, every action on it, who may call it and what it does.',
+  description:
+    'Returns the lifecycle of a job as a table: the statuses, the operations, who can call them, and what they do.',
   allows: 'anyone',
   budget: 'own',
   input: emptyInput,
@@ -48,7 +49,7 @@ export const readLifecycle = operation({
 
 export const readCatalog = operation({
   name: 'catalog',
-  description: 'Reads the values that free texts usually have, and what publishing costs.',
+  description: 'Returns suggested values for forms, and what publishing costs.',
   allows: 'anyone',
   budget: 'own',
   input: emptyInput,

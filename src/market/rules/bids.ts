@@ -24,7 +24,8 @@ export const BID_TRANSITIONS = {
     to: 'viewed',
     actor: 'owner',
     event: 'bid.viewed',
-    description: 'The homeowner has read the bid.',
+    participle: 'marked as viewed',
+    description: 'The homeowner marks the bid as viewed.',
     effects: [],
   },
   shortlist: {
@@ -35,6 +36,7 @@ export const BID_TRANSITIONS = {
     to: 'shortlisted',
     actor: 'owner',
     event: 'bid.shortlisted',
+    participle: 'shortlisted',
     description: 'The homeowner shortlists the bid.',
     effects: [],
   },
@@ -46,7 +48,8 @@ export const BID_TRANSITIONS = {
     to: 'rejected',
     actor: 'owner',
     event: 'bid.rejected',
-    description: 'The homeowner declines the bid; its hold is released.',
+    participle: 'rejected',
+    description: 'The homeowner rejects the bid, which releases its hold.',
     effects: ['releaseHold'],
   },
   withdraw: {
@@ -57,7 +60,8 @@ export const BID_TRANSITIONS = {
     to: 'withdrawn',
     actor: 'bidder',
     event: 'bid.withdrawn',
-    description: 'The contractor takes the bid back; its hold is released, and they may bid again.',
+    participle: 'withdrawn',
+    description: 'The contractor withdraws the bid, which releases its hold. They can bid again.',
     effects: ['releaseHold'],
   },
 } as const satisfies Record<string, BidTransition>;
@@ -72,12 +76,12 @@ interface BidConsequence {
 
 /** What happens to bids because something happened to their job. An accepted bid's stake is held until the end. */
 export const BID_CONSEQUENCES = {
-  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'award names the bid', effects: [] },
+  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'the bid is awarded', effects: [] },
   passOver: {
     from: LIVE_BID_STATES,
     to: 'rejected',
     event: 'bid.rejected',
-    when: 'award names another bid',
+    when: 'another bid is awarded',
     effects: ['releaseHold'],
   },
   close: {

@@ -11,27 +11,28 @@ import { EDITS } from './market-limits.js';
 export const REFUSALS = {
   VALIDATION_FAILED: PLATFORM_REFUSALS.VALIDATION_FAILED,
   MALFORMED_REQUEST: PLATFORM_REFUSALS.MALFORMED_REQUEST,
-  MISSING_FIELDS: [400, 'Some fields must be filled in first.'],
-  INVALID_TRANSITION: [400, 'The job is not in a state that allows this.'],
-  FIELD_NOT_EDITABLE: [400, 'Some of these fields cannot be changed in the present state.'],
+  MISSING_FIELDS: [400, 'Fill in the missing fields first.'],
+  INVALID_TRANSITION: [400, 'The current status doesn’t allow this.'],
+  FIELD_NOT_EDITABLE: [400, 'Some of these fields can’t be changed in the job’s current status.'],
   BUDGET_DECREASE_TOO_LARGE: [
     400,
-    `A budget of a published job may be lowered by at most ${EDITS.budgetDecreasePercentMax} percent, and not removed.`,
+    `After a job is published, its budgets can be lowered by at most ${EDITS.budgetDecreasePercentMax} percent and ` +
+      'can’t be removed.',
   ],
-  URGENCY_LOCKED: [400, 'The urgency cannot be lowered while the job has bids.'],
+  URGENCY_LOCKED: [400, 'The urgency can’t be lowered while the job has bids.'],
   COMPLETION_DATE_SHIFT_TOO_LARGE: [
     400,
-    `The completion date may move by at most ${EDITS.completionShiftDaysMax} days, and may not be removed.`,
+    `The completion date can move by at most ${EDITS.completionShiftDaysMax} days and can’t be removed.`,
   ],
-  INSUFFICIENT_TOKENS: [400, 'There are too few tokens available for this.'],
-  UNKNOWN_BID: [400, 'There is no such bid on this job.'],
-  DUPLICATE_BID: [400, 'You have already made a bid on this job.'],
-  EMAIL_TAKEN: [400, 'An account with this email exists already.'],
-  UNKNOWN_REFERRAL_CODE: [400, 'There is no account with this referral code.'],
-  INVALID_LINK: [400, 'This link does not work; ask for a new one.'],
+  INSUFFICIENT_TOKENS: [400, 'You don’t have enough tokens.'],
+  UNKNOWN_BID: [400, 'This bid can’t be awarded.'],
+  DUPLICATE_BID: [400, 'You’ve already bid on this job.'],
+  EMAIL_TAKEN: [400, 'An account with this email address already exists.'],
+  UNKNOWN_REFERRAL_CODE: [400, 'No account has this referral code.'],
+  INVALID_LINK: [400, 'This link doesn’t work. Request a new one.'],
   UNAUTHENTICATED: PLATFORM_REFUSALS.UNAUTHENTICATED,
-  INVALID_CREDENTIALS: [401, 'The email or the password is wrong.'],
-  INVALID_REFRESH_TOKEN: [401, 'The refresh token is not valid; log in again.'],
+  INVALID_CREDENTIALS: [401, 'The email address or password is wrong.'],
+  INVALID_REFRESH_TOKEN: [401, 'The refresh token isn’t valid. Log in again.'],
   FORBIDDEN: PLATFORM_REFUSALS.FORBIDDEN,
   NOT_FOUND: PLATFORM_REFUSALS.NOT_FOUND,
   METHOD_NOT_ALLOWED: PLATFORM_REFUSALS.METHOD_NOT_ALLOWED,
@@ -40,10 +41,10 @@ export const REFUSALS = {
   RATE_LIMITED: PLATFORM_REFUSALS.RATE_LIMITED,
   IDEMPOTENCY_KEY_REUSED: PLATFORM_REFUSALS.IDEMPOTENCY_KEY_REUSED,
   IDEMPOTENCY_KEY_IN_USE: PLATFORM_REFUSALS.IDEMPOTENCY_KEY_IN_USE,
-  STALE_VERSION: [412, 'The job has changed since you read it; read it again.'],
+  STALE_VERSION: [412, 'The job has changed since you read it. Read it again, then retry.'],
   PERSISTED_QUERY_NOT_FOUND: PLATFORM_REFUSALS.PERSISTED_QUERY_NOT_FOUND,
   OVERLOADED: PLATFORM_REFUSALS.OVERLOADED,
-  NOT_CONFIGURED: [501, 'This server is not set up for it.'],
+  NOT_CONFIGURED: [501, 'This server isn’t set up for this.'],
   INTERNAL: PLATFORM_REFUSALS.INTERNAL,
 } as const satisfies Record<string, RefusalRow>;
 
@@ -77,16 +78,15 @@ export function unauthorized<Code extends UnauthorizedCode>(
 
 /** The reasons for a 401, for programs to read in `reason`. */
 export const UNAUTHORIZED_REASONS = {
-  missing: 'no token was sent',
-  malformed: 'what was sent does not look like a token',
-  invalid: 'the token is unknown, altered or not ours',
-  expired: 'the token is genuine and has expired',
-  session_ended:
-    'the session or the API key was ended: by a log-out, a new password, a revocation, a suspension, or its age',
-  superseded: 'the refresh token was used and its successor too; the session goes on with the newest one',
-  reused: 'the refresh token was used before, longer ago than the leeway: the session has been ended',
-  wrong_credentials: 'the email or the password is wrong',
-  suspended: 'the password is right, and the account is suspended',
+  missing: 'No token was sent.',
+  malformed: 'The value doesn’t look like a token.',
+  invalid: 'The token is unknown, was altered, or comes from another service.',
+  expired: 'The token is genuine but has expired.',
+  session_ended: 'The session or API key has ended, for example because of a logout, a new password, or a suspension.',
+  superseded: 'The refresh token and its successor were already used. Use the session’s newest refresh token.',
+  reused: 'The refresh token was first used more than 60 seconds ago, so we ended the session.',
+  wrong_credentials: 'The email address or password is wrong.',
+  suspended: 'The password is right, but the account is suspended.',
 } as const;
 
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
@@ -99,25 +99,25 @@ export const UNAUTHORIZED_MESSAGES = {
     suspended: 'This account is suspended. Contact support if you think this is a mistake.',
   },
   INVALID_REFRESH_TOKEN: {
-    malformed: 'This is no refresh token: one is `rft_` and 27 letters and digits.',
+    malformed: 'This isn’t a refresh token. A refresh token is `rft_` followed by 27 letters and digits.',
     invalid: REFUSALS.INVALID_REFRESH_TOKEN[1],
-    expired: 'The refresh token has expired; log in again.',
-    session_ended: 'The session has ended; log in again.',
-    superseded: 'This refresh token was replaced by a newer one, which was used already; use the newest one.',
-    reused: 'This refresh token was used before, so the session has been ended for safety; log in again.',
+    expired: 'The refresh token has expired. Log in again.',
+    session_ended: 'The session has ended. Log in again.',
+    superseded: 'This refresh token was replaced by a newer one that was already used. Use the newest one.',
+    reused: 'This refresh token was already used, so we ended the session for your safety. Log in again.',
   },
 } as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;
 
 /** The reasons of codes without status 401, for programs to read in `reason`. */
 const OTHER_REASONS = {
   INVALID_LINK: {
-    unknown: 'the link is none of ours, or is not complete',
-    used: 'the link was used before; each works once',
-    expired: 'the link works no more',
+    unknown: 'The link isn’t valid or is incomplete.',
+    used: 'The link was already used. Each link works only once.',
+    expired: 'The link has expired.',
   },
   FORBIDDEN: {
-    email_unverified: 'the email must be confirmed first',
-    email_disputed: 'someone asked to undo an email change, and support has to decide who keeps the account',
+    email_unverified: 'You must confirm your email address first.',
+    email_disputed: 'Someone asked to undo an email change, and support must decide who keeps the account.',
   },
 } as const satisfies { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> };
 

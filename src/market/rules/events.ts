@@ -16,14 +16,19 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What each type means, in a sentence from the row that leads to it. */
 export const EVENT_DESCRIPTIONS = Object.fromEntries([
-  [JOB_CREATION.event, 'The homeowner wrote a draft.'],
-  ...Object.values(BID_CONSEQUENCES).map(({ event, to, when }) => [event, `The bid became ${to}: ${when}.`]),
+  [JOB_CREATION.event, 'The homeowner created a draft.'],
+  [BID_CONSEQUENCES.accept.event, 'The homeowner awarded the job to the bid.'],
   ...Object.values(JOB_ACTIONS).flatMap((row) => [
     ...('mayKeepState' in row
-      ? [[row.mayKeepState.event, `The job stays as it is until ${row.mayKeepState.until}.`]]
+      ? [
+          [
+            row.mayKeepState.event,
+            `A party proposed a resolution. The job stays disputed until ${row.mayKeepState.until}.`,
+          ],
+        ]
       : []),
     [row.event, row.description],
   ]),
   ...Object.values(BID_TRANSITIONS).map(({ event, description }) => [event, description]),
-  [BID_TRANSITIONS.reject.event, 'The homeowner declined the bid, awarded the job to another, or the job ended.'],
+  [BID_TRANSITIONS.reject.event, 'The homeowner rejected the bid, awarded another bid, or the job ended.'],
 ]) as Readonly<Record<EventType, string>>;

@@ -13,7 +13,7 @@ export function idInPath<K extends IdKind>(kind: K) {
 
 /** The identifier that is an entity's first field. */
 export function identifier<K extends IdKind>(kind: K) {
-  return { type: idOf(kind), description: `The identifier, which begins with \`${ID_PREFIXES[kind]}_\`.` };
+  return { type: idOf(kind), description: `The ID, which starts with \`${ID_PREFIXES[kind]}_\`.` };
 }
 
 export function idPattern(kind: IdKind): string {

@@ -24,6 +24,8 @@ export interface Action<Event extends string = string> {
   readonly actor: AllowedActor;
   /** The type of the event that records it. */
   readonly event: Event;
+  /** Completes the sentence “Only an open job can be …”. */
+  readonly participle: string;
   readonly description: string;
 }
 
@@ -61,6 +63,7 @@ export const JOB_TRANSITIONS = {
     to: 'open',
     actor: 'owner',
     event: 'job.published',
+    participle: 'published',
     description: 'The homeowner publishes the draft to contractors.',
     effects: ['chargePublishing', 'keepBudgets'],
   },
@@ -72,6 +75,7 @@ export const JOB_TRANSITIONS = {
     to: 'awarded',
     actor: 'owner',
     event: 'job.awarded',
+    participle: 'awarded',
     description: 'The homeowner awards the job to one bid.',
     effects: ['awardBid'],
   },
@@ -83,6 +87,7 @@ export const JOB_TRANSITIONS = {
     to: 'in_progress',
     actor: 'awardee',
     event: 'job.checked_in',
+    participle: 'started',
     description: 'The awarded contractor starts the work.',
     effects: ['keepCompletionDate'],
   },
@@ -94,7 +99,8 @@ export const JOB_TRANSITIONS = {
     to: 'in_review',
     actor: 'awardee',
     event: 'job.submitted_for_review',
-    description: 'The awarded contractor hands the work over for review.',
+    participle: 'submitted for review',
+    description: 'The awarded contractor submits the finished work for review.',
     effects: [],
   },
   approve: {
@@ -105,6 +111,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'owner',
     event: 'job.approved',
+    participle: 'approved',
     description: 'The homeowner accepts the work, which completes the job.',
     effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
   },
@@ -116,7 +123,8 @@ export const JOB_TRANSITIONS = {
     to: 'disputed',
     actor: 'owner',
     event: 'job.disputed',
-    description: 'The homeowner does not accept the work, which begins a dispute.',
+    participle: 'disputed',
+    description: 'The homeowner disputes the work instead of approving it.',
     effects: ['beginDispute'],
   },
   escalate: {
@@ -127,6 +135,7 @@ export const JOB_TRANSITIONS = {
     to: 'escalated',
     actor: 'parties',
     event: 'job.escalated',
+    participle: 'escalated',
     description: 'Either party asks an admin to decide the dispute.',
     effects: ['lapseProposal'],
   },
@@ -138,10 +147,9 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'parties',
     event: 'job.dispute_resolved',
-    mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
-    description:
-      'Either party proposes how to settle the dispute, or agrees: the job is completed once both have named the ' +
-      'same resolution.',
+    participle: 'settled',
+    mayKeepState: { event: 'job.resolution_proposed', until: 'the other party sends the same resolution' },
+    description: 'Either party proposes a resolution. Once both have sent the same one, the job is completed.',
     effects: ['releaseHolds'],
   },
   acceptResolution: {
@@ -152,7 +160,8 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'parties',
     event: 'job.resolution_accepted',
-    description: 'The party that didn’t make the standing proposal accepts it, which completes the job.',
+    participle: 'settled',
+    description: 'The other party accepts the current proposal, which completes the job.',
     effects: ['releaseHolds'],
   },
   reachDecision: {
@@ -163,6 +172,7 @@ export const JOB_TRANSITIONS = {
     to: 'decision_reached',
     actor: 'admin',
     event: 'job.decision_reached',
+    participle: 'decided',
     description: 'An admin decides an escalated dispute.',
     effects: [],
   },
@@ -174,7 +184,9 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'awardee',
     event: 'job.decision_accepted',
-    description: 'The awarded contractor accepts the decision, which completes the job without credit.',
+    participle: 'completed by accepting the decision',
+    description:
+      'The awarded contractor accepts the decision. The job is completed, without credit for the contractor.',
     effects: ['releaseHolds'],
   },
   fileAppeal: {
@@ -185,7 +197,8 @@ export const JOB_TRANSITIONS = {
     to: 'appealed',
     actor: 'awardee',
     event: 'job.appeal_filed',
-    description: 'The awarded contractor appeals against the decision; for that there is no deadline.',
+    participle: 'appealed',
+    description: 'The awarded contractor appeals the decision. There is no deadline.',
     effects: [],
   },
   finalizeAppeal: {
@@ -196,7 +209,8 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'admin',
     event: 'job.appeal_finalized',
-    description: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
+    participle: 'ruled on',
+    description: 'An admin makes the final ruling on an appeal, which completes the job.',
     effects: ['releaseHolds'],
   },
   complete: {
@@ -206,11 +220,12 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     actor: 'admin',
     event: 'job.completed',
+    participle: 'completed',
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
     description:
-      'An admin completes the job outside the normal flow. The contractor gets credit only if the job is in review ' +
-      'and the admin gives it. On a completed job, this changes nothing.',
+      'An admin completes the job outside the normal flow. If the job is in review, the admin can give the ' +
+      'contractor credit. A completed job stays unchanged.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal', 'creditOnRequest'],
   },
   cancel: {
@@ -221,7 +236,8 @@ export const JOB_TRANSITIONS = {
     to: 'cancelled',
     actor: 'owner',
     event: 'job.cancelled',
-    description: 'The homeowner calls the job off.',
+    participle: 'cancelled',
+    description: 'The homeowner cancels the job.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
   },
 } as const satisfies Record<string, JobTransition>;
@@ -236,10 +252,11 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     actor: 'owner',
     event: 'job.updated',
+    participle: 'edited',
     codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
-      'The homeowner edits the job as far as its state allows: what is left out stays, null clears, and it is all or ' +
-      'nothing.',
+      'The homeowner edits the fields that the job’s status allows. Omitted fields are unchanged; null clears a ' +
+      'field. If one field can’t change, none do.',
     effects: ['chargeRaisedUrgency'],
   },
   review: {
@@ -250,9 +267,10 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     actor: 'owner',
     event: 'job.reviewed',
+    participle: 'rated',
     description:
-      `The homeowner rates work that they approved without a rating: once, within ${REVIEW_DAYS_MAX} days of the ` +
-      'job’s completion.',
+      'The homeowner rates work that they approved without a rating. They can do this once, within ' +
+      `${REVIEW_DAYS_MAX} days of the job’s completion.`,
     effects: ['addRating', 'keepReview'],
   },
   delete: {
@@ -264,7 +282,8 @@ export const OTHER_JOB_ACTIONS = {
     to: 'gone',
     actor: 'owner',
     event: 'job.deleted',
-    description: 'The homeowner deletes a draft. A published job is cancelled instead.',
+    participle: 'deleted',
+    description: 'The homeowner deletes a draft. To end a published job, cancel it instead.',
     effects: [],
   },
   submitBid: {
@@ -275,8 +294,9 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     actor: 'contractor',
     event: 'bid.submitted',
+    participle: 'bid on',
     description:
-      'A contractor bids on an open job. They have one bid on a job, and may bid again only after withdrawing it.',
+      'A contractor bids on an open job. They can have one bid per job. To bid again, they must withdraw it first.',
     effects: ['makeBid', 'stakeHold'],
   },
 } as const satisfies Record<string, OtherJobAction>;

@@ -78,7 +78,7 @@ export const ALLOWED_ACTORS = {
   contractor: {
     roles: ['contractor'],
     parties: ['onlooker', 'bidder', 'awardee'],
-    description: 'any contractor who sees the job',
+    description: 'any contractor who can see the job',
   },
   admin: { roles: ['admin'], parties: ['admin'], description: 'an admin' },
 } as const satisfies Record<

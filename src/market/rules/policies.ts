@@ -21,7 +21,7 @@ import {
 } from './parties.js';
 import type { FactName, JobFacts, ReviewWindow } from './jobs/facts.js';
 import { missingToPublish, publishCost, type ToPublish } from './jobs/publishing.js';
-import { BID_STATES, COUNTED_BID_STATES, JOB_STATES, LIVE_BID_STATES } from './states.js';
+import { COUNTED_BID_STATES, JOB_STATE_ROWS, JOB_STATES, LIVE_BID_STATES } from './states.js';
 import type { BidState, JobState } from './states.js';
 import type { Role } from './viewer.js';
 import { eitherOf } from './words.js';
@@ -221,7 +221,7 @@ function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSusp
 /** Actor words that stand for many people are plural. */
 const ONLY_FOR = Object.fromEntries(
   Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
-    ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} may do this.` }],
+    ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} can do this.` }],
   ),
 ) as Readonly<Record<AllowedActor, Denial>>;
 
@@ -233,7 +233,7 @@ function ownProposalDenial({ viewer, standingProposal }: Given<'standingProposal
   return standingProposal !== null && standingProposal.by === viewer.userId ? OWN_PROPOSAL : undefined;
 }
 
-const OWN_PROPOSAL = { message: 'You made the standing proposal. Only the other party can accept it.' };
+const OWN_PROPOSAL = { message: 'You made the current proposal. Only the other party can accept it.' };
 
 /** Only if the operator requires it. */
 function unverifiedEmailDenial({ viewer }: Given): Explanation | undefined {
@@ -241,7 +241,7 @@ function unverifiedEmailDenial({ viewer }: Given): Explanation | undefined {
 }
 
 const EMAIL_UNVERIFIED = {
-  message: 'Confirm your email address first, by the link in a mail.',
+  message: 'Confirm your email address first. Use the link in the email that we sent you.',
   details: () => ({ reason: 'email_unverified' }),
 };
 
@@ -251,7 +251,7 @@ function disputedEmailDenial({ isEmailDisputed }: Given<'isEmailDisputed'>): Exp
 
 export const EMAIL_DISPUTED = {
   code: 'FORBIDDEN',
-  message: 'Someone asked to undo your email address change. You can’t do this until support decides. Contact support.',
+  message: 'Someone asked to undo your email change. You can’t do this until support decides. Contact support.',
   details: () => ({ reason: 'email_disputed' }),
 } as const satisfies Denial;
 
@@ -269,7 +269,7 @@ const STATES_OF = Object.fromEntries(
   JOB_ACTION_KEYS.map((key) => {
     const row: JobAction = JOB_ACTIONS[key];
     const states = statesAllowing(row);
-    return [key, { states, code: wrongStateCode(row), message: mustBe('job', states, JOB_STATES) }];
+    return [key, { states, code: wrongStateCode(row), message: onlyInStates(row.participle, states) }];
   }),
 ) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
 
@@ -278,11 +278,12 @@ function wrongStateCode(row: JobAction): RefusalCode {
   return row.codeInOtherStates ?? 'INVALID_TRANSITION';
 }
 
-/** The states in which the call is possible. If that's most of them, the states in which it isn't. */
-function mustBe(noun: string, allowing: readonly string[], all: readonly string[]): string {
-  const others = all.filter((state) => !allowing.includes(state));
-  if (others.length < allowing.length) return `The ${noun} must not be ${eitherOf(others)}.`;
-  return `The ${noun} must be ${eitherOf(allowing)}.`;
+/** Names the states that allow the operation or, if most of them do, the others. */
+function onlyInStates(participle: string, allowing: readonly JobState[]): string {
+  const others = JOB_STATES.filter((state) => !allowing.includes(state));
+  const jobs = (states: readonly JobState[]) => eitherOf(states.map((state) => JOB_STATE_ROWS[state].noun));
+  if (others.length >= allowing.length) return `Only ${jobs(allowing)} can be ${participle}.`;
+  return `${jobs(others).replace(/^a/, 'A')} can’t be ${participle}.`;
 }
 
 function missingFieldsDenial({ job }: Given): Explanation | undefined {
@@ -301,7 +302,10 @@ function publishBalanceDenial(input: Given<'availableTokens'>): Explanation | un
 
 function balanceDenial({ availableTokens, cost = 0 }: Given<'availableTokens'>): Explanation | undefined {
   if (availableTokens >= cost) return undefined;
-  return { details: () => ({ required: cost, available: availableTokens }) };
+  return {
+    message: `You need ${cost} tokens and have ${availableTokens}.`,
+    details: () => ({ required: cost, available: availableTokens }),
+  };
 }
 
 /**
@@ -313,9 +317,9 @@ function bidToAwardDenial({ bidsToAward }: Given<'bidsToAward'>): Explanation | 
 
 const NO_BID_TO_AWARD = {
   message:
-    `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}, and its contractor ` +
-    'not suspended.',
-  fields: { bidId: 'is no bid on this job that could be awarded' },
+    `Only a ${eitherOf(LIVE_BID_STATES)} bid on this job can be awarded, and its contractor must not be ` +
+    'suspended.',
+  fields: { bidId: 'can’t be awarded' },
 };
 
 /** A call that is repeated changes nothing and succeeds, as without credit. */
@@ -330,7 +334,7 @@ const NO_WORK_TO_CREDIT = {
 
 /** Contractors who have bid on the job continue to see it, but can't bid again. */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
-  return isOwnerSuspended ? { message: 'The homeowner is suspended: the job takes no bids.' } : undefined;
+  return isOwnerSuspended ? { message: 'You can’t bid on this job because the homeowner is suspended.' } : undefined;
 }
 
 /** A contractor has at most one bid on a job. Withdrawing it allows another, but a rejected bid doesn't. */
@@ -353,7 +357,7 @@ function replacedProposalDenial({ standingProposal, proposalId }: Given<'standin
   if (proposalId === siblingOf('proposal', standingProposal.eventId)) return undefined;
   return {
     message: 'Another proposal has replaced this one. Read the dispute again.',
-    fields: { proposalId: 'is not the standing proposal' },
+    fields: { proposalId: 'isn’t the current proposal' },
   };
 }
 
@@ -371,13 +375,13 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
 /**
  * The same for what people do with bids: whether this caller may do this to this bid, and whether its state allows it.
  */
-export function bidDenial({ actor, from }: BidTransition, input: BidPolicyInput): Denial | undefined {
+export function bidDenial({ actor, from, participle }: BidTransition, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
   if (!mayActOnBid(actor, viewer, bid, job)) return ONLY_FOR[actor];
   if (from.includes(bid.status)) return undefined;
   return {
     code: 'INVALID_TRANSITION',
-    message: mustBe('bid', from, BID_STATES),
+    message: `Only a ${eitherOf(from)} bid can be ${participle}.`,
     details: () => ({
       fromState: bid.status,
       allowedOperations: BID_TRANSITION_LIST.filter((row) => !bidDenial(row, input)).map((row) => row.operation),

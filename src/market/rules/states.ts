@@ -16,6 +16,8 @@ export type JobPhase = keyof typeof JOB_PHASES;
 
 interface JobStateRow {
   readonly phase: JobPhase;
+  /** What refusals call a job in this state. */
+  readonly noun: string;
   readonly description: string;
   /** True if a dispute or an appeal is waiting to be settled. */
   readonly inDispute?: true;
@@ -23,21 +25,45 @@ interface JobStateRow {
 
 /** Every state in documentation order, with its meaning for the job. */
 export const JOB_STATE_ROWS = {
-  draft: { phase: 'unpublished', description: 'Being written; only its owner sees it.' },
-  open: { phase: 'bidding', description: 'Visible to contractors, who may bid.' },
-  awarded: { phase: 'award', description: 'Given to one bid; the work has not begun.' },
-  in_progress: { phase: 'work', description: 'The contractor is at work.' },
-  in_review: { phase: 'work', description: 'The work is done and waits for the homeowner’s review.' },
-  completed: { phase: 'end', description: 'Ended well, or ended by agreement, ruling or an admin.' },
+  draft: { phase: 'unpublished', noun: 'a draft', description: 'Not published yet. Only the owner can see it.' },
+  open: { phase: 'bidding', noun: 'an open job', description: 'Published. Contractors can bid on it.' },
+  awarded: { phase: 'award', noun: 'an awarded job', description: 'Awarded to one bid. The work hasn’t started.' },
+  in_progress: { phase: 'work', noun: 'a job in progress', description: 'The contractor is working.' },
+  in_review: {
+    phase: 'work',
+    noun: 'a job in review',
+    description: 'The work is finished and waiting for the homeowner’s review.',
+  },
+  completed: {
+    phase: 'end',
+    noun: 'a completed job',
+    description: 'Approved, settled in a dispute, or completed by an admin.',
+  },
   disputed: {
     phase: 'work',
+    noun: 'a disputed job',
     inDispute: true,
-    description: 'The homeowner does not accept the work; the parties may still settle it.',
+    description: 'The homeowner rejected the work. The parties can still settle the dispute.',
   },
-  escalated: { phase: 'work', inDispute: true, description: 'Waiting for an admin’s decision.' },
-  decision_reached: { phase: 'work', inDispute: true, description: 'Decided by an admin; the contractor may appeal.' },
-  appealed: { phase: 'work', inDispute: true, description: 'Waiting for the final ruling.' },
-  cancelled: { phase: 'end', description: 'Called off by the homeowner.' },
+  escalated: {
+    phase: 'work',
+    noun: 'an escalated job',
+    inDispute: true,
+    description: 'Waiting for an admin’s decision.',
+  },
+  decision_reached: {
+    phase: 'work',
+    noun: 'a job with a decision',
+    inDispute: true,
+    description: 'An admin has decided. The contractor can appeal.',
+  },
+  appealed: {
+    phase: 'work',
+    noun: 'an appealed job',
+    inDispute: true,
+    description: 'The contractor has appealed. Waiting for the final ruling.',
+  },
+  cancelled: { phase: 'end', noun: 'a cancelled job', description: 'Cancelled by the homeowner.' },
 } as const satisfies Record<string, JobStateRow>;
 export type JobState = keyof typeof JOB_STATE_ROWS;
 export const JOB_STATES = Object.keys(JOB_STATE_ROWS) as [JobState, ...JobState[]];

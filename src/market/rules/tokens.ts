@@ -14,10 +14,10 @@ export const TRANSFER_REASONS = {
   signup_bonus: { systemAccount: 'issuance', description: 'The bonus for signing up' },
   referral_bonus: { systemAccount: 'issuance', description: 'The bonus for a referral, to either party' },
   publish: { systemAccount: 'fees', description: 'The cost of publishing a job' },
-  urgency_raise: { systemAccount: 'fees', description: 'What a raised urgency costs beyond what was paid' },
+  urgency_raise: { systemAccount: 'fees', description: 'The extra cost of raising a job’s urgency' },
   publish_refund: {
     systemAccount: 'fees',
-    description: 'What was paid for publishing, given back when a job without bids is cancelled',
+    description: 'A refund of the publishing cost, for a cancelled job that never had a bid',
   },
   adjustment: { systemAccount: 'issuance', description: 'A correction by an admin' },
 } as const satisfies Record<string, { systemAccount: SystemAccount; description: string }>;

@@ -6,22 +6,23 @@ export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
 /** Why an endpoint is paused. */
 export const WEBHOOK_PAUSES = {
-  requested: 'Its owner paused it.',
-  failing: 'It failed for three days on end.',
-  gone: 'It answered 410 Gone.',
+  requested: 'The owner paused it.',
+  failing: 'Every attempt failed for three days.',
+  gone: 'It returned 410 Gone.',
   secret_unreadable:
-    'The server can no longer read its secret; replace the secret by `rotateWebhookSecret` and resume it.',
-  suspended: 'Its owner was suspended; they may resume it once they are restored.',
-  account_recovered: 'The account got a new password by mail, or its former address back; its owner may resume it.',
+    'The server can no longer read its secret. Replace the secret with `rotateWebhookSecret`, then resume the ' +
+    'endpoint.',
+  suspended: 'The owner was suspended. After the suspension, they can resume it.',
+  account_recovered: 'The owner reset the password or undid an email change. They can resume it.',
 } as const;
 export const WEBHOOK_PAUSE_REASONS = Object.keys(WEBHOOK_PAUSES) as (keyof typeof WEBHOOK_PAUSES)[];
 export type WebhookPauseReason = keyof typeof WEBHOOK_PAUSES;
 
 export const DELIVERY_STATES = {
-  waiting: 'It is still to be sent, or to be sent again.',
-  delivered: 'The endpoint answered with a status of 200 to 299.',
+  waiting: 'The event is waiting for its first or next attempt.',
+  delivered: 'The endpoint returned a status from 200 to 299.',
   failed: 'All attempts failed.',
-  skipped: 'By the time of sending, the event was no longer for the owner of the endpoint.',
+  skipped: 'When the attempt was due, the endpoint’s owner could no longer see the event.',
 } as const;
 export const DELIVERY_STATUSES = Object.keys(DELIVERY_STATES) as (keyof typeof DELIVERY_STATES)[];
 export type DeliveryStatus = keyof typeof DELIVERY_STATES;

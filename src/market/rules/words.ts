@@ -5,9 +5,9 @@ export function wordsOf(name: string): string {
   return name.toLowerCase().replaceAll('_', ' ');
 }
 
-const DISJUNCTION = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const DISJUNCTION = new Intl.ListFormat('en-US', { type: 'disjunction' });
 
-/** `pending, viewed or shortlisted`. */
-export function eitherOf(names: readonly string[]): string {
-  return DISJUNCTION.format(names.map(wordsOf));
+/** `pending, viewed, or shortlisted`. */
+export function eitherOf(names: readonly string[], write = wordsOf): string {
+  return DISJUNCTION.format(names.map(write));
 }

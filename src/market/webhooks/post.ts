@@ -65,14 +65,14 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
 
   return async (message, stop) => {
     const problem = addresses.problemWith(message.url);
-    if (problem) return failure(`The address ${problem}.`);
+    if (problem) return failure(`The URL ${problem}.`);
     const deadline = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([deadline, stop]);
     try {
       return outcomeOf(await retryOnStaleConnection(() => send(message, signal)));
     } catch (error) {
       if (stop.aborted && !deadline.aborted) return 'stopped';
-      return failure(deadline.aborted ? `There was no answer within ${timeoutMs / 1000} seconds.` : reasonOf(error));
+      return failure(deadline.aborted ? `There was no response within ${timeoutMs / 1000} seconds.` : reasonOf(error));
     }
   };
 }
@@ -123,8 +123,9 @@ function outcomeOf({ status, text }: Answer): Outcome {
 function errorOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   return status >= 300 && status < 400
-    ? `It answered with the redirect ${status}, and redirects are not followed: give its final address.`
-    : `It answered with the status ${status}; from 200 to 299 an event counts as received.`;
+    ? `The endpoint returned the redirect ${status}. We don’t follow redirects. Set the endpoint’s final URL.`
+    : `The endpoint returned the status ${status}. An event counts as received only with a status from 200 to ` +
+        '299.';
 }
 
 function failure(error: string): Outcome {
@@ -133,26 +134,26 @@ function failure(error: string): Outcome {
 
 /** By error code. The error's message would reveal addresses in the private network. */
 const REASONS: Readonly<Record<string, string>> = {
-  [NOT_PUBLIC]: 'The name leads to an address that is not public.',
-  ENOTFOUND: 'There is no such name.',
-  ENODATA: 'There is no address for this name.',
-  EAI_AGAIN: 'The name could not be looked up.',
-  ETIMEOUT: 'The name could not be looked up in time.',
-  ESERVFAIL: 'The name could not be looked up.',
+  [NOT_PUBLIC]: 'The host name leads to an IP address that isn’t public.',
+  ENOTFOUND: 'The host name doesn’t exist.',
+  ENODATA: 'The host name has no IP address.',
+  EAI_AGAIN: 'The host name couldn’t be looked up.',
+  ETIMEOUT: 'Looking up the host name took too long.',
+  ESERVFAIL: 'The host name couldn’t be looked up.',
   ECONNREFUSED: 'The connection was refused.',
-  ECLOSED: 'The connection was closed before an answer came.',
-  ECONNRESET: 'The connection was closed before an answer came.',
-  EHOSTUNREACH: 'The address cannot be reached.',
-  ENETUNREACH: 'The address cannot be reached.',
-  ETIMEDOUT: 'The connection could not be made in time.',
-  HPE_HEADER_OVERFLOW: 'The answer had too many headers.',
+  ECLOSED: 'The connection was closed before a response arrived.',
+  ECONNRESET: 'The connection was closed before a response arrived.',
+  EHOSTUNREACH: 'The host can’t be reached.',
+  ENETUNREACH: 'The host can’t be reached.',
+  ETIMEDOUT: 'Connecting took too long.',
+  HPE_HEADER_OVERFLOW: 'The response had too many headers.',
 };
 
 function reasonOf(error: unknown): string {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   if (REASONS[code]) return REASONS[code];
-  if (code.startsWith('HPE_')) return `The answer was no HTTP (${code}).`;
+  if (code.startsWith('HPE_')) return `The response wasn’t valid HTTP (${code}).`;
   return /CERT|SELF_SIGNED|TLS|SSL|ISSUER|SIGNATURE/.test(code)
-    ? `The connection is not secure (${code}).`
+    ? `The connection isn’t secure (${code}).`
     : `The request failed (${code}).`;
 }

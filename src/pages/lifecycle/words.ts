@@ -60,7 +60,7 @@ function stepOf(row: JobAction): Arrow {
       Who: ALLOWED_ACTORS[row.actor].description,
       From: eitherOf(leaves),
       To: wordsOf(leadsTo ?? 'the same state') + (until ? `; the same state until ${until}` : ''),
-      Also: row.effects.map(descriptionOf).join('; ') || 'nothing',
+      Also: row.effects.map(descriptionOf).join(' ') || 'nothing',
       Cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
       Operation: row.operation,
     },

@@ -1,6 +1,6 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request consumes. */
 import type { RequestRecord } from '../telemetry/record.js';
-import { refuse, unauthenticated } from '../errors.js';
+import { inWords, refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/access-token.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
@@ -138,7 +138,11 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   async consume(name: BudgetOf<S>, identity: string): Promise<Consumption> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
-    if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
+    if (!taken.allowed) {
+      const { retryAfterSeconds: retryAfter } = taken;
+      const message = `Too many requests. Try again in ${inWords(retryAfter)}.`;
+      throw refuse('RATE_LIMITED', { message, details: { retryAfter, limit: name } });
+    }
     return {
       refund: () => {
         this.taken.delete(name);

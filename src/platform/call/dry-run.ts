@@ -20,7 +20,7 @@ const HEADER_VALUES = new Map([
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
   const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
-  if (isWanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run takes true or false.' });
+  if (isWanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run must be true or false.' });
   return isWanted;
 }
 
@@ -147,7 +147,7 @@ function whileOpen(tx: Db, state: State): Db {
 /** Turns database errors into refusals here, because the response is built before the transaction ends. */
 async function translateDatabaseErrors<T>(state: State, work: () => Promise<T>): Promise<T> {
   if (!state.isOpen)
-    throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });
+    throw refuse('OVERLOADED', { message: 'The dry run has ended. Try again.', details: { retryAfter: 1 } });
   try {
     return await work();
   } catch (error) {

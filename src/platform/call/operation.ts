@@ -142,7 +142,7 @@ async function consumeBudget({ budget }: Traits, viewer: FrameViewer | null, cal
 
 function assertRole({ allows, budget, needsSession }: Traits, viewer: FrameViewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
-    throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => `${role}s`).join(' and ')} may do this.` });
+    throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => `${role}s`).join(' and ')} can do this.` });
   if (needsSession) assertLogIn(caller);
   if (caller.onlyReads && isWrite({ budget })) throw refuse('FORBIDDEN', { message: NOT_BY_READ_KEY });
 }
@@ -186,7 +186,7 @@ async function run<Input, Output>(
   return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
 }
 
-const NOTHING_TO_SHOW = 'does not go with an operation that answers a secret: nothing of it could be shown';
+const NOTHING_TO_SHOW = 'isn’t allowed for an operation that returns a secret, because the secret couldn’t be shown';
 
 async function runPlainly<Input, Output>(
   operation: Operation<Input, Output>,

@@ -9,15 +9,12 @@ import { invalidField, parse } from './validation.js';
 /** The largest integer in GraphQL, in most clients, and in the database's integer columns. */
 const LARGEST_INTEGER = 2 ** 31 - 1;
 
-const size = z
-  .int()
-  .min(1, `must be from 1 to ${PAGE.perPageMax}`)
-  .max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
+const size = z.int().min(1, `must be 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be 1 to ${PAGE.perPageMax}`);
 
 export function perPage(defaultSize: number) {
   return size
     .nullish()
-    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${defaultSize} by default.`);
+    .describe(`The number of entries per page, from 1 to ${PAGE.perPageMax}. The default is ${defaultSize}.`);
 }
 
 export const pageShape = {
@@ -26,12 +23,12 @@ export const pageShape = {
     .min(1, 'must be 1 or more')
     .max(LARGEST_INTEGER, `must be at most ${LARGEST_INTEGER}`)
     .nullish()
-    .describe('Which page, from 1.'),
+    .describe('The page number, starting at 1.'),
   perPage: perPage(PAGE.perPageDefault),
-  first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
-  after: z.string().nullish().describe('The cursor of the entry to read on from.'),
-  last: size.nullish().describe(`How many entries to read backwards: 1 to ${PAGE.perPageMax}.`),
-  before: z.string().nullish().describe('The cursor of the entry to read backwards from.'),
+  first: size.nullish().describe(`The number of entries to return, from 1 to ${PAGE.perPageMax}.`),
+  after: z.string().nullish().describe('Returns the entries after this cursor.'),
+  last: size.nullish().describe(`The number of entries to return from the end, from 1 to ${PAGE.perPageMax}.`),
+  before: z.string().nullish().describe('Returns the last entries before this cursor.'),
 };
 
 /**
@@ -81,11 +78,11 @@ export function connectionPage(
   defaultSize: number,
 ): SamePageRequest {
   if (last == null) {
-    if (before != null) throw invalidField('before', 'goes with `last`');
+    if (before != null) throw invalidField('before', 'requires `last`');
     return { size: first ?? defaultSize, ...(after != null && { after: read(after, 'after') }) };
   }
-  if (first != null) throw invalidField('last', 'cannot be combined with `first`');
-  if (after != null) throw invalidField('after', 'goes with `first`, and `before` with `last`');
+  if (first != null) throw invalidField('last', 'can’t be combined with `first`');
+  if (after != null) throw invalidField('after', 'requires `first`. Use `before` with `last`');
   return { size: last, isBackward: true, ...(before != null && { before: read(before, 'before') }) };
 }
 
@@ -101,7 +98,7 @@ function readCursorOf(shape: PositionShape): ReadCursor {
     const values = parseCursor(cursor);
     const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
     if (position.length === 0 || position.includes(undefined))
-      throw invalidField(field, 'is not a cursor of this list; use one that it returned');
+      throw invalidField(field, 'isn’t a cursor of this list. Use a cursor that the list returned');
     return (position as Position).filter((_, at) => typeof shape[at] !== 'object');
   };
 }

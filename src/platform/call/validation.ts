@@ -38,7 +38,7 @@ function problemsIn(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string,
   const { setByService = [] } = metaOf(schemaAt(schema, issue.path));
   return issue.keys.map((key) => [
     [...place, key].join('.'),
-    setByService.includes(key) ? 'is set by the service and cannot be sent' : NO_FIELD,
+    setByService.includes(key) ? 'is set by the service and can’t be sent' : NO_FIELD,
   ]);
 }
 
@@ -50,7 +50,7 @@ function schemaAt(schema: z.core.$ZodType, [step, ...rest]: readonly PropertyKey
 
 /** The messages of problems that GraphQL also finds. */
 export const REQUIRED = 'is required';
-export const NO_FIELD = 'is not a field of this operation';
+export const NO_FIELD = 'isn’t a field of this operation';
 
 export function mustBe(kind: string): string {
   return `must be ${KIND_WORDS[kind] ?? kind}`;
@@ -61,7 +61,7 @@ export function mustBeOneOf(values: readonly unknown[]): string {
 }
 
 const KIND_WORDS: Record<string, string> = {
-  string: 'text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',

@@ -44,10 +44,10 @@ const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: 
 ];
 
 const SENTENCES: Readonly<Record<OverloadCause, string>> = {
-  database_away: 'The database cannot be reached; try again shortly.',
-  database_read_only: 'The database takes no changes at the moment; try again shortly.',
-  database_slow: 'The database took too long for this; try again shortly.',
-  database_full: 'The database has no room or no connection left; try again shortly.',
+  database_away: 'The database can’t be reached. Try again shortly.',
+  database_read_only: 'The database is read-only at the moment. Try again shortly.',
+  database_slow: 'The database took too long. Try again shortly.',
+  database_full: 'The database is out of space or connections. Try again shortly.',
   beyond_capacity: PLATFORM_REFUSALS.OVERLOADED[1],
 };
 

@@ -9,7 +9,7 @@ import { z } from 'zod';
 export interface Readers {
   /** A viewer with one of these relations to the row reads the field. Others read null. */
   readonly relations: readonly string[];
-  /** The same in words, following "null for all but". */
+  /** The same in words, following "null for everyone except". */
   readonly words: string;
 }
 
@@ -61,7 +61,7 @@ export function entity<const F extends Fields>(name: string, description: string
 /** The entity that created an object's schema. */
 export function entityOf(schema: z.core.$ZodType): Entity {
   const match = entities.get(schema);
-  if (!match) throw new Error('An object in a described field is no entity.');
+  if (!match) throw new Error('An object in a described field is not an entity.');
   return match;
 }
 
@@ -115,12 +115,13 @@ export function settledFields<E extends Entity>({
 
 /** What the field means, and who reads null there. */
 export function descriptionOf({ description, readBy }: Field): string {
-  return readBy ? `${description.replace(/\.$/, '')}; null for all but ${readBy.words}.` : description;
+  const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
+  return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;
 }
 
 /** The same for people who write the field. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
-  return inputDescription ?? (readBy ? `${description.replace(/\.$/, '')}; private.` : description);
+  return inputDescription ?? (readBy ? `${description} Private.` : description);
 }
 
 type UnredactedFields<F extends Fields> = {
@@ -136,7 +137,7 @@ export function unredactedEntity<F extends Fields>({
   const open = Object.fromEntries(
     Object.entries<Field>(fields).map(([field, { readBy: _, ...rest }]) => [field, rest]),
   );
-  return entity(name, `${description.replace(/\.$/, '')}, as they read it themselves.`, open as UnredactedFields<F>);
+  return entity(name, `${description.replace(/\.$/, '')}, as they see it themselves.`, open as UnredactedFields<F>);
 }
 
 export type WrittenInputs<E extends Entity> = {

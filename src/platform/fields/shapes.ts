@@ -21,7 +21,7 @@ const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestam
 
 /** A timestamp in a body. */
 export const timestampInBody = z.iso
-  .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
+  .datetime({ offset: true, error: 'must be a timestamp with a time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(FIELD_TEXT.moment)
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))

@@ -49,7 +49,7 @@ const ONE_LINE = 'must be a single line without control characters or characters
 export function untrimmedText(max: number, string = z.string()) {
   const wellFormed = string.refine(
     (value) => value.isWellFormed() && !value.includes('\0'),
-    'must be well-formed text without NUL',
+    'must be valid Unicode without NUL characters',
   );
   return (isProse(max) ? wellFormed : wellFormed.refine((value) => !NOT_IN_ONE_LINE.test(value), ONE_LINE))
     .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
@@ -92,7 +92,7 @@ export function prefixedId<P extends string>(prefix: P, kind: string) {
   return z
     .custom<PrefixedId<P>>((value) => hasPrefix(prefix, value), {
       // If it is missing, the message is the same as for every other field.
-      error: ({ input }) => (input === undefined ? undefined : `must be the identifier of a ${kind}`),
+      error: ({ input }) => (input === undefined ? undefined : `must be the ID of a ${kind}`),
     })
     .meta({ type: 'string', kind, idPrefix: prefix });
 }
@@ -129,7 +129,7 @@ export const moneyAboveZero = cents(
 ).meta({ answerMinimum: 0.01 });
 
 /** The homeowner's rating of finished work. */
-export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
+export const rating = z.int().min(1, 'must be 1 to 5').max(5, 'must be 1 to 5');
 
 /**
  * A date as a string, or null, checked against the calendar and without a time zone. A form sends an empty string for a
@@ -137,7 +137,7 @@ export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from
  */
 export const nullableDay = z
   .string()
-  .refine((value) => value === '' || isRealDate(value), 'must be a day that exists, as YYYY-MM-DD')
+  .refine((value) => value === '' || isRealDate(value), 'must be a real date, as YYYY-MM-DD')
   .meta({ format: 'date', day: true })
   .transform((value) => (value === '' ? null : value))
   .nullable();

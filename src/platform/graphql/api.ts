@@ -202,7 +202,7 @@ function assertGetOrPost({ method }: Exchange): void {
 
 function unacceptable(): Refusal {
   return refuse('MALFORMED_REQUEST', {
-    message: 'The answer is JSON: send Accept: application/json or application/graphql-response+json.',
+    message: 'The response is JSON. Send Accept: application/json or application/graphql-response+json.',
   });
 }
 
@@ -218,7 +218,7 @@ function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
     throw refuse('MALFORMED_REQUEST', {
-      message: 'A `query` is a text, and so is an `operationName`; `variables` and `extensions` are objects.',
+      message: '`query` and `operationName` must be strings; `variables` and `extensions` must be objects.',
     });
   const { query, operationName, variables, extensions } = data;
   return {
@@ -246,7 +246,7 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
-    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
+    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation per request. Batches aren’t accepted.' });
   if (typeof json !== 'object' || json === null)
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
   return json;

@@ -137,7 +137,7 @@ function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
   // A key belongs to one result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
-    throw badHeader('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
+    throw badHeader('Idempotency-Key', 'allows only one mutation per request. Send the others in separate requests');
   }
   if (!wantsDryRun) return;
   const alone = mutations.filter((name) => mustBeAlone(operations.get(name)));

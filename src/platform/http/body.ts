@@ -86,12 +86,12 @@ function grown(body: Buffer, bytesMin: number, bytesMax: number): Buffer {
 
 function tooManyChunks() {
   return refuse('PAYLOAD_TOO_LARGE', {
-    message: `The body comes in too many chunks; each should have at least ${BODY_CHUNKS.bytesMin} bytes.`,
+    message: `The body has too many chunks. Send chunks of at least ${BODY_CHUNKS.bytesMin} bytes.`,
   });
 }
 
 function cutShort() {
-  return refuse('MALFORMED_REQUEST', { message: 'The body ended before it was whole.' });
+  return refuse('MALFORMED_REQUEST', { message: 'The body is incomplete.' });
 }
 
 /** An empty body counts as an empty object. */
@@ -120,10 +120,10 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   if (depth > JSON_DEPTH_MAX)
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is nested more than ${JSON_DEPTH_MAX} levels deep.` });
   if (names > JSON_NAMES_MAX)
-    throw refuse('MALFORMED_REQUEST', { message: `An object in the ${what} has more than ${JSON_NAMES_MAX} names.` });
+    throw refuse('MALFORMED_REQUEST', { message: `An object in the ${what} has more than ${JSON_NAMES_MAX} keys.` });
   if (repeatedName !== undefined)
     throw refuse('MALFORMED_REQUEST', {
-      message: `The ${what} names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,
+      message: `The ${what} has the key ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,
     });
   return value;
 }

@@ -138,6 +138,8 @@ export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: P
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
   if (URL.canParse(origin) && new URL(origin).host === host) return;
   throw refuse('FORBIDDEN', {
-    message: 'Pages of this origin may not open a WebSocket here; the server’s CORS_ORIGINS names those that may.',
+    message:
+      'Pages from this origin can’t open a WebSocket here. To allow it, add the origin to the server’s ' +
+      'CORS_ORIGINS.',
   });
 }

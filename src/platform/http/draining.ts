@@ -32,7 +32,7 @@ export interface Draining {
 
 /** The response to work that wouldn't end on its own and may no longer begin. */
 export function serverStops(): Refusal {
-  return refuse('OVERLOADED', { message: 'This server is stopping; retry.', details: { retryAfter: 1 } });
+  return refuse('OVERLOADED', { message: 'This server is stopping. Try again.', details: { retryAfter: 1 } });
 }
 
 export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckMs: number): Draining {

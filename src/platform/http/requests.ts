@@ -19,18 +19,18 @@ export function problemWithHead({
   headers,
   rawHeaders,
 }: IncomingMessage): Refusal | undefined {
-  if (httpVersionMajor !== 1) return malformed('This server speaks HTTP/1.1 and HTTP/1.0.');
+  if (httpVersionMajor !== 1) return malformed('This server supports only HTTP/1.1 and HTTP/1.0.');
   if (rawHeaders.length > 2 * HEAD.headersMax)
-    return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEAD.headersMax} headers.` });
-  if (headers.host === undefined && httpVersion === '1.1') return malformed('The header Host is missing.');
-  if (!HOST.test(headers.host ?? '')) return malformed('The header Host must be a name and, if need be, a port.');
+    return refuse('PAYLOAD_TOO_LARGE', { message: `A request can have at most ${HEAD.headersMax} headers.` });
+  if (headers.host === undefined && httpVersion === '1.1') return malformed('The Host header is missing.');
+  if (!HOST.test(headers.host ?? '')) return malformed('The Host header must be a host name, optionally with a port.');
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))
-    return malformed('Nothing but 100-continue can be expected.');
+    return malformed('The Expect header can only be 100-continue.');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && !/^chunked$/i.test(coding))
-    return malformed('A body may have no other Transfer-Encoding than chunked.');
+    return malformed('The only Transfer-Encoding that this server supports is chunked.');
   const repeated = repeatedIn(rawHeaders);
-  return repeated === undefined ? undefined : malformed(`The header ${repeated} was sent twice.`);
+  return repeated === undefined ? undefined : malformed(`The ${repeated} header was sent twice.`);
 }
 
 /** `rawHeaders` alternates names and values. */

@@ -33,12 +33,14 @@ const LAST_WORDS_MS = 1_000;
 
 function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return refuse('PAYLOAD_TOO_LARGE', { message: `The head of a request must be at most ${headBytesMax / 1024} KB.` });
+    return refuse('PAYLOAD_TOO_LARGE', {
+      message: `The request’s headers must be at most ${headBytesMax / 1024} KB in all.`,
+    });
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
-    return refuse('PAYLOAD_TOO_LARGE', { message: 'The extensions of the chunks are too long.' });
+    return refuse('PAYLOAD_TOO_LARGE', { message: 'The chunk extensions are too long.' });
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return refuse('MALFORMED_REQUEST', { message: 'The request did not arrive in time.' });
-  return refuse('MALFORMED_REQUEST', { message: 'This is no HTTP request.' });
+    return refuse('MALFORMED_REQUEST', { message: 'The request took too long to arrive.' });
+  return refuse('MALFORMED_REQUEST', { message: 'This is not a valid HTTP request.' });
 }
 
 const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 413: 'Payload Too Large' };

@@ -25,7 +25,7 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
  * Adds rules that JSON Schema can't express to the field's description as a sentence, unless a keyword has the same
  * meaning.
  */
-const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
+const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|valid Unicode)/;
 
 const RULES = 'x-rules';
 
@@ -72,7 +72,7 @@ export function toDocumentSchema(schema: JsonSchema): JsonSchema {
   }
   const { properties, items, idPrefix, required } = schema;
   const description = [
-    schema.description ?? (schema.readOnly ? 'May be sent back as it was read.' : undefined),
+    schema.description ?? (schema.readOnly ? 'Read-only. You can send it back unchanged.' : undefined),
     ...rulesOf(schema),
   ]
     .filter(Boolean)

@@ -27,25 +27,25 @@ export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
     { type: 'string' },
-    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since. ' +
-      'As a proxy that compresses weakens it, `W/"3"`, it means the same.',
+    'The `ETag` of the job when you read it, such as `"3"`. If the job has changed since, the request fails with ' +
+      '412. A weak ETag, such as `W/"3"` from a compressing proxy, works, too.',
   ),
   IfNoneMatch: headerParameter(
     'If-None-Match',
     { type: 'string' },
-    'The `ETag` of the job as it was read, such as `"3"`: the answer is an empty 304 if it is still the same.',
+    'The `ETag` of the job when you read it, such as `"3"`. If the job hasn’t changed, the response is an empty 304.',
   ),
   IdempotencyKey: headerParameter(
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.charactersMax },
-    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
-      'answer again; with another input, of which `If-Match` is a part, it is refused. A refusal is not kept: the ' +
-      'call runs anew.',
+    'A unique string that you choose. For 24 hours, the same key with the same input returns the first response ' +
+      'again, and nothing is done twice. The same key with a different input or `If-Match` fails with 422. Errors ' +
+      'aren’t stored, so a retry runs again.',
   ),
   DryRun: headerParameter(
     'Dry-Run',
     { type: 'string', enum: ['true', 'false'] },
-    'If `true`, the answer is what it would be, and nothing is kept.',
+    'If `true`, you get the response that the call would have, but nothing is saved.',
   ),
 };
 
@@ -93,20 +93,14 @@ export function bodySchema(route: Route): JsonSchema | undefined {
   const fields = fieldsOf(route);
   const aliases = Object.entries(route.aliases ?? {}).map(
     ([alias, field]) =>
-      [
-        alias,
-        {
-          ...fields.get(field),
-          description: `Another name for \`${wireName(field)}\`, from the first examples.`,
-          deprecated: true,
-        },
-      ] as const,
+      [alias, { ...fields.get(field), description: `An alias of \`${wireName(field)}\`.`, deprecated: true }] as const,
   );
   // A client may send a whole resource back, with the parameters of its path.
   const pathFields =
     route.method === 'PUT'
       ? inPath.map(
-          (field) => [wireName(field), { readOnly: true, description: 'May be sent back as it was read.' }] as const,
+          (field) =>
+            [wireName(field), { readOnly: true, description: 'Read-only. You can send it back unchanged.' }] as const,
         )
       : [];
   return {

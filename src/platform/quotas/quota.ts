@@ -85,10 +85,10 @@ export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 
     events.refused(name, bound);
     const details = { retryAfter: retryAfterSeconds() };
     if (bound === 'server' || bound === 'gone') return refuse('OVERLOADED', { details });
-    const [max, whose] = bound === 'user' ? [limits.perUser, 'you'] : [limits.perAddress, 'your network address'];
+    const [max, whose] = bound === 'user' ? [limits.perUser, 'You'] : [limits.perAddress, 'Your network address'];
     const message = {
-      'no more': `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`,
-      'too late': `This waited too long behind others that are for ${whose}; wait for some of them to end.`,
+      'no more': `${whose} can have at most ${max} ${limits.of} at the same time. Wait until some of them end.`,
+      'too late': `${whose} already had too many ${limits.of}, and this one waited too long. Try again later.`,
     }[why];
     return refuse('RATE_LIMITED', { message, details: { ...details, limit: name } });
   }

@@ -34,13 +34,13 @@ export function createAddressRules({ allowPrivate, nameServers }: AddressSetting
 
 function problemWithAnyAddress(text: string): string | undefined {
   const url = parseUrl(text);
-  if (!url || !['https:', 'http:'].includes(url.protocol)) return 'must be an address that begins with https://';
+  if (!url || !['https:', 'http:'].includes(url.protocol)) return 'must be a URL that starts with https://';
   return problemWithText(text) ?? problemWithParts(url);
 }
 
 function problemWithPublicAddress(text: string): string | undefined {
   const url = parseUrl(text);
-  if (url?.protocol !== 'https:') return 'must be an address that begins with https://';
+  if (url?.protocol !== 'https:') return 'must be a URL that starts with https://';
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
@@ -48,7 +48,7 @@ function problemWithPublicAddress(text: string): string | undefined {
 const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
-  return PRINTABLE_URL.test(text) ? undefined : 'must be written out in printable ASCII, with // and without \\';
+  return PRINTABLE_URL.test(text) ? undefined : 'must use only printable ASCII, with // and without \\';
 }
 
 /** Parsed like browsers do: `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
@@ -57,8 +57,8 @@ function parseUrl(text: string): URL | undefined {
 }
 
 function problemWithParts({ username, password, hash }: URL): string | undefined {
-  if (username !== '' || password !== '') return 'must not hold a user name or a password';
-  return hash === '' ? undefined : 'must not have a part behind #';
+  if (username !== '' || password !== '') return 'must not contain a user name or a password';
+  return hash === '' ? undefined : 'must not have a fragment (#)';
 }
 
 const LOWEST_FREE_PORT = 1024;
@@ -67,10 +67,10 @@ const LOWEST_FREE_PORT = 1024;
 function problemWithPort({ port }: URL): string | undefined {
   return port === '' || Number(port) >= LOWEST_FREE_PORT
     ? undefined
-    : `must have the port 443, or one from ${LOWEST_FREE_PORT} on`;
+    : `must use port 443, or a port of at least ${LOWEST_FREE_PORT}`;
 }
 
-const NOT_PUBLIC_PROBLEM = 'must lead to a public address';
+const NOT_PUBLIC_PROBLEM = 'must lead to a public IP address';
 const INSIDE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|test|invalid|onion)$/;
 
 function problemWithHost({ hostname }: URL): string | undefined {

@@ -7,6 +7,7 @@ import { DISPUTE_TRANSITIONS } from '../../market/rules/jobs/disputes.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 import { BID_TRANSITION_LIST } from '../../market/rules/bids.js';
+import { eitherOf } from '../../market/rules/words.js';
 import { VERSION } from '../../platform/version.js';
 import { requestExample } from './examples.js';
 import { withNamedEnums, refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
@@ -53,7 +54,7 @@ export function openapi(serverUrl = USUAL_SERVER) {
     info: {
       title: 'Job Marketplace',
       version: VERSION,
-      summary: 'Homeowners post jobs, contractors bid, disputes end fairly.',
+      summary: 'Homeowners post jobs, contractors bid, and admins decide disputes.',
       description: ABOUT,
       contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
@@ -70,9 +71,9 @@ export function openapi(serverUrl = USUAL_SERVER) {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'The `token` of a log-in or sign-up, which lasts 15 minutes; `/v1/auth/refresh` gives the next one. Or ' +
-            'the `secret` of an API key, for programs: it may do what its owner may, but for email, password, ' +
-            'sessions and keys.',
+            'The `token` from a login or signup, which lasts 15 minutes. To get the next one, call ' +
+            '`/v1/auth/refresh`. Programs can send the `secret` of an API key instead. A key can do everything ' +
+            'that its owner can, except managing the email address, password, sessions, and API keys.',
         },
       },
       parameters: HEADER_PARAMETERS,
@@ -83,55 +84,56 @@ export function openapi(serverUrl = USUAL_SERVER) {
 }
 
 const ABOUT = [
-  'Bodies are JSON in `snake_case`, sent with `Content-Type: application/json` and at most ' +
-    `${BODY_BYTES_MAX / 1024} KB. An empty ` +
-    'body counts as `{}`.',
+  'Request bodies are JSON in `snake_case`, sent with `Content-Type: application/json`. A body can have at most ' +
+    `${BODY_BYTES_MAX / 1024} KB. An empty body counts as \`{}\`.`,
   '',
-  '- **Input.** A name that an operation does not know is refused, in a body or in a query. White space around ' +
-    'a text is removed, but for passwords and phone numbers; an optional text that is then empty counts as null. ' +
-    'Text can’t contain NUL or lone surrogates. Names and other single-line strings can’t contain control ' +
-    'characters, line breaks, or characters that change the text direction. Money has at most two ' +
-    'decimals, tokens are whole.',
-  '- **Answers.** Every field of a resource is always there: null where it is unset or not for the reader. ' +
-    'Timestamps are ISO 8601 in UTC with milliseconds, dates are `YYYY-MM-DD`.',
-  '- **Identifiers** are a prefix and 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. In a ' +
-    'path, one that is malformed is simply not found.',
-  '- **Lists** hold `data` and `pagination`, newest first unless described otherwise. Ask for a page by `page`, ' +
-    'or follow the `Link` header, which stays fast however deep.',
-  '- **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the ' +
-    'input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its ' +
-    'state allow it (400), and then all other rules (400), the price last. `details.code` is one of a closed ' +
-    'list.',
-  '- **Sending again.** A call without an answer, or with 503, may be sent again after a pause that doubles, a write ' +
-    'with the same `Idempotency-Key`, and so may one with 409 IDEMPOTENCY_KEY_IN_USE; 429 after `Retry-After` ' +
-    'seconds. After a 401 with the reason `expired` refresh the session, after STALE_VERSION read the job again. ' +
-    'Any other refusal would be repeated.',
-  '- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.',
+  '- **Input.** Unknown fields and query parameters are rejected. Surrounding white space is removed, except from ' +
+    'passwords and phone numbers. An optional string that’s then empty counts as null. Text can’t contain NUL ' +
+    'or lone surrogates. Names and other single-line strings can’t contain control characters, line breaks, or ' +
+    'characters that change the text direction. Money has at most two decimals. Token amounts are whole numbers.',
+  '- **Responses.** Every field of a resource is always present. It’s null if it’s unset, or if you can’t see it. ' +
+    'Timestamps are ISO 8601 in UTC with milliseconds. Dates are `YYYY-MM-DD`.',
+  '- **IDs** are a prefix followed by 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. A ' +
+    'malformed ID in a path returns 404.',
+  '- **Lists** have `data` and `pagination`. The order is newest first unless described otherwise. Request a page ' +
+    'with `page`, or follow the `Link` header, which stays fast at any depth.',
+  '- **Errors.** Each request is checked in this order: authentication (401), rate limits (429), the caller’s role ' +
+    '(403), the shape of the input (400), whether the resource exists (404), the caller’s access to it (403), its ' +
+    'status (400), and all other rules (400), with the price last. You get the first error. `details.code` is ' +
+    'from a closed list.',
+  '- **Retries.** If a response is lost, or it’s a 503 or a 409 `IDEMPOTENCY_KEY_IN_USE`, retry with exponential ' +
+    'backoff. Send writes with the same `Idempotency-Key`. After a 429, wait `Retry-After` seconds. After a 401 with ' +
+    'the reason `expired`, refresh the session. After `STALE_VERSION`, read the job again. Don’t retry other errors.',
+  '- **Methods.** A method that a URL doesn’t support returns 405. Every GET URL also supports HEAD.',
   SAMPLES_DESCRIPTION,
 ].join('\n');
 
 /** In the order of the reference. The last one that matches a path is its tag. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
-  ['Jobs', /^\/jobs\b/, 'Jobs from the draft to the end.'],
-  ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
+  ['Jobs', /^\/jobs\b/, 'Jobs, from draft to completion.'],
+  ['Bids', /\/bids\b/, 'Contractors’ offers to do a job.'],
   [
     'Disputes',
     new RegExp(`/(${DISPUTE_TRANSITIONS.map((transition) => transition.path).join('|')})$`),
-    'When the homeowner does not accept the work.',
+    'Disagreements about the work.',
   ],
-  ['Events', /^\/events\b/, 'What happened to one’s jobs, in one list that is read on from a position.'],
-  ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
-  ['Sessions', /^\/(auth\/|sessions\b)/, 'Joining, logging in, staying in, logging out, here and elsewhere.'],
-  ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
-  ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
+  ['Events', /^\/events\b/, 'The events on your jobs, as one list that you read from a position.'],
+  ['Contractors', /^\/contractors\b/, 'Contractors’ public profiles, reviews, jobs, and bids.'],
+  ['Sessions', /^\/(auth\/|sessions\b)/, 'Sign up, log in, refresh tokens, and log out.'],
+  ['Own account', /^\/me\b/, 'Your user, profile, email address, and password.'],
+  [
+    'Tokens',
+    /^\/tokens\b/,
+    'Prepaid tokens. Publishing a job spends them, and a guaranteed view of a bid stakes them.',
+  ],
   [
     'People',
     /^\/(users|homeowners|admin-actions)\b/,
-    'People as others see them; for admins every account, and what admins did to others.',
+    'Users as others see them. Admins can also list accounts and the actions of admins.',
   ],
-  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
-  ['Webhooks', /^\/webhooks\b/, 'What happens to one’s jobs and bids, sent to an address as it happens.'],
-  ['Reference', /^\/(catalog|lifecycle)$/, 'The rules and the usual words, for forms and buttons.'],
+  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as the key’s owner.'],
+  ['Webhooks', /^\/webhooks\b/, 'Events on your jobs and bids, sent to your URL as they happen.'],
+  ['Reference', /^\/(catalog|lifecycle)$/, 'The lifecycle and suggested values, for buttons and forms.'],
 ];
 
 function paths(): Record<string, Record<string, unknown>> {
@@ -170,21 +172,26 @@ function describe(route: Route): string {
   return whoAndWhen(route) + rules + (MORE_ABOUT[route.path] ?? '') + forReal;
 }
 
-const FOR_REAL = ' `Idempotency-Key` and `Dry-Run` have no effect here.';
-const WITH_SECRET = ' `Idempotency-Key` has no effect here, and `Dry-Run: true` is refused: no secret can be shown.';
+const FOR_REAL = ' `Idempotency-Key` and `Dry-Run` have no effect on this operation.';
+const WITH_SECRET =
+  ' `Idempotency-Key` has no effect on this operation. `Dry-Run: true` is rejected, because the secret couldn’t be ' +
+  'shown.';
 
 function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
   const row = ofJob ?? BID_TRANSITION_LIST.find((one) => one.operation === operation.name);
   if (!row) return `For ${READERS[path] ?? audienceOf(operation)}.`;
-  const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
-  const to = ofJob && !isTransition(ofJob) ? '' : ` to \`${row.to}\``;
-  return `For ${audienceOf(operation)}. From ${states(row.from)}${to}.${ofJob ? sentenceOf(ofJob.effects) : ''}`;
+  const from = eitherOf(row.from, (state) => `\`${state}\``);
+  const states =
+    ofJob && !isTransition(ofJob)
+      ? `Allowed while the job is ${from}.`
+      : `Changes the status from ${from} to \`${row.to}\`.`;
+  return `For ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 
 const WHO_SEES_THE_JOB =
-  'those who see the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and ' +
-  'admins';
+  'everyone who can see the job: the homeowner who posted it, contractors while it’s open or if they’ve bid on it, ' +
+  'and admins';
 const THEMSELVES = 'admins and the contractor';
 const READERS: Readonly<Record<string, string>> = {
   '/jobs/{id}': WHO_SEES_THE_JOB,
@@ -195,7 +202,7 @@ const READERS: Readonly<Record<string, string>> = {
 };
 
 const JOB_FIELDS_AGREE =
-  ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';
+  ' `budget_min` can’t be greater than `budget_max`. `desired_start_date` can’t be after `desired_completion_date`.';
 const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = {
   '/jobs': JOB_FIELDS_AGREE,
   '/jobs/{id}': JOB_FIELDS_AGREE,

@@ -25,7 +25,7 @@ export function responsesOf(route: Route) {
 }
 
 const NOT_MODIFIED = {
-  description: 'The job is still as the caller has it. There is no body.',
+  description: 'The job hasn’t changed. There is no body.',
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
@@ -122,33 +122,37 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 };
 
 const EFFECTS =
-  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it has only how many ' +
-  'there are, as `{"charges":1,"stakes":0,"events":120,"complete":false}`; GraphQL’s `extensions.dryRun` ' +
-  'has all of them.';
+  'The charges, stakes, and events that the call would have caused, as JSON. If they take more than 4 KB, the header ' +
+  'has only their counts, as in `{"charges":1,"stakes":0,"events":120,"complete":false}`. GraphQL’s ' +
+  '`extensions.dryRun` always has all of them.';
 
 const HEADERS = {
   'X-Request-Id': header(
-    'Names this request in our logs. A caller may choose it, by a header of the same name.',
+    'The ID of this request in our logs. You can choose it by sending the same header.',
     '0f8fad5b-d9cb-469f-a165-70867728950e',
   ),
   RateLimit: header(
-    'What is left of each budget that the call drew on, and the seconds until it is whole again.',
+    'The remaining calls in each rate limit that this call counted against, and the seconds until the limit resets.',
     '"read";r=599;t=60',
     false,
   ),
-  'RateLimit-Policy': header('The budgets: how many calls, in how many seconds.', '"read";q=600;w=60', false),
-  'Retry-After': header('After how many seconds to try again.', '12'),
-  'WWW-Authenticate': header('How to say who one is.', 'Bearer'),
-  ETag: header('The job’s version: send it as `If-Match` to change only what you have read.', '"3"'),
-  Location: header('Where what was made is found.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
+  'RateLimit-Policy': header(
+    'The rate limits: the number of calls and the window in seconds.',
+    '"read";q=600;w=60',
+    false,
+  ),
+  'Retry-After': header('The number of seconds to wait before you retry.', '12'),
+  'WWW-Authenticate': header('The authentication scheme to use.', 'Bearer'),
+  ETag: header('The job’s version. To change only the version you’ve read, send it as `If-Match`.', '"3"'),
+  Location: header('The URL of the new object.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
   Link: header(
-    'Where the first page is and, if there are such, the one before this and the next, whose address stays fast ' +
-      'however deep; and the last page, while the total is exact.',
+    'Links to the first, previous, next, and last pages. `prev` and `next` are present only if those pages exist, ' +
+      'and `last` only while the total is exact. `next` stays fast at any depth.',
     '</v1/jobs>; rel="first", </v1/jobs?page=2&after=WzE3N10>; rel="next", </v1/jobs?page=3>; rel="last"',
     false,
   ),
-  'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
-  'Dry-Run': header('The call was a dry run. Nothing was kept.', 'true', false),
+  'Idempotency-Replayed': header('True if this is a replay of the first response.', 'true', false),
+  'Dry-Run': header('The call was a dry run. Nothing was saved.', 'true', false),
   'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
 };
 

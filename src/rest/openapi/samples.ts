@@ -7,10 +7,9 @@ import { exampleId } from '../../market/rules/id-fields.js';
 
 /** The text for the API's description. */
 export const SAMPLES_DESCRIPTION = [
-  '- **Trying it out.** The reference page sends an address at `example.com` with a number that makes it fresh at each',
-  'sign-up, so that a sign-up can be sent again and again; a log-in sends the newest one. The identifiers of the',
-  'examples are sent as those that the server answered last. The curl command below each call shows what was sent.',
-  'Sign up, create a job, publish it: each call goes on where the last one ended.',
+  '- **Try it out.** You can send the examples on this page as they are. Each signup uses a new address at',
+  '`example.com`, and each login uses the newest one. Example IDs are replaced by the IDs that the server returned',
+  'last. The curl command below each call shows the request. To start, sign up, create a job, and publish it.',
 ].join(' ');
 
 /** Functions that the page's script contains. They run in a browser. */

@@ -9,40 +9,40 @@ import { TEST_EVENT_TYPE } from '../../market/rules/webhooks.js';
 import { exampleOf } from '../../platform/openapi/answer-schema.js';
 import { refTo } from '../../platform/openapi/json-schema.js';
 
-const timestamp = { type: timestampType, description: 'When it happened.' };
+const timestamp = { type: timestampType, description: 'When the event happened.' };
 
-export const EVENT_MESSAGE = entity('EventMessage', 'What is sent to a webhook endpoint when something happens.', {
-  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
+export const EVENT_MESSAGE = entity('EventMessage', 'The body of an event that’s sent to a webhook endpoint.', {
+  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
   timestamp,
   data: { type: JOB_EVENT.schema, description: JOB_EVENT.description },
 });
 
 const testType = {
   type: enumOf([TEST_EVENT_TYPE], 'TestEventType'),
-  description: 'That it is a test.',
+  description: 'Always `webhook.test`.',
   example: TEST_EVENT_TYPE,
 };
 
-export const TEST_MESSAGE = entity('TestMessage', 'What `sendTestEvent` has sent to a webhook endpoint.', {
+export const TEST_MESSAGE = entity('TestMessage', 'The body of a test event that’s sent to a webhook endpoint.', {
   type: testType,
   timestamp,
   data: {
-    type: entity('TestEvent', 'The test.', {
-      id: { type: idOf('event'), description: 'The same as the header `webhook-id`.' },
+    type: entity('TestEvent', 'The test event.', {
+      id: { type: idOf('event'), description: 'Same as the `webhook-id` header.' },
       type: testType,
       webhookId: { type: idOf('webhookEndpoint'), description: 'The endpoint.' },
     }).schema,
-    description: 'The test.',
+    description: 'The test event.',
   },
 });
 
 const HEADERS = [
-  header('webhook-id', 'The event’s identifier, which attempts and redeliveries share.', exampleId('event')),
-  header('webhook-timestamp', 'When it was sent, in seconds since 1970.', '1772443800'),
+  header('webhook-id', 'The event’s ID. It’s the same for all attempts and redeliveries.', exampleId('event')),
+  header('webhook-timestamp', 'When this attempt was sent, in seconds since 1970.', '1772443800'),
   header(
     'webhook-signature',
-    'A signature by each secret that holds, with spaces between: `v1,` and the HMAC-SHA256 in base64 of identifier, ' +
-      'timestamp and body, joined by dots.',
+    'One signature per valid secret, separated by spaces. Each signature is `v1,` followed by a base64 HMAC-SHA256. ' +
+      'The HMAC covers the ID, timestamp, and body, joined by dots.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ),
 ];
@@ -58,11 +58,11 @@ export const WEBHOOKS_SENT = {
   jobEvent: sent(
     'receiveJobEvent',
     'Receive an event',
-    'What happened to one’s jobs and bids, as `GET /v1/events` shows it. The same event may come twice, under the ' +
-      'same `webhook-id`, and later than a younger one.',
+    'An event on your jobs and bids, as in `GET /v1/events`. An event can arrive more than once, with the same ' +
+      '`webhook-id`, and after a newer one.',
     EVENT_MESSAGE,
   ),
-  testEvent: sent('receiveTestEvent', 'Receive a test event', 'What `sendTestEvent` has sent.', TEST_MESSAGE),
+  testEvent: sent('receiveTestEvent', 'Receive a test event', 'A test event from `sendTestEvent`.', TEST_MESSAGE),
 };
 
 function sent(operationId: string, summary: string, description: string, message: Entity) {
@@ -71,8 +71,8 @@ function sent(operationId: string, summary: string, description: string, message
       operationId,
       summary,
       description:
-        `${description} Verify the signature over the bytes that came, as https://www.standardwebhooks.com has it, ` +
-        `and answer within ${WEBHOOKS.attemptMs / 1000} seconds.`,
+        `${description} Verify the signature over the raw body, as described at https://www.standardwebhooks.com, ` +
+        `and respond within ${WEBHOOKS.attemptMs / 1000} seconds.`,
       tags: ['Webhooks'],
       security: [],
       parameters: HEADERS,
@@ -83,9 +83,11 @@ function sent(operationId: string, summary: string, description: string, message
         },
       },
       responses: {
-        '2XX': { description: 'It is received. What the body says does not matter.' },
-        410: { description: 'It is not wanted any more: the endpoint is paused.' },
-        default: { description: `It failed, and is sent again: ${ATTEMPTS} attempts in all, later and later.` },
+        '2XX': { description: 'You received the event. The response body is ignored.' },
+        410: { description: 'You don’t want any more events. The endpoint is paused.' },
+        default: {
+          description: `The attempt failed and is retried with increasing delays, up to ${ATTEMPTS} attempts in all.`,
+        },
       },
     },
   };

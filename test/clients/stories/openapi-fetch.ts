@@ -74,8 +74,8 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
   const disputed = await working();
   const given = { ...at(disputed) };
   accepted(await hanna.POST('/v1/jobs/{id}/dispute', { ...given, body: { reason: 'It drips.' } }));
-  accepted(await carl.POST('/v1/jobs/{id}/escalate', { ...given, body: { escalation_reason: 'We cannot agree.' } }));
-  const ruling = { decision: 'The work is to be redone.', ruling: 'The joint was not sealed.' };
+  accepted(await carl.POST('/v1/jobs/{id}/escalate', { ...given, body: { escalation_reason: 'We can’t agree.' } }));
+  const ruling = { decision: 'The contractor redoes the work.', ruling: 'The joint was not sealed.' };
   accepted(await ada.POST('/v1/jobs/{id}/reach-decision', { ...given, body: ruling }));
   accepted(await carl.POST('/v1/jobs/{id}/file-appeal', { ...given, body: { appeal_reason: 'The tap was faulty.' } }));
   const last = { ...given, body: { final_decision: 'It stands.', ruling: 'The recall came later.' } };

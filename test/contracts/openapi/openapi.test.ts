@@ -202,7 +202,7 @@ describe('The document', () => {
     );
     const saying = operations.filter(({ operation }) => /`Idempotency-Key`.*`Dry-Run/.test(operation.description));
     expect(saying.map(({ operation }) => operation.operationId).toSorted()).toEqual(forReal.toSorted());
-    const refusing = saying.filter(({ operation }) => /`Dry-Run: true` is refused/.test(operation.description));
+    const refusing = saying.filter(({ operation }) => /`Dry-Run: true` is rejected/.test(operation.description));
     expect(refusing.map(({ operation }) => operation.operationId).toSorted()).toEqual([
       'createApiKey',
       'createWebhookEndpoint',

@@ -16,11 +16,11 @@ afterAll(() => app.close());
 
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
-const CHANGED = 'The email address of your account was changed';
-const UNDONE = "Your account's email address was changed back";
-const PENDING = 'Someone asked to undo your email address change';
+const CHANGED = "Your account's email address was changed";
+const UNDONE = 'Your account’s email address was changed back';
+const PENDING = 'Someone asked to undo your email change';
 const GRANTED = 'Your account belongs to this email address';
-const DENIED = 'We decided on the email address change';
+const DENIED = 'We decided about the email change';
 const RESET = 'Set a new password';
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });

@@ -17,7 +17,7 @@ afterAll(() => app.close());
 const RESET = 'Set a new password';
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
-const CHANGED = 'The email address of your account was changed';
+const CHANGED = "Your account's email address was changed";
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
 const logIn = async (email: string, password: string) => post('/auth/login', { email, password });
@@ -55,7 +55,7 @@ describe('a forgotten password', () => {
     expect(second.token).not.toBe(first.token);
 
     expect((await reset(second.token, hanna.email)).body.details.fields).toEqual({
-      new_password: 'must not be the email itself',
+      new_password: 'must not be the email address itself',
     });
     expect((await reset(second.token, 'a new one')).status).toBe(200);
     expect((await logIn(hanna.email, hanna.password)).status).toBe(401);
@@ -168,7 +168,7 @@ describe('an address', () => {
     const [ivan, irma] = [await homeowner(app, 'Ivan'), await homeowner(app, 'Irma')];
     const { status } = await post('/me/email', { email: irma.email, current_password: ivan.password }, ivan.token);
     expect(status).toBe(200);
-    const mail = await mailTo(app, irma.email, 'Your email address has an account already');
+    const mail = await mailTo(app, irma.email, 'Your email address already has an account');
     expect(mail.token).toBe('');
     // Even a person who obtains the link can't move the account.
     const token = app.services.mail.tokens.tokenOf(mail.id as `mal_${string}`);

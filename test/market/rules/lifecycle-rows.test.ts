@@ -93,7 +93,9 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
 
 test("an operation's other effects follow its sentence, if it has any", () => {
   expect(sentenceOf([])).toBe('');
-  expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(' Then: a pending bid is made; a guaranteed view stakes a hold.');
+  expect(sentenceOf(['makeBid', 'stakeHold'])).toBe(
+    ' A pending bid is created. A guaranteed view puts a hold on the staked tokens.',
+  );
 });
 
 test('bids are made only in states where they may wait', () => {

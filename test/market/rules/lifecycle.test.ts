@@ -130,16 +130,16 @@ describe('lifecycleDiagram', () => {
     const note = 'completeJob (admin) leads here from every state except the final ones';
     expect(page).toContain(`  note left of completed : ${note}\n`);
     expect(page).toContain(
-      '  disputed --> disputed : resolveDispute (parties), until the other party names the same resolution\n',
+      '  disputed --> disputed : resolveDispute (parties), until the other party sends the same resolution\n',
     );
   });
 
   test('draws one arrow for all the reasons that lead a bid from one state to another', () => {
     const page = lifecycleDiagram();
-    const reasons = 'rejectBid (owner), or award names another bid, or the job is completed or cancelled';
+    const reasons = 'rejectBid (owner), or another bid is awarded, or the job is completed or cancelled';
     for (const state of states.LIVE_BID_STATES)
       expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
-    expect(page).toContain('  viewed --> accepted : award names the bid\n');
+    expect(page).toContain('  viewed --> accepted : the bid is awarded\n');
   });
 
   test('gives every operation a section with its address, actor, states, and event', () => {

@@ -33,17 +33,17 @@ function answerTo(denial: Denial | undefined): Answer | undefined {
 
 const ONLY_THE_OWNER = {
   code: 'FORBIDDEN',
-  message: 'Only the homeowner who posted the job may do this.',
+  message: 'Only the homeowner who posted the job can do this.',
   details: {},
 };
 const UNVERIFIED = {
   code: 'FORBIDDEN',
-  message: 'Confirm your email address first, by the link in a mail.',
+  message: 'Confirm your email address first. Use the link in the email that we sent you.',
   details: { reason: 'email_unverified' },
 };
 const STALE = {
   code: 'STALE_VERSION',
-  message: 'The job has changed since you read it; read it again.',
+  message: 'The job has changed since you read it. Read it again, then retry.',
   details: { expectedVersion: 3, version: 1 },
 };
 
@@ -97,7 +97,7 @@ describe('an operation on the kitchen', () => {
       'Hannah publishes it twice',
       'publish',
       open,
-      { code: 'INVALID_TRANSITION', message: 'The job must be draft.', details: {} },
+      { code: 'INVALID_TRANSITION', message: 'Only a draft can be published.', details: {} },
     ],
     [
       'Hannah has left gaps in her draft',
@@ -116,7 +116,7 @@ describe('an operation on the kitchen', () => {
       { ...draft, availableTokens: 14 },
       {
         code: 'INSUFFICIENT_TOKENS',
-        message: 'There are too few tokens available for this.',
+        message: 'You need 15 tokens and have 14.',
         details: { required: 15, available: 14 },
       },
     ],
@@ -127,7 +127,7 @@ describe('an operation on the kitchen', () => {
       { ...open, cost: 16 },
       {
         code: 'INSUFFICIENT_TOKENS',
-        message: 'There are too few tokens available for this.',
+        message: 'You need 16 tokens and have 15.',
         details: { required: 16, available: 15 },
       },
     ],
@@ -137,8 +137,8 @@ describe('an operation on the kitchen', () => {
       { ...open, bidsToAward: 0 },
       {
         code: 'UNKNOWN_BID',
-        message: expect.stringContaining('pending, viewed or shortlisted'),
-        fields: { bidId: 'is no bid on this job that could be awarded' },
+        message: expect.stringContaining('pending, viewed, or shortlisted'),
+        fields: { bidId: 'can’t be awarded' },
         details: {},
       },
     ],
@@ -148,17 +148,13 @@ describe('an operation on the kitchen', () => {
       'Carla bids once more, and needs no more than the general sentence',
       'submitBid',
       { ...byCarla, ownBids: ['pending'] },
-      { code: 'DUPLICATE_BID', message: 'You have already made a bid on this job.', details: {} },
+      { code: 'DUPLICATE_BID', message: 'You’ve already bid on this job.', details: {} },
     ],
     [
       'Carla cannot stake what she does not have',
       'submitBid',
       { ...byCarla, cost: 5 },
-      {
-        code: 'INSUFFICIENT_TOKENS',
-        message: 'There are too few tokens available for this.',
-        details: { required: 5, available: 0 },
-      },
+      { code: 'INSUFFICIENT_TOKENS', message: 'You need 5 tokens and have 0.', details: { required: 5, available: 0 } },
     ],
   ])('%s', (_name, key, facts, answer) => {
     expect(answerTo(jobDenial(key, facts))).toEqual(answer);
@@ -218,7 +214,7 @@ describe('an operation on the kitchen', () => {
 });
 
 describe("an operation on Carla's bid", () => {
-  const ONLY_THE_BIDDER = { ...ONLY_THE_OWNER, message: 'Only the contractor who made the bid may do this.' };
+  const ONLY_THE_BIDDER = { ...ONLY_THE_OWNER, message: 'Only the contractor who made the bid can do this.' };
   const wrongState = (message: string, fromState: BidState, allowedOperations: string[]) => ({
     code: 'INVALID_TRANSITION',
     message,
@@ -234,14 +230,14 @@ describe("an operation on Carla's bid", () => {
       hannah,
       'view',
       'viewed',
-      wrongState('The bid must be pending.', 'viewed', ['shortlistBid', 'rejectBid']),
+      wrongState('Only a pending bid can be marked as viewed.', 'viewed', ['shortlistBid', 'rejectBid']),
     ],
     [
       'Hannah rejects it after she has accepted it',
       hannah,
       'reject',
       'accepted',
-      wrongState('The bid must be pending, viewed or shortlisted.', 'accepted', []),
+      wrongState('Only a pending, viewed, or shortlisted bid can be rejected.', 'accepted', []),
     ],
     ['Carla withdraws it', carla, 'withdraw', 'shortlisted', undefined],
     ['Cyrus withdraws it', cyrus, 'withdraw', 'shortlisted', ONLY_THE_BIDDER],
@@ -251,7 +247,7 @@ describe("an operation on Carla's bid", () => {
       carla,
       'withdraw',
       'withdrawn',
-      wrongState('The bid must be pending, viewed or shortlisted.', 'withdrawn', []),
+      wrongState('Only a pending, viewed, or shortlisted bid can be withdrawn.', 'withdrawn', []),
     ],
   ])('%s', (_name, viewer, key, status, answer) => {
     const bid = { contractorId: carla.contractorId, status };

@@ -120,7 +120,7 @@ browser.describe('The page of the lifecycle', () => {
       const strange = tap.replace(/\w$/, (last) => (last === '0' ? '1' : '0'));
       await page.getByLabel('or its ID').fill(strange);
       await page.getByRole('button', { name: 'Show' }).click();
-      await see(page, '#problem', 'There is no such job.');
+      await see(page, '#problem', 'Job not found.');
       await picture('lifecycle-refused');
       const expectNoJob = async () => {
         expect(await page.locator('#where').textContent()).toBe('');
@@ -129,7 +129,7 @@ browser.describe('The page of the lifecycle', () => {
       };
       await expectNoJob();
       await page.reload();
-      await see(page, '#problem', 'There is no such job.');
+      await see(page, '#problem', 'Job not found.');
       await expectNoJob();
       await page.locator('#job').selectOption(fence);
       await see(page, '#where', 'Paint the fence is draft');
@@ -151,8 +151,8 @@ browser.describe('The page of the lifecycle', () => {
       expect(
         await page.locator('svg .may').evaluateAll((all) => all.map((one) => one.getAttribute('data-step'))),
       ).toEqual(['cancel']);
-      await see(page, '#where', 'award · There is no bid to award: it must be');
-      await see(page, '#where', 'check in · Only the awarded contractor may do this.');
+      await see(page, '#where', 'award · Only a pending, viewed, or shortlisted bid');
+      await see(page, '#where', 'check in · Only the awarded contractor can do this.');
       await picture('lifecycle-job');
       await page.setViewportSize({ width: 400, height: 860 });
       await page.emulateMedia({ colorScheme: 'dark' });

@@ -35,7 +35,7 @@ it('requesting a reset link takes as long with an account as without', { retry: 
       const began = performance.now();
       const { body } = await ask(who === 'known' ? hanna.email : `nobody.${i}@example.test`);
       if (i >= 20) took[who].push(performance.now() - began);
-      expect(body.message).toBe('If an account has this address, a mail is on its way there.');
+      expect(body.message).toBe('If an account has this address, an email is on its way.');
     }
   }
   expect(Math.abs(median(took.known) / median(took.unknown) - 1)).toBeLessThan(0.1);

@@ -143,7 +143,7 @@ describe('no transaction starts', () => {
       const headers = { 'dry-run': value };
       const [before] = await app.sql`select count(*)::int as jobs from jobs`;
       const byRest = await app.rest('POST', '/v1/jobs', { token, headers, body: { title: 'A', description: 'B' } });
-      expect([byRest.status, byRest.body.error]).toEqual([400, 'Dry-Run takes true or false.']);
+      expect([byRest.status, byRest.body.error]).toEqual([400, 'Dry-Run must be true or false.']);
       const byGraphql = await app.graphql(CREATE, { token, headers });
       expect(byGraphql.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
       expect((await app.sql`select count(*)::int as jobs from jobs`)[0]).toEqual(before);

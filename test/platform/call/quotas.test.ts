@@ -61,7 +61,9 @@ describe('requests in progress', () => {
         'RATE_LIMITED',
         '1',
       ]);
-      expect(rest.body.error).toBe('At most 3 requests under way at once are for you; wait for some to end.');
+      expect(rest.body.error).toBe(
+        'You can have at most 3 requests in progress at the same time. Wait until some of them end.',
+      );
       const graphql = await query(hanna);
       expect([graphql.status, graphql.errors?.[0]?.extensions.code, graphql.headers.get('retry-after')]).toEqual([
         429,

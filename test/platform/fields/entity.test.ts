@@ -55,10 +55,7 @@ describe('a friend', () => {
 
   test('has nothing to hide from itself', () => {
     const self = unredactedEntity(FRIEND);
-    expect(self).toMatchObject({
-      name: 'Friend',
-      description: 'Somebody from St. Albans, as they read it themselves.',
-    });
+    expect(self).toMatchObject({ name: 'Friend', description: 'Somebody from St. Albans, as they see it themselves.' });
     expect(self.fields.phone).toEqual({ type: phone.type, description: phone.description, written: true });
     expect(self.schema.safeParse(fred).success).toBe(true);
     expect(self.schema.safeParse({ ...fred, phone: null }).success).toBe(false);
@@ -66,17 +63,17 @@ describe('a friend', () => {
 
   test('is recognized by its schema, as no other object is', () => {
     expect(entityOf(FRIEND.schema)).toBe(FRIEND);
-    expect(() => entityOf(z.strictObject({}))).toThrow('no entity');
+    expect(() => entityOf(z.strictObject({}))).toThrow('not an entity');
   });
 });
 
 test('the description of a field says who else may read it', () => {
   expect(descriptionOf(name)).toBe('The name, St. included.');
-  expect(descriptionOf(phone)).toBe('The number, no. 5 for one; null for all but the friend.');
+  expect(descriptionOf(phone)).toBe('The number, no. 5 for one. Null for everyone except the friend.');
 });
 
 test('the description for writers says that the field is private, or uses their own text', () => {
   expect(inputDescriptionOf(name)).toBe('The name, St. included.');
-  expect(inputDescriptionOf(phone)).toBe('The number, no. 5 for one; private.');
+  expect(inputDescriptionOf(phone)).toBe('The number, no. 5 for one. Private.');
   expect(inputDescriptionOf(nickname)).toBe('How to call them.');
 });

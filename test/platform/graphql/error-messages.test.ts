@@ -74,20 +74,20 @@ const WRONG: [value: object, field: string, problem: string][] = [
   [{ amount: null }, 'amount', 'is required'],
   [{ amount: 'much' }, 'amount', 'must be a number'],
   [{ amount: 1, days: 1.5 }, 'days', 'must be a whole number'],
-  [{ amount: 1, days: 2 ** 31 }, 'days', 'must be a whole number of 32 bits'],
-  [{ amount: 1, message: 1 }, 'message', 'must be text'],
+  [{ amount: 1, days: 2 ** 31 }, 'days', 'must be a 32-bit whole number'],
+  [{ amount: 1, message: 1 }, 'message', 'must be a string'],
   [{ amount: 1, sure: 'yes' }, 'sure', 'must be true or false'],
   [{ amount: 1, colour: 'BLUE' }, 'colour', 'must be one of RED, GREEN'],
-  [{ amount: 1, job: {} }, 'job', 'must be text'],
+  [{ amount: 1, job: {} }, 'job', 'must be a string'],
   [{ amount: 1, works: [{ name: 'A' }, {}] }, 'works.1.name', 'is required'],
   [{ amount: 1, works: { name: 'A', rooms: 'B' } }, 'works.rooms', 'must be a whole number'],
   [{ amount: 1, works: ['A'] }, 'works.0', 'must be an object'],
   [
     { amount: 1, 'a " is not defined by type "b': 1 },
     'a " is not defined by type "b',
-    'is not a field of this operation',
+    'isn’t a field of this operation',
   ],
-  [{ amount: 1, ['x'.repeat(200)]: 1 }, `${'x'.repeat(97)}...`, 'is not a field of this operation'],
+  [{ amount: 1, ['x'.repeat(200)]: 1 }, `${'x'.repeat(97)}...`, 'isn’t a field of this operation'],
 ];
 
 it.each(WRONG)('names the field of the variable %j', (i, field, problem) => {
@@ -102,6 +102,6 @@ it("names a variable that isn't an object; each wrong field has an error, the fi
 
 it("doesn't name values that the schema would suggest if introspection is off", () => {
   expect(fieldsOf({ i: { amount: 1, colour: 'BLUE' } }, false)).toEqual([
-    { colour: 'is none of the values there are' },
+    { colour: 'isn’t one of the allowed values' },
   ]);
 });

@@ -128,7 +128,7 @@ describe('a limit', () => {
       const refused = await refusal(askingFor(max + 1));
       expect(refused).toMatchObject({ code, limit, max, found: max + 1 });
       for (const number of [max, max + 1]) expect(refused.message).toContain(number.toLocaleString('en'));
-      expect(refused.message).toMatch(/^The operation has .* may be sent\. [A-Z].*\.$/);
+      expect(refused.message).toMatch(/^The operation has .*\. The maximum is [\d,]+\. [A-Z].*\.$/);
     },
   );
 
@@ -678,7 +678,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     const { errors } = await post({ documentId: 'a'.repeat(10_000) });
     expect(errors?.[0]?.message.length).toBeLessThan(400);
     expect((await post({ query: `${WHO} ` })).errors?.[0]?.message).toContain(
-      'no document with this text. Send the hash',
+      'no document with this `query`. Send the hash',
     );
   });
 

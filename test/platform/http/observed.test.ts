@@ -391,7 +391,7 @@ describe('the metrics', () => {
     const answer = await fetch(`${open.url}/metrics`, { headers: { authorization: 'Bearer undefined' } });
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
       403,
-      'This server does not serve metrics, because METRICS_TOKEN is not set.',
+      'This server doesn’t serve metrics because METRICS_TOKEN isn’t set.',
     ]);
     await open.close();
   });

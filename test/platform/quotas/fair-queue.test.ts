@@ -254,8 +254,8 @@ describe('waiting', () => {
     expect(refusals).toEqual(bounds);
     if (isServing)
       expect(blamed).toEqual(
-        ['you', 'your network address'].map(
-          (whose) => `This waited too long behind others that are for ${whose}; wait for some of them to end.`,
+        ['You', 'Your network address'].map(
+          (whose) => `${whose} already had too many calls waiting, and this one waited too long. Try again later.`,
         ),
       );
     for (const { end } of works) end();

@@ -29,12 +29,12 @@ describe('a quota', () => {
       code: 'RATE_LIMITED',
       status: 429,
       details: { retryAfter: 1, limit: 'requests' },
-      message: 'At most 1 requests at once are for you; wait for some to end.',
+      message: 'You can have at most 1 requests at the same time. Wait until some of them end.',
     });
     share.take(user('a', '2'));
     expect(refused(() => share.take(user('a', '3')))).toMatchObject({
       status: 429,
-      message: 'At most 2 requests at once are for your network address; wait for some to end.',
+      message: 'Your network address can have at most 2 requests at the same time. Wait until some of them end.',
     });
     share.take(user('b', '1'));
     expect(refused(() => share.take(user('c', '1')))).toMatchObject({

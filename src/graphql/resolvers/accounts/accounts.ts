@@ -34,20 +34,24 @@ import {
 import { TokenTransferConnection } from '../../types/tokens.js';
 import { mutationOptions, queryOptions } from '../field-options.js';
 
-const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');
-const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'Who joins as a contractor.');
-const LogInInput = inputOf('LogInInput', logIn.input, 'Email and password.');
-const RefreshSessionInput = inputOf('RefreshSessionInput', refreshSession.input, 'The session to carry on.');
-const ChangePasswordInput = inputOf('ChangePasswordInput', changePassword.input, 'The old password and the new one.');
+const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'The new homeowner.');
+const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'The new contractor.');
+const LogInInput = inputOf('LogInInput', logIn.input, 'The email address and password.');
+const RefreshSessionInput = inputOf('RefreshSessionInput', refreshSession.input, 'The refresh token to exchange.');
+const ChangePasswordInput = inputOf(
+  'ChangePasswordInput',
+  changePassword.input,
+  'The current password and the new one.',
+);
 const UpdateProfileInput = inputOf(
   'UpdateProfileInput',
   updateProfile.input,
-  'What to change: left out stays, null clears.',
+  'The fields to change. Omitted fields are unchanged; null clears a field.',
 );
 const VerifyContractorInput = inputOf('VerifyContractorInput', verifyContractor.input, 'The reason.');
 const UnverifyContractorInput = inputOf('UnverifyContractorInput', unverifyContractor.input, 'The reason.');
-const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all by default.');
-const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all by default.');
+const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Filters a list of contractors.');
+const UserFilter = inputOf('UserFilter', userFilter, 'Filters a list of accounts.');
 
 @Resolver(() => Viewer)
 export class AccountResolver {
@@ -86,12 +90,12 @@ export class AccountResolver {
     return perform(readMe, {}, caller);
   }
 
-  @FieldResolver(() => ID, { description: 'The identifier of this view of the account, which is nobody else’s.' })
+  @FieldResolver(() => ID, { description: 'The ID of your view of the account.' })
   id(@Root() { user }: Me) {
     return siblingOf('viewer', user.id);
   }
 
-  @FieldResolver(() => TokenTransferConnection, { description: 'Every movement of these tokens, newest first.' })
+  @FieldResolver(() => TokenTransferConnection, { description: 'The account’s token transfers, newest first.' })
   async tokenTransactions(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listTransfers, page, caller));
   }
@@ -108,11 +112,11 @@ export class AccountResolver {
 
   @Query(() => ContractorConnection, { ...queryOptions(listContractors), nullable: true })
   async contractors(
-    @Arg('filter', () => ContractorFilter, { nullable: true, description: 'Which of them.' })
+    @Arg('filter', () => ContractorFilter, { nullable: true, description: 'Filters the list.' })
     filter: object | undefined,
     @Arg('orderBy', () => ContractorOrderEnum, {
       nullable: true,
-      description: 'Who comes first; the newest by default. `NEAREST` goes with a place.',
+      description: 'The order of the list. The default is newest first. `NEAREST` requires a place in the filter.',
     })
     orderBy: ContractorOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
@@ -141,7 +145,7 @@ export class AccountResolver {
 
   @Query(() => UserConnection, { ...queryOptions(listUsers), nullable: true })
   async users(
-    @Arg('filter', () => UserFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Arg('filter', () => UserFilter, { nullable: true, description: 'Filters the list.' }) filter: object | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
   ) {

@@ -8,11 +8,7 @@ import { Connection, PageArgs } from '../../types/connection.js';
 import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 
-const CreateApiKeyInput = inputOf(
-  'CreateApiKeyInput',
-  createApiKey.input,
-  'What the key is for, until when, and whether it may write.',
-);
+const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'The key’s name, expiry, and access.');
 
 @Resolver(() => Viewer)
 export class ApiKeyResolver {
@@ -28,7 +24,7 @@ export class ApiKeyResolver {
 
   @FieldResolver(() => ApiKeyConnection, {
     nullable: true,
-    description: 'One’s API keys that work, newest first. Not to be read with an API key.',
+    description: 'Your active API keys, newest first. You can’t read them with an API key.',
   })
   async apiKeys(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listApiKeys, page, caller));

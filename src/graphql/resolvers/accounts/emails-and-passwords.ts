@@ -27,7 +27,7 @@ import {
 } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 
-const RequestPasswordResetInput = inputOf('RequestPasswordResetInput', requestPasswordReset.input, 'Whose password.');
+const RequestPasswordResetInput = inputOf('RequestPasswordResetInput', requestPasswordReset.input, 'The user.');
 const ResetPasswordInput = inputOf('ResetPasswordInput', resetPassword.input, 'The link and the new password.');
 const VerifyEmailInput = inputOf('VerifyEmailInput', verifyEmail.input, 'The link.');
 const ChangeEmailInput = inputOf('ChangeEmailInput', changeEmail.input, 'The new address and the password.');
@@ -47,10 +47,7 @@ export class EmailsAndPasswordsResolver {
   }
 
   @Mutation(() => SendPasswordResetPayload, mutationOptions(sendPasswordReset))
-  sendPasswordReset(
-    @Arg('userId', () => ID, { description: 'Whose password.' }) userId: string,
-    @Ctx() { caller }: Context,
-  ) {
+  sendPasswordReset(@Arg('userId', () => ID, { description: 'The user.' }) userId: string, @Ctx() { caller }: Context) {
     return perform(sendPasswordReset, { id: userId }, caller);
   }
 

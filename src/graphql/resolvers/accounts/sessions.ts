@@ -10,7 +10,7 @@ import { mutationOptions } from '../field-options.js';
 @Resolver(() => Viewer)
 export class SessionResolver {
   @Mutation(() => EndSessionPayload, mutationOptions(endSession))
-  endSession(@Arg('id', () => ID, { description: 'The log-in.' }) id: string, @Ctx() { caller }: Context) {
+  endSession(@Arg('id', () => ID, { description: 'The session.' }) id: string, @Ctx() { caller }: Context) {
     return perform(endSession, { id }, caller).then((session) => ({ session }));
   }
 
@@ -21,7 +21,7 @@ export class SessionResolver {
 
   @FieldResolver(() => ActiveSessionConnection, {
     nullable: true,
-    description: 'One’s log-ins that go on, newest first. Not to be read with an API key.',
+    description: 'Your active sessions, newest first. You can’t read them with an API key.',
   })
   async sessions(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listSessions, page, caller));

@@ -9,13 +9,13 @@ import { Connection, PageArgs } from '../../types/connection.js';
 import { Job } from '../../types/jobs.js';
 import { queryOptions } from '../field-options.js';
 
-const AdminActionFilter = inputOf('AdminActionFilter', adminActionFilter, 'Which of them; all by default.');
+const AdminActionFilter = inputOf('AdminActionFilter', adminActionFilter, 'Filters a list of admin actions.');
 
 @Resolver(() => AdminAction)
 export class AdminActionResolver {
   @Query(() => AdminActionConnection, { ...queryOptions(listAdminActions), nullable: true })
   async adminActions(
-    @Arg('filter', () => AdminActionFilter, { nullable: true, description: 'Which of them.' })
+    @Arg('filter', () => AdminActionFilter, { nullable: true, description: 'Filters the list.' })
     filter: object | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
@@ -23,17 +23,23 @@ export class AdminActionResolver {
     return new Connection(await perform(listAdminActions, Object.assign({}, filter, page), caller));
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'Who did it.' })
+  @FieldResolver(() => User, { nullable: true, description: 'The admin who did it.' })
   admin(@Root() { adminId }: Action, @Ctx() { loaders }: Context) {
     return loaders.people.load(adminId).then((person) => person?.user);
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'Whom it concerns; of a job, its owner.' })
+  @FieldResolver(() => User, {
+    nullable: true,
+    description: 'The user that the action concerns. For a job, its owner.',
+  })
   user(@Root() { userId }: Action, @Ctx() { loaders }: Context) {
     return loaders.people.load(userId).then((person) => person?.user);
   }
 
-  @FieldResolver(() => Job, { nullable: true, description: 'The job that was decided on; null where there is none.' })
+  @FieldResolver(() => Job, {
+    nullable: true,
+    description: 'The job that the admin decided on. Null for other actions.',
+  })
   job(@Root() { jobId }: Action, @Ctx() { loaders }: Context) {
     return jobId && loaders.jobs.load(jobId);
   }

@@ -6,7 +6,7 @@ import { Input, inputOf } from '../../types/field.js';
 import { EndUserSessionsPayload, RestoreUserPayload, SuspendUserPayload } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 
-const SuspendUserInput = inputOf('SuspendUserInput', suspendUser.input, 'Why, and until when.');
+const SuspendUserInput = inputOf('SuspendUserInput', suspendUser.input, 'The reason and the end of the suspension.');
 const RestoreUserInput = inputOf('RestoreUserInput', restoreUser.input, 'The reason.');
 const EndUserSessionsInput = inputOf('EndUserSessionsInput', endUserSessions.input, 'The reason.');
 
@@ -14,7 +14,7 @@ const EndUserSessionsInput = inputOf('EndUserSessionsInput', endUserSessions.inp
 export class SuspensionResolver {
   @Mutation(() => SuspendUserPayload, mutationOptions(suspendUser))
   suspendUser(
-    @Arg('id', () => ID, { description: 'The person.' }) id: string,
+    @Arg('id', () => ID, { description: 'The user.' }) id: string,
     @Input(SuspendUserInput) input: object,
     @Ctx() { caller }: Context,
   ) {
@@ -23,7 +23,7 @@ export class SuspensionResolver {
 
   @Mutation(() => RestoreUserPayload, mutationOptions(restoreUser))
   restoreUser(
-    @Arg('id', () => ID, { description: 'The person.' }) id: string,
+    @Arg('id', () => ID, { description: 'The user.' }) id: string,
     @Input(RestoreUserInput, 'nullable') input: object | undefined,
     @Ctx() { caller }: Context,
   ) {
@@ -32,7 +32,7 @@ export class SuspensionResolver {
 
   @Mutation(() => EndUserSessionsPayload, mutationOptions(endUserSessions))
   endUserSessions(
-    @Arg('userId', () => ID, { description: 'The person.' }) userId: string,
+    @Arg('userId', () => ID, { description: 'The user.' }) userId: string,
     @Input(EndUserSessionsInput) input: object,
     @Ctx() { caller }: Context,
   ) {

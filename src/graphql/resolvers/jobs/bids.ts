@@ -23,7 +23,7 @@ import {
 } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 
-const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
+const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The bid to submit.');
 
 const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 
@@ -66,18 +66,18 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     return perform(withdrawBid, { id }, caller).then(bidPayload);
   }
 
-  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The job. Null if you can’t see it.' })
   job(@Root() { jobId }: BidRow, @Ctx() { loaders }: Context) {
     return loaders.jobs.load(jobId);
   }
 
-  @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
+  @FieldResolver(() => Contractor, { nullable: true, description: 'The contractor who made the bid.' })
   contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
     return loaders.contractorOf(bid);
   }
 
   @FieldResolver(() => [AvailableBidAction], {
-    description: 'Every operation on the bid, and whether the caller may use it now.',
+    description: 'The operations on the bid, and whether you can call each one now.',
   })
   async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
     const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
@@ -86,7 +86,10 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     return availableBidActions(viewer, { bid, job });
   }
 
-  @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })
+  @FieldResolver(() => Hold, {
+    nullable: true,
+    description: 'The tokens staked for a guaranteed view. Null for other bids.',
+  })
   hold(@Root() { holdId }: BidRow, @Ctx() { loaders }: Context) {
     return holdId && loaders.holds.load(holdId);
   }
@@ -94,12 +97,12 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
 
 @Resolver(() => Hold)
 export class HoldResolver {
-  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The job. Null if you can’t see it.' })
   job(@Root() { jobId }: HoldRow, @Ctx() { loaders }: Context) {
     return loaders.jobs.load(jobId);
   }
 
-  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that it is the stake of.' })
+  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that the tokens are staked on.' })
   bid(@Root() { bidId }: HoldRow, @Ctx() { loaders }: Context) {
     return loaders.bids.load(bidId);
   }
@@ -109,10 +112,11 @@ export class HoldResolver {
 export class ViewerBidsResolver {
   @FieldResolver(() => BidConnection, {
     nullable: true,
-    description: 'The bids that one has made, newest first; null for those who make none.',
+    description: 'Your bids, newest first. Null unless you’re a contractor.',
   })
   async bids(
-    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: string | undefined,
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Only bids with this status.' })
+    status: string | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Root() { contractor }: Me,
     @Ctx() { caller }: Context,

@@ -33,22 +33,26 @@ type JobMutationName = Exclude<JobOperationName, 'submitBid'> | (typeof JOB_CREA
 
 const PAYLOADS = payloads satisfies Readonly<Record<`${Capitalize<JobMutationName>}Payload`, object>>;
 
-const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
-const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
-const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid that gets the job.');
-const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'What there is to say.');
-const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'What there is to say.');
+const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft to create.');
+const UpdateJobInput = inputOf(
+  'UpdateJobInput',
+  updateJob.input,
+  'The fields to change. Omitted fields are unchanged; null clears a field.',
+);
+const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid to award the job to.');
+const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'Optional notes.');
+const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'Optional notes.');
 const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
-const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
-const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
-const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
+const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What’s wrong with the work.');
+const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'The reason.');
+const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'The proposed resolution.');
 const AcceptResolutionInput = inputOf('AcceptResolutionInput', acceptResolution.input, 'The proposal to accept.');
 const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
 const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
-const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
+const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The final decision.');
 const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating and the review.');
-const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
-const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
+const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'The reason.');
+const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'The reason.');
 
 /** The arguments of every job mutation in addition to its input. */
 @ArgsType()
@@ -58,7 +62,7 @@ class JobArgs {
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Refuses with STALE_VERSION if the job has changed since it had this version.',
+    description: 'Fails with `STALE_VERSION` if the job has changed since this version.',
   })
   expectedVersion?: number;
 }

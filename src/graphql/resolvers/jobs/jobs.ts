@@ -43,7 +43,7 @@ import { Connection, PageArgs, type Edge } from '../../types/connection.js';
 import { Node } from '../../types/node.js';
 import { queryOptions } from '../field-options.js';
 
-const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');
+const JobFilter = inputOf('JobFilter', jobFilter, 'Filters a list of jobs.');
 
 @Resolver(() => Job)
 export class JobResolver {
@@ -58,10 +58,10 @@ export class JobResolver {
 
   @Query(() => JobConnection, { ...queryOptions(listJobs), nullable: true })
   async jobs(
-    @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Arg('filter', () => JobFilter, { nullable: true, description: 'Filters the list.' }) filter: object | undefined,
     @Arg('orderBy', () => JobOrderEnum, {
       nullable: true,
-      description: 'In which order; the newest first by default. `NEAREST` goes with a place.',
+      description: 'The order of the list. The default is newest first. `NEAREST` requires a place in the filter.',
     })
     orderBy: JobOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
@@ -86,23 +86,25 @@ export class JobResolver {
 
   @Query(() => Node, { ...queryOptions(readNode), nullable: true })
   node(
-    @Arg('id', () => ID, { description: 'The identifier.' }) id: string,
+    @Arg('id', () => ID, { description: 'The ID.' }) id: string,
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
     return perform(readNode, { id }, caller, includeOfJob(info));
   }
 
-  @FieldResolver(() => Homeowner, { nullable: true, description: 'Whose job it is.' })
+  @FieldResolver(() => Homeowner, { nullable: true, description: 'The homeowner who posted the job.' })
   homeowner(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.homeownerOf(job);
   }
 
   @FieldResolver(() => BidConnection, {
-    description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.',
+    description:
+      'The bids on the job. Bids with a guaranteed view come first, then the newest. Contractors see only their own ' +
+      'bid.',
   })
   bids(
-    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' })
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Only bids with this status.' })
     status: BidState | undefined,
     @Args(() => PageArgs) args: PageArgs,
     @Root() job: ReadableJob,
@@ -113,7 +115,10 @@ export class JobResolver {
     return toConnection(loaders.bidsOn(job, page, status ?? null));
   }
 
-  @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
+  @FieldResolver(() => Bid, {
+    nullable: true,
+    description: 'Your own bid, or your newest one if you withdrew a bid and bid again.',
+  })
   myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     const bids = loaders.ownBidsOn(job);
     return bids instanceof Promise ? bids.then((own) => own?.[0]) : bids[0];
@@ -121,7 +126,7 @@ export class JobResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The bid that got the job; null for those who may not see it.',
+    description: 'The awarded bid. Null until the job is awarded, and if you can’t see the bid.',
   })
   awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.awardedBidOf(job);
@@ -129,13 +134,13 @@ export class JobResolver {
 
   @FieldResolver(() => Dispute, {
     nullable: true,
-    description: 'The dispute, for its parties and admins; null where there is none.',
+    description: 'The dispute, for its parties and admins. Null if the job was never disputed.',
   })
   dispute(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.disputeOf(job);
   }
 
-  @FieldResolver(() => JobEventConnection, { description: `What happened, from the beginning. ${WHO_READS_EVENTS}` })
+  @FieldResolver(() => JobEventConnection, { description: `The job’s events, oldest first. ${WHO_READS_EVENTS}` })
   timeline(
     @Args(() => PageArgs) args: PageArgs,
     @Root() job: ReadableJob,
@@ -151,7 +156,7 @@ export class JobResolver {
   }
 
   @FieldResolver(() => [AvailableAction], {
-    description: 'Every operation on the job, and whether the caller may use it now.',
+    description: 'The operations on the job, and whether you can call each one now.',
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const facts = await loaders.factsOf(job);
@@ -178,7 +183,7 @@ export class DisputeResolver {
 @Resolver(() => Viewer)
 export class ViewerJobsResolver {
   @FieldResolver(() => [JobCount], {
-    description: 'How many of the jobs that one may see are in each state, as `jobs` would count them.',
+    description: 'The number of jobs in each status, among the jobs that `jobs` would list for you.',
   })
   jobCounts(@Ctx() { caller }: Context) {
     return performWithin(countOwnJobs, {}, caller).then(({ data }) => data);

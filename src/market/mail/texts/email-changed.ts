@@ -1,11 +1,12 @@
 import { validityOf, type MailText } from '../text.js';
 
 export const EMAIL_CHANGED: MailText = {
-  subject: 'The email address of your account was changed',
+  subject: "Your account's email address was changed",
   before: [
-    'Your account has another address now, and mails for it go there. If you changed it, you need do nothing.',
-    'If it was not you, take the account back. Every device is logged out then, the password works no more, and you ' +
-      'get a mail to set a new one.',
+    "Your account has a new email address, and we send its emails there. If you made this change, you don't have to " +
+      'do anything.',
+    "If you didn't, take your account back. We'll log out all devices, block the old password, and send you a link " +
+      'to set a new one.',
   ],
   action: 'Take my account back',
   after: [validityOf('email_changed')],

@@ -2,10 +2,10 @@ import type { MailText } from '../text.js';
 
 /** Sent instead of the confirmation if the address already belongs to another account. */
 export const EMAIL_TAKEN: MailText = {
-  subject: 'Your email address has an account already',
+  subject: 'Your email address already has an account',
   before: [
-    'Somebody wants to use this address for another account. It is the address of your account, and stays so.',
-    'If it was you: log in with this address, or ask for a new password there. If not, you need do nothing.',
+    'Someone tried to use this address for another account. It still belongs to your account.',
+    'If it was you, log in with this address, or request a new password for it. If not, ignore this email.',
   ],
   after: [],
 };

@@ -4,7 +4,7 @@ import { validityOf, type MailText } from '../text.js';
 const CONTACT = 'If you think this is a mistake, contact our support team.';
 
 export const EMAIL_UNDONE: MailText = {
-  subject: "Your account's email address was changed back",
+  subject: 'Your account’s email address was changed back',
   before: [
     'Your account has its former email address again, because someone who can read email there undid the change to ' +
       'this address. You can no longer log in with this address.',
@@ -14,12 +14,12 @@ export const EMAIL_UNDONE: MailText = {
 };
 
 export const EMAIL_UNDO_PENDING: MailText = {
-  subject: 'Someone asked to undo your email address change',
+  subject: 'Someone asked to undo your email change',
   before: [
-    "The owner of your account's former email address asked us to change it back. The account was used " +
-      'after the change, so our support team will decide who keeps it.',
-    "Until then, your account keeps working, but you can't publish or award jobs, bid, or change your email address. " +
-      'Contact our support team to settle this.',
+    "The owner of your account's former email address asked us to undo the change. Because the account was used " +
+      'after the change, our support team will decide who keeps it.',
+    "Until then, you can't publish or award jobs, bid, or change your email address. To settle this, contact our " +
+      'support team.',
   ],
   after: [],
 };
@@ -27,8 +27,8 @@ export const EMAIL_UNDO_PENDING: MailText = {
 export const EMAIL_UNDO_GRANTED: MailText = {
   subject: 'Your account belongs to this email address',
   before: [
-    'Our support team reviewed the request to undo an email address change, and decided that the account belongs to ' +
-      'this address.',
+    'Our support team reviewed the request to undo an email change. We decided that the account belongs to this ' +
+      'address.',
     'Set a new password now. This ends all sessions and API keys, so nobody else stays logged in.',
   ],
   action: 'Set a new password',
@@ -36,10 +36,10 @@ export const EMAIL_UNDO_GRANTED: MailText = {
 };
 
 export const EMAIL_UNDO_DENIED: MailText = {
-  subject: 'We decided on the email address change',
+  subject: 'We decided about the email change',
   before: [
-    'Our support team reviewed the request to undo an email address change, and decided that the account belongs to ' +
-      "the other address. You can't log in with this one.",
+    'Our support team reviewed the request to undo an email change. We decided that the account belongs to the other ' +
+      "address. You can't log in with this one.",
     CONTACT,
   ],
   after: [],

@@ -2,10 +2,10 @@ import { validityOf, type MailText } from '../text.js';
 
 export const EMAIL_VERIFICATION: MailText = {
   subject: 'Confirm your email address',
-  before: ['Please confirm that this is the address of your account.'],
+  before: ['Confirm that this is your email address.'],
   action: 'Confirm this address',
   after: [
     validityOf('email_verification'),
-    'If you have no account, somebody typed your address by mistake, and you need do nothing.',
+    "If you don't have an account, ignore this email. Someone may have typed your address by mistake.",
   ],
 };

@@ -4,9 +4,9 @@ const ACTION = 'Set a new password';
 
 export const PASSWORD_RESET: MailText = {
   subject: ACTION,
-  before: ['Someone, probably you, asked to set a new password for your account.'],
+  before: ['Someone, probably you, asked for a new password for your account.'],
   action: ACTION,
-  after: [validityOf('password_reset'), "If you didn't ask for this, ignore this email. Your password stays the same."],
+  after: [validityOf('password_reset'), 'If you didn’t ask for this, ignore this email. Your password stays the same.'],
 };
 
 export const PASSWORD_RESET_BY_SUPPORT: MailText = {
@@ -15,18 +15,18 @@ export const PASSWORD_RESET_BY_SUPPORT: MailText = {
   action: ACTION,
   after: [
     validityOf('password_reset_by_support'),
-    "If you didn't contact our support team, ignore this email. Your password stays the same.",
+    'If you didn’t contact our support team, ignore this email. Your password stays the same.',
   ],
 };
 
 export const PASSWORD_RESET_AFTER_UNDO: MailText = {
   subject: ACTION,
   before: [
-    'Your account has this email address again. All devices are logged out, and the old password no longer works.',
+    'Your account has this email address again. We logged out all devices, and the old password no longer works.',
   ],
   action: ACTION,
   after: [
     validityOf('password_reset_after_undo'),
-    'If the link has expired, request a new one with this email address.',
+    'If the link has expired, request a new password with this email address.',
   ],
 };

@@ -20,14 +20,14 @@ import {
 export const changePassword = operation({
   name: 'changePassword',
   description:
-    'Sets a new password and ends the account’s other sessions and its API keys. Sends an email about the change.',
+    'Sets a new password, ends the account’s other sessions and its API keys, and sends an email about the change.',
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS'],
   needsSession: true,
   input: z.strictObject({
-    currentPassword: passwordTried.describe('The password as it is now.'),
-    newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
+    currentPassword: passwordTried.describe('The current password.'),
+    newPassword: password.describe('The new password: 8 to 72 bytes, and not the email address itself.'),
   }),
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
     const { db, services, viewer, caller } = call;

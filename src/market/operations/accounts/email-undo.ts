@@ -78,16 +78,17 @@ export const undoEmailChange = operation({
 export const settleEmailUndo = operation({
   name: 'settleEmailUndo',
   description:
-    'Decides which address keeps an account whose email undo is pending. That address gets a link to set a new ' +
-    'password, and the other address gets an email. If the former address keeps it, all sessions and API keys end, ' +
-    'the password is locked, and webhooks are paused. If another undo of the account is waiting, it’s pending next.',
+    'Decides which address keeps an account with a pending email undo. That address gets a link to set a new ' +
+    'password, and the other address gets an email. If the former address keeps the account, all sessions and API ' +
+    'keys end, the password is locked, and webhooks are paused. If another undo of the account is waiting, it’s ' +
+    'pending next.',
   allows: ['admin'],
   budget: 'write',
   needsSession: true,
   refusals: ['NOT_CONFIGURED', 'INVALID_TRANSITION', 'EMAIL_TAKEN'],
   input: z.strictObject({
     id: idInPath('user').describe('The user whose account is disputed.'),
-    keep: enumOf(EMAIL_UNDO_DECISIONS, 'EmailUndoDecision').describe('Which address keeps the account.'),
+    keep: enumOf(EMAIL_UNDO_DECISIONS, 'EmailUndoDecision').describe('The address that keeps the account.'),
     reason: requiredText(TEXT.note).describe('The reason. It’s stored in the log of admin actions.'),
   }),
   async prepare(call, { id }): Promise<string> {

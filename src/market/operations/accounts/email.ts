@@ -29,7 +29,7 @@ import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassw
 
 export const requestEmailVerification = operation({
   name: 'requestEmailVerification',
-  description: 'Sends a mail with a link that confirms the address of one’s account, unless it is confirmed already.',
+  description: 'Sends you an email with a link to confirm your email address, unless it’s already confirmed.',
   allows: 'signed in',
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
@@ -50,7 +50,7 @@ export const requestEmailVerification = operation({
 
 export const resendEmailVerification = operation({
   name: 'resendEmailVerification',
-  description: 'Sends a user a link to confirm their email address, unless it is already confirmed.',
+  description: 'Sends a user a link to confirm their email address, unless it’s already confirmed.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
@@ -76,7 +76,9 @@ export const resendEmailVerification = operation({
 
 export const verifyEmail = operation({
   name: 'verifyEmail',
-  description: 'Confirms an address by the link of a mail: the account’s own, or the one that it is to have.',
+  description:
+    'Confirms an email address with the link from an email. If the link was for a new address, the account’s address ' +
+    'changes to it.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -119,8 +121,8 @@ export const changeEmail = operation({
   refusals: ['INVALID_CREDENTIALS', 'NOT_CONFIGURED'],
   needsSession: true,
   input: z.strictObject({
-    email: emailShape.describe('The address that the account is to have.'),
-    currentPassword: passwordTried.describe('The password.'),
+    email: emailShape.describe('The account’s new email address.'),
+    currentPassword: passwordTried.describe('The account’s password.'),
   }),
   async prepare(call, { email, currentPassword }): Promise<string> {
     const { userId } = call.viewer;
@@ -130,7 +132,7 @@ export const changeEmail = operation({
     );
     if (!matches) throw wrongPassword();
     assertUndisputed(account);
-    if (email === account.email) throw invalidField('email', 'is the address of the account already');
+    if (email === account.email) throw invalidField('email', 'is already the account’s address');
     const isUnconfirmed = !account.emailVerified;
     await assertMailAllowed(call, { userId, isUnconfirmed, to: { email, purpose: 'change' } });
     return account.passwordHash;

@@ -1,7 +1,7 @@
 /** Writes emails with their cause, and uses the links in them. */
 import { z } from 'zod';
 import { refuse, type LinkProblem } from '../../rules/errors.js';
-import type { Refusal } from '../../../platform/errors.js';
+import { inWords, type Refusal } from '../../../platform/errors.js';
 import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mail-kinds.js';
 import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/market-limits.js';
@@ -48,15 +48,16 @@ interface Asking {
 
 /** Fails if this server can't send email, or if the caller or the recipient is over a limit. */
 export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
-  if (!call.services.mail.isOn)
-    throw refuse('NOT_CONFIGURED', { message: 'This server sends no mail, so that this cannot be done.' });
+  if (!call.services.mail.isOn) throw refuse('NOT_CONFIGURED', { message: 'This server isn’t set up to send email.' });
   if (userId !== undefined) await consumeMail(call, 'mailPerCaller', userId);
   if (userId === undefined || isUnconfirmed)
     await consumeMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
   const retryAfter = to ? await waitForRecipient(call, to) : 0;
   if (retryAfter > 0)
     throw refuse('RATE_LIMITED', {
-      message: 'We’ve already sent several emails to this address. Check its inbox and spam folder.',
+      message:
+        'We’ve already sent several emails to this address. Check your inbox and spam folder, or try again in ' +
+        `${inWords(retryAfter)}.`,
       details: { retryAfter, limit: 'mailPerRecipient' },
     });
 }
@@ -89,7 +90,7 @@ function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): vo
 export const linkToken = z
   .string()
   .max(TEXT.linkToken, `must be at most ${TEXT.linkToken} characters`)
-  .describe('What the link in the mail holds behind `token=`.');
+  .describe('The token from the link in the email, after `token=`.');
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 
@@ -120,7 +121,7 @@ export function invalidLink(reason: LinkProblem): Refusal {
 }
 
 const MESSAGES: Readonly<Record<LinkProblem, string>> = {
-  unknown: 'This link is not one of ours, or is not complete; ask for a new one.',
-  used: 'This link was used before; each works once.',
-  expired: 'This link works no more; ask for a new one.',
+  unknown: 'This link isn’t valid or is incomplete. Request a new one.',
+  used: 'This link was already used. Each link works only once.',
+  expired: 'This link has expired. Request a new one.',
 };

@@ -36,7 +36,7 @@ export interface Me {
 
 export const readMe = operation({
   name: 'viewer',
-  description: 'Reads one’s own account: the person, the profile, the tokens and the code to refer others with.',
+  description: 'Returns your own account: your user, profile, tokens, and referral code.',
   allows: 'signed in',
   budget: 'read',
   input: emptyInput,
@@ -58,13 +58,13 @@ const READ_ONLY = {
 
 export const updateProfile = operation({
   name: 'updateProfile',
-  description: 'Edits one’s own name, contact and profile; what is left out stays as it is, null clears.',
+  description: 'Edits your name, contact details, and profile. Omitted fields are unchanged; null clears a field.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({
     user: entityInput(USER, { ...userShape, ...readOnly(READ_ONLY.user) })
       .nullish()
-      .describe('The person.'),
+      .describe('The user.'),
     homeowner: entityInput(HOMEOWNER, { ...homeownerShape, ...readOnly(READ_ONLY.homeowner) })
       .nullish()
       .describe('A homeowner’s profile.'),
@@ -100,7 +100,7 @@ function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pic
     const partInput = input[part];
     const row = account[part];
     if (!partInput) continue;
-    if (!row) fields[part] = `is no part of a ${account.user.userType}’s account`;
+    if (!row) fields[part] = `isn’t part of a ${account.user.userType}’s account`;
     else
       for (const name of changedReadOnly(READ_ONLY[part], partInput, row))
         fields[`${part}.${name}`] = SET_BY_THE_SERVICE;
@@ -108,7 +108,7 @@ function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pic
   if (Object.keys(fields).length > 0) throw refuse('VALIDATION_FAILED', { fields });
 }
 
-const SET_BY_THE_SERVICE = 'is set by the service and cannot be changed';
+const SET_BY_THE_SERVICE = 'is set by the service and can’t be changed';
 
 /** The changed row, or undefined if nothing changes. A field that wasn't sent keeps its value. */
 function changedRow<Row extends { id: string }, K extends keyof Row>(

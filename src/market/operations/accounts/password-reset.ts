@@ -32,7 +32,7 @@ export const requestPasswordReset = operation({
   budget: 'own',
   refusals: ['NOT_CONFIGURED'],
   ignoresKeyAndDryRun: true,
-  input: z.strictObject({ email: emailShape.describe('The address of the account.') }),
+  input: z.strictObject({ email: emailShape.describe('The account’s email address.') }),
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
     await assertMailAllowed(call, {});
@@ -45,14 +45,15 @@ export const requestPasswordReset = operation({
 
 export const sendPasswordReset = operation({
   name: 'sendPasswordReset',
-  description: 'Sends somebody who wrote to support a mail with a link to set a new password, at their own address.',
+  description:
+    'Sends a user who contacted support a link to set a new password. It goes to the account’s email address.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
-  input: z.strictObject({ id: idInPath('user').describe('Whose password.') }),
+  input: z.strictObject({ id: idInPath('user').describe('The user.') }),
   async prepare(call, { id }): Promise<NewMail> {
     const [account] = await selectCredentials(call.db, { userId: id });
-    if (!account) throw refuse('NOT_FOUND', { message: 'There is no such person.' });
+    if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
     const { email } = account;
     await assertMailAllowed(call, { userId: call.viewer.userId });
     return { kind: 'password_reset_by_support', email, userId: null };
@@ -71,15 +72,16 @@ export const sendPasswordReset = operation({
 export const resetPassword = operation({
   name: 'resetPassword',
   description:
-    'Sets a new password by the link of a mail. Ends all sessions, API keys and other links of the account, but for ' +
-    'the undo of a change of email, and pauses its webhooks; logs nobody in.',
+    'Sets a new password with the link from an email. This ends the account’s sessions, API keys, and other links, ' +
+    'except a link to undo an email change. It also pauses the account’s webhooks. You aren’t logged in: log in ' +
+    'with the new password.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({
     token: linkToken,
-    newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
+    newPassword: password.describe('The new password: 8 to 72 bytes, and not the email address itself.'),
   }),
   async run(call, { token, newPassword }): Promise<{ changed: true }> {
     const { db, services, caller } = call;

@@ -30,14 +30,14 @@ const { email } = USER.fields;
 
 const shape = {
   email: email.type.describe(email.description),
-  password: password.describe('From 8 to 72 bytes; not the email itself.'),
+  password: password.describe('The new password: 8 to 72 bytes, and not the email address itself.'),
   firstName: userShape.firstName.unwrap(),
   lastName: userShape.lastName.unwrap(),
   phone: userShape.phone,
   referralCode: z
     .string()
     .nullish()
-    .describe(`The code of the user who referred you; both of you get ${REFERRAL_BONUS} tokens.`),
+    .describe(`The referral code of the user who referred you. You both get ${REFERRAL_BONUS} tokens.`),
 };
 
 interface Credentials {
@@ -53,7 +53,7 @@ function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
 
 export const signUpHomeowner = operation({
   name: 'signUpHomeowner',
-  description: `Opens a homeowner’s account, credits ${SIGNUP_BONUS.homeowner} tokens and logs in.`,
+  description: `Creates a homeowner’s account, credits ${SIGNUP_BONUS.homeowner} tokens, and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
   refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
@@ -68,7 +68,7 @@ export const signUpHomeowner = operation({
 
 export const signUpContractor = operation({
   name: 'signUpContractor',
-  description: `Opens a contractor’s account, credits ${SIGNUP_BONUS.contractor} tokens and logs in.`,
+  description: `Creates a contractor’s account, credits ${SIGNUP_BONUS.contractor} tokens, and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
   refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
@@ -133,7 +133,7 @@ async function findReferrer(db: Db, code: string | null | undefined): Promise<Us
   const couldBe =
     canonical.length === REFERRAL_LENGTH && [...canonical].every((symbol) => REFERRAL_ALPHABET.includes(symbol));
   const [referrer] = couldBe ? await selectIdByReferralCode(db, { code: canonical }) : [];
-  if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'belongs to no account' } });
+  if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'doesn’t belong to any account' } });
   return referrer.id;
 }
 

@@ -23,15 +23,17 @@ const NEWEST_FIRST = ['time', 'text'] as const;
 const { adminId, userId, action } = ADMIN_ACTION.schema.shape;
 
 export const adminActionFilter = z.strictObject({
-  adminId: adminId.nullish().describe('What this admin did.'),
-  userId: userId.nullish().describe('Actions that concern this user. A decision about a job concerns both parties.'),
-  jobId: idOf('job').nullish().describe('Actions on this job.'),
-  action: action.nullish().describe('What was done by the operation of this name, as GraphQL spells it.'),
+  adminId: adminId.nullish().describe('Only actions by this admin.'),
+  userId: userId
+    .nullish()
+    .describe('Only actions that concern this user. A decision about a job concerns both parties.'),
+  jobId: idOf('job').nullish().describe('Only actions on this job.'),
+  action: action.nullish().describe('Only actions with this GraphQL operation.'),
 });
 
 export const listAdminActions = operation({
   name: 'adminActions',
-  description: 'Lists what admins did to others, newest first, for admins.',
+  description: 'Lists actions by admins, newest first. Only admins can read them.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...adminActionFilter.shape, ...pageShape }),
@@ -40,13 +42,13 @@ export const listAdminActions = operation({
 
 export const readAdminAction = operation({
   name: 'adminAction',
-  description: 'Reads one thing that an admin did to somebody, for admins.',
+  description: 'Returns one action by an admin. Only admins can read it.',
   allows: ['admin'],
   budget: 'read',
-  input: z.strictObject({ id: idInPath('adminAction').describe('What was done.') }),
+  input: z.strictObject({ id: idInPath('adminAction').describe('The admin’s action.') }),
   async run({ db }, { id }): Promise<AdminAction> {
     const [row] = await selectAdminAction(db, { id });
-    if (!row) throw refuse('NOT_FOUND', { message: 'There is no such action of an admin.' });
+    if (!row) throw refuse('NOT_FOUND', { message: 'Admin action not found.' });
     return row;
   },
 });

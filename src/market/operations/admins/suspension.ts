@@ -20,14 +20,14 @@ import { readUser, type UserWithProfile } from '../people/users.js';
 import { TASKS } from '../../rules/market-limits.js';
 import type { TaskKind } from '../../../platform/queue/queue.js';
 
-const personInput = z.strictObject({ id: idInPath('user').describe('The person.') });
+const personInput = z.strictObject({ id: idInPath('user').describe('The user.') });
 
 export const suspendUser = operation({
   name: 'suspendUser',
   description:
-    'Suspends a person. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
-    'their bids can’t be awarded. Jobs in progress continue. If the person is already suspended, the call changes ' +
-    'the end of the suspension. A call that changes nothing isn’t recorded.',
+    'Suspends a user. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
+    'their bids can’t be awarded. Jobs in progress continue. If the user is already suspended, this changes the ' +
+    'end of the suspension. A call that changes nothing isn’t recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
@@ -36,7 +36,7 @@ export const suspendUser = operation({
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
       .nullish()
-      .describe('When the suspension ends by itself; by default it lasts until the person is restored.'),
+      .describe('When the suspension ends automatically. By default, it lasts until the user is restored.'),
   }),
   async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
     const { services, viewer, caller } = call;
@@ -58,8 +58,8 @@ export const suspendUser = operation({
 export const restoreUser = operation({
   name: 'restoreUser',
   description:
-    'Ends a suspension: the person may log in again, and their open jobs and bids are what they were. API keys are ' +
-    'to be made anew, and webhooks to be resumed.',
+    'Ends a suspension. The user can log in again, and their open jobs and bids are active again. They must create ' +
+    'new API keys and resume their webhooks.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({ reason: optionalReason }),

@@ -26,11 +26,13 @@ export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Po
 ];
 const NEWEST_FIRST = ['time', 'text'] as const;
 
-const status = BID.schema.shape.status.nullish().describe('Bids in this state.');
+const status = BID.schema.shape.status.nullish().describe('Only bids with this status.');
 
 export const listBids = operation({
   name: 'bids',
-  description: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
+  description:
+    'Lists the bids on a job. Bids with a guaranteed view come first, then the newest. Contractors see only their ' +
+    'own bid.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
@@ -62,7 +64,7 @@ export function bidsOnJob(
 
 export const listOwnBids = operation({
   name: 'ownBids',
-  description: 'Lists the bids that one has made, newest first.',
+  description: 'Lists your bids, newest first.',
   allows: ['contractor'],
   budget: 'read',
   input: z.strictObject({ status, ...pageShape }),
@@ -76,7 +78,7 @@ export const listOwnBids = operation({
 
 export const readBid = operation({
   name: 'bid',
-  description: 'Reads a bid: for its contractor, for the job’s owner and for admins.',
+  description: 'Returns a bid. Only its contractor, the job’s owner, and admins can read it.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
@@ -85,7 +87,7 @@ export const readBid = operation({
 
 export const readHold = operation({
   name: 'hold',
-  description: 'Reads the tokens that were staked on a bid, for every reader of the bid.',
+  description: 'Returns the tokens staked on a bid. Everyone who can read the bid can read them.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
@@ -100,7 +102,7 @@ export const readHold = operation({
 /** The hold with this identifier, for every reader of its bid. */
 export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold> {
   const hold = (await holdsOf(db, [id])).get(id);
-  if (!hold) throw refuse('NOT_FOUND', { message: 'There is no such hold.' });
+  if (!hold) throw refuse('NOT_FOUND', { message: 'Hold not found.' });
   await findBid(db, viewer, hold.bidId);
   return hold;
 }
@@ -114,7 +116,7 @@ export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[])
 /** A bid that the viewer may see, with its job's parties. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
   const [row] = await selectBids(db, { ids: asArray([id]) });
-  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
-  if (!seesBid(viewer, row.bid, row.job)) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
+  if (!row) throw refuse('NOT_FOUND', { message: 'Bid not found.' });
+  if (!seesBid(viewer, row.bid, row.job)) throw refuse('FORBIDDEN', { message: 'You don’t have access to this bid.' });
   return row;
 }

@@ -36,13 +36,13 @@ function bidTransition(key: BidTransitionKey) {
       jobId: idInPath('job')
         .nullish()
         .meta({ parameter: true, implied: true })
-        .describe('The job that the bid must be on, where the address names it.'),
+        .describe('The bid’s job, if it’s part of the URL.'),
     }),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
         const [[job], [bidRow]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
         if (!job || !bidRow || (jobId != null && bidRow.bid.jobId !== jobId))
-          throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+          throw refuse('NOT_FOUND', { message: 'Bid not found.' });
         const { bid } = bidRow;
         assertAllowed(bidDenial(row, { viewer, job, bid }));
         const event = { type: row.event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };

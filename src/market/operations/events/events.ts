@@ -32,27 +32,28 @@ const BEGINNING = '0';
 
 /** Describes which events aren't in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
-  'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
-  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`).';
+  'When you bid on a job or are awarded one, you can also read its earlier events. Their positions come ' +
+  'before your last one, so read them from the job’s timeline: `Job.timeline` or `GET /v1/jobs/{id}/events`.';
 
 export const listOwnEvents = operation({
   name: 'myEvents',
   description:
-    'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest ' +
-    'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing ' +
-    'that you may read by then, and see nothing twice.',
+    'Lists events on your jobs, oldest first. Your jobs are the jobs that you own, were awarded, or have a bid on ' +
+    'that isn’t withdrawn. Admins get the events on all jobs. To continue, pass the last position you’ve seen as ' +
+    '`after`. You miss no event that you can read by then, and see none twice.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
     after: position
       .nullish()
       .describe(
-        'The position to read on from; from the beginning by default. One beyond the last there is, is refused.',
+        'Returns the events after this position. The default is the beginning. A position after the last event is ' +
+          'rejected.',
       ),
     perPage: pageShape.perPage,
     first: pageShape.first,
     last: pageShape.last,
-    before: position.nullish().describe('The position to read backwards from.'),
+    before: position.nullish().describe('Returns the last events before this position.'),
   }),
   async run({ db, viewer }, { perPage, ...ends }): Promise<OwnEvents> {
     const { after } = ends;
@@ -67,9 +68,9 @@ export const listOwnEvents = operation({
 /** One event, as its job's timeline shows it. */
 export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
   const stored = await findStoredEvent(db, viewer, id);
-  if (!stored) throw refuse('NOT_FOUND', { message: 'There is no such event.' });
+  if (!stored) throw refuse('NOT_FOUND', { message: 'Event not found.' });
   const event = readEvent(viewer, stored, 'job');
-  if (!event) throw refuse('FORBIDDEN', { message: 'This event is not for you to see.' });
+  if (!event) throw refuse('FORBIDDEN', { message: 'You don’t have access to this event.' });
   return event;
 }
 
@@ -88,13 +89,15 @@ export interface EventsToCome {
 
 const after = position
   .nullish()
-  .describe('The position of the last event that was seen: what was missed since comes first. From now on by default.');
+  .describe(
+    'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
+  );
 
 export const streamMyEvents = operation({
   name: 'streamMyEvents',
   description:
-    'What happens to one’s own jobs from now on, or from a position on: jobs one owns, was awarded, or has a bid on ' +
-    'that is not withdrawn; for admins everything.',
+    'Streams new events on your jobs, starting now or after a position. Your jobs are the jobs that you own, were ' +
+    'awarded, or have a bid on that isn’t withdrawn. Admins get the events on all jobs.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ after }),
@@ -106,7 +109,8 @@ export const streamMyEvents = operation({
 
 export const streamJobEvents = operation({
   name: 'streamJobEvents',
-  description: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
+  description:
+    'Streams new events on a job, starting now or after a position. You get the same events as in the job’s timeline.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),
@@ -124,5 +128,5 @@ export const streamJobEvents = operation({
  */
 export async function assertPositionExists(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
-  if (BigInt(after) > BigInt(last)) throw invalidField('after', `is beyond the last position, which is ${last}`);
+  if (BigInt(after) > BigInt(last)) throw invalidField('after', `is after the last position, which is ${last}`);
 }

@@ -12,7 +12,7 @@ import { findJob } from './visible-job.js';
 
 export const readJobActions = operation({
   name: 'jobActions',
-  description: 'Reads which operations on a job the caller may use now, and why not the others.',
+  description: 'Lists the operations on a job, whether you can call each one now, and why not.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
@@ -25,7 +25,7 @@ export const readJobActions = operation({
 
 export const readBidActions = operation({
   name: 'bidActions',
-  description: 'Reads which operations on a bid the caller may use now, and why not the others.',
+  description: 'Lists the operations on a bid, whether you can call each one now, and why not.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
@@ -36,7 +36,7 @@ export const readBidActions = operation({
 
 export const countOwnJobs = operation({
   name: 'jobCounts',
-  description: 'Counts the jobs that one may see, state by state, as the list of jobs would.',
+  description: 'Counts the jobs in each status, among the jobs that you can list.',
   allows: 'signed in',
   budget: 'read',
   input: emptyInput,

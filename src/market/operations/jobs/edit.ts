@@ -42,7 +42,7 @@ const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
-  description: 'Writes a draft. Contractors see it once it is published.',
+  description: 'Creates a job as a draft. Contractors can’t see it until you publish it.',
   allows: allowedRoles(JOB_CREATION.actor),
   budget: 'write',
   input: newJob,

@@ -15,7 +15,7 @@ export const ofJob = {
     .int()
     .nullish()
     .meta({ parameter: true })
-    .describe('Refuses with STALE_VERSION if the job has another version by now.'),
+    .describe('Fails with `STALE_VERSION` if the job has changed since this version.'),
 };
 
 export interface JobAddress {

@@ -32,7 +32,7 @@ import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/w
 import { placesOf } from '../places/places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
-const { place: nearPlace, fields: nearFields } = nearInputs('Jobs in towns', NEAR_MILES_MAX.jobs);
+const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
 /**
@@ -52,42 +52,44 @@ export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | '
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
-  search: optionalText(TEXT.title).describe('Text that the title or the description contains, whatever the case.'),
-  status: jobStatus.nullish().describe('Jobs in this state.'),
+  search: optionalText(TEXT.title).describe('Only jobs whose title or description contains this text, ignoring case.'),
+  status: jobStatus.nullish().describe('Only jobs with this status.'),
   statuses: z
     .array(jobStatus)
     .min(1, 'must have at least one entry')
     .max(JOB_STATES.length)
     .nullish()
-    .describe('Jobs in any of these states; in place of `status`.'),
-  category: optionalText(TEXT.kind).describe('Jobs of this trade.'),
-  urgency: urgency.optional().describe('Jobs of this urgency.'),
-  homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
+    .describe('Only jobs with one of these statuses. Use it instead of `status`.'),
+  category: optionalText(TEXT.kind).describe('Only jobs in this trade.'),
+  urgency: urgency.optional().describe('Only jobs with this urgency.'),
+  homeownerId: idOf('homeowner').nullish().describe('Only jobs of this homeowner. Only admins can use this filter.'),
   contractorId: idOf('contractor')
     .nullish()
-    .describe('Jobs awarded to this contractor; for admins, and for the contractor themselves.'),
+    .describe('Only jobs awarded to this contractor. Only admins and the contractor can use this filter.'),
   updatedSince: timestampInBody
     .nullish()
     .describe(
-      'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
-        'listed after a younger one: ask from a minute before the newest that was seen, and drop repeats by id and ' +
-        'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
-        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` have these changes too.',
+      'Only jobs that changed at or after this time. A change can appear in the list a little late, so start one ' +
+        'minute before the newest change you’ve seen, and drop repeats by ID and version. Bids and proposals in a ' +
+        'dispute don’t change a job, and deleted jobs aren’t listed. To get those events on your own jobs, use ' +
+        '`myEvents(after)` or `GET /v1/events?after=`.',
     ),
   statusChangedBefore: timestampInBody
     .nullish()
     .describe(
-      'Jobs that came to their state before this moment, whatever was edited since; for admins. With ' +
-        '`LONGEST_UNCHANGED`, in REST `longest_unchanged`, those that have waited for longest come first.',
+      'Only jobs that entered their current status before this time. Edits don’t count. Only admins can use this ' +
+        'filter. To put the longest-waiting jobs first, order by `LONGEST_UNCHANGED` (in REST, `longest_unchanged`).',
     ),
-  near: nearPlace.nullish().describe('Jobs in towns near a place, measured to the centre of the job’s city.'),
+  near: nearPlace
+    .nullish()
+    .describe('Only jobs near a place. The distance is measured to the center of the job’s city.'),
 });
 
 export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
   .nullish()
   .describe(
-    'The order: the newest first by default. The nearest come first only with a place, of at most ' +
-      `${NEAREST_MILES_MAX} miles; those that have been in their state for longest only for admins.`,
+    'The order of the list. The default is newest first. `nearest` requires a place and a distance of at most ' +
+      `${NEAREST_MILES_MAX} miles. Only admins can use \`longest_unchanged\`.`,
   );
 
 export type JobListItem = RedactedRow<'job', ListedRow>;
@@ -95,8 +97,8 @@ export type JobListItem = RedactedRow<'job', ListedRow>;
 export const listJobs = operation({
   name: 'jobs',
   description:
-    'Lists the jobs one may see, newest first by default: a homeowner’s own; a contractor’s open ones and ' +
-    'those they bid on; all for admins.',
+    'Lists the jobs that you can see, newest first by default. Homeowners see their own jobs, and contractors see ' +
+    'open jobs and the jobs they’ve bid on. Admins see all jobs.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -104,7 +106,7 @@ export const listJobs = operation({
     z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
     ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
     ({ status, statuses, near, ...rest }): Record<string, string> => ({
-      ...(status != null && statuses != null && { status: 'cannot be sent together with several states' }),
+      ...(status != null && statuses != null && { status: 'can’t be combined with several statuses' }),
       ...contradictionsInPlace(near, rest),
     }),
   ),
@@ -132,18 +134,18 @@ function assertMayList(
   }: Omit<JobFilter, 'near'> & { orderBy?: JobOrder | null | undefined },
 ): void {
   if (role === 'admin') return;
-  if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
+  if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins can list a homeowner’s jobs.' });
   if (statusChangedBefore != null || orderBy === 'longest_unchanged')
-    throw refuse('FORBIDDEN', { message: 'Only admins may list jobs by their last change of state.' });
+    throw refuse('FORBIDDEN', { message: 'Only admins can filter or order jobs by their last change of status.' });
   if (contractorId != null && contractorId !== own)
     throw refuse('FORBIDDEN', {
-      message: 'Only admins and the contractor themselves may list the jobs awarded to a contractor.',
+      message: 'Only admins and the contractor can list the jobs awarded to that contractor.',
     });
 }
 
 export const readJob = operation({
   name: 'job',
-  description: 'Reads a job.',
+  description: 'Returns a job.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
@@ -157,12 +159,12 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 }
 
 export const WHO_READS_EVENTS =
-  'The parties and admins read everything that concerns them; a bidder what happened to their own bid, the changes ' +
-  'of state, and which public fields an edit changed; others the changes of state.';
+  'The parties and admins see all events. Bidders see changes of status, events on their own bid, and the public ' +
+  'fields that an edit changed. Everyone else sees only changes of status.';
 
 export const listEvents = operation({
   name: 'jobEvents',
-  description: `Lists what happened to a job, from its beginning. ${WHO_READS_EVENTS}`,
+  description: `Lists a job’s events, oldest first. ${WHO_READS_EVENTS}`,
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
@@ -186,13 +188,14 @@ async function eventsOf(
 
 export const readDispute = operation({
   name: 'dispute',
-  description: 'Reads a job’s dispute, with every text and the standing proposal. For the parties and admins.',
+  description:
+    'Returns a job’s dispute, with all statements and the current proposal. Only the parties and admins can read it.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<Dispute> {
     const { job, party } = await findJob(db, viewer, id, { dispute: true });
-    if (!readsDispute(party)) throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
+    if (!readsDispute(party)) throw refuse('FORBIDDEN', { message: 'Only the parties and admins can see a dispute.' });
     const { dispute } = partsOf(job);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;

@@ -24,40 +24,42 @@ export const publishJob = transition('publish', {
   },
 });
 
-export const awardJob = transition('award', { body: { bidId: idOf('bid').describe('The bid that gets the job.') } });
+export const awardJob = transition('award', { body: { bidId: idOf('bid').describe('The bid to award the job to.') } });
 
 export const checkInJob = transition('checkIn', {
-  body: { notes: optionalText(TEXT.note).describe('What there is to say at the start.') },
+  body: { notes: optionalText(TEXT.note).describe('Notes about the start of the work.') },
 });
 
 export const submitJobForReview = transition('submitForReview', {
-  body: { completionNotes: optionalText(TEXT.note).describe('What there is to say about the finished work.') },
+  body: { completionNotes: optionalText(TEXT.note).describe('Notes about the finished work.') },
 });
 
 export const approveJob = transition('approve', {
   body: {
-    rating: rating.nullish().describe('From 1 to 5; enters the contractor’s average.'),
-    review: optionalText(TEXT.note).describe('What others should know about the work.'),
+    rating: rating.nullish().describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
+    review: optionalText(TEXT.note).describe('A review of the work, for others to read.'),
   },
 });
 
 export const disputeJob = transition('dispute', {
   body: {
-    reason: requiredText(TEXT.note).describe('What is wrong.'),
-    details: optionalText(TEXT.note).describe('More about it.'),
+    reason: requiredText(TEXT.note).describe('What’s wrong with the work.'),
+    details: optionalText(TEXT.note).describe('More details.'),
   },
 });
 
 export const escalateJob = transition('escalate', {
-  body: { escalationReason: requiredText(TEXT.note).describe('Why the parties cannot settle it themselves.') },
+  body: { escalationReason: requiredText(TEXT.note).describe('Why the parties can’t settle the dispute themselves.') },
 });
 
 export const resolveDispute = transition('resolveDispute', {
   body: {
     resolution: requiredText(TEXT.note).describe(
-      'How to settle it. The same text as the other party’s proposal agrees to it.',
+      'The resolution that you propose. To accept the other party’s proposal, send the same text.',
     ),
-    agreedBy: optionalText(TEXT.line).describe('Who agrees; kept as it is written. What counts is who is logged in.'),
+    agreedBy: optionalText(TEXT.line).describe(
+      'The name of the person who agrees, stored as you write it. Only the logged-in user counts.',
+    ),
   },
   facts: ['disputeEvents'],
   outcomeOf({ viewer, facts: { disputeEvents } }, { resolution }) {
@@ -77,7 +79,8 @@ const OUTCOMES: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
 export const acceptResolution = transition('acceptResolution', {
   body: {
     proposalId: idOf('proposal').describe(
-      'The proposal to accept, from `Dispute.proposal`. If another one has replaced it, you get STALE_VERSION.',
+      'The ID of the proposal to accept, from `Dispute.proposal`. If another proposal has replaced it, this fails ' +
+        'with `STALE_VERSION`.',
     ),
   },
 });
@@ -86,42 +89,44 @@ export const acceptDecision = transition('acceptDecision');
 
 export const reachDecision = transition('reachDecision', {
   body: {
-    decision: requiredText(TEXT.note).describe('What is decided.'),
-    ruling: requiredText(TEXT.note).describe('The ruling in full.'),
-    resolutionTerms: optionalText(TEXT.note).describe('What the parties have to do.'),
+    decision: requiredText(TEXT.note).describe('The decision in one sentence.'),
+    ruling: requiredText(TEXT.note).describe('The full ruling.'),
+    resolutionTerms: optionalText(TEXT.note).describe('What the parties must do.'),
   },
 });
 
 export const fileAppeal = transition('fileAppeal', {
   body: {
-    appealReason: requiredText(TEXT.note).describe('Why the decision is wrong.'),
-    supportingEvidence: optionalText(TEXT.note).describe('What supports the appeal.'),
+    appealReason: requiredText(TEXT.note).describe('Why you think the decision is wrong.'),
+    supportingEvidence: optionalText(TEXT.note).describe('The evidence for the appeal.'),
   },
 });
 
 export const finalizeAppeal = transition('finalizeAppeal', {
   body: {
-    finalDecision: requiredText(TEXT.note).describe('What is decided for good.'),
-    ruling: requiredText(TEXT.note).describe('The ruling in full.'),
+    finalDecision: requiredText(TEXT.note).describe('The final decision in one sentence.'),
+    ruling: requiredText(TEXT.note).describe('The full ruling.'),
   },
 });
 
 export const completeJob = transition('complete', {
   body: {
-    reason: requiredText(TEXT.note).describe('Why the normal flow is skipped.'),
+    reason: requiredText(TEXT.note).describe('Why you’re skipping the normal flow.'),
     creditContractor: z
       .boolean()
       .nullish()
       // False is the default, so an idempotency key treats an omitted value and false the same.
       .transform((credits) => (credits ? true : undefined))
       .describe(
-        'Whether the contractor gets credit for the work. Can be true only for a job in review. Repeating the call ' +
+        'True to give the contractor credit for the work. Allowed only for a job in review. Repeating the call ' +
           'changes nothing.',
       ),
   },
 });
 
-export const cancelJob = transition('cancel', { body: { reason: optionalText(TEXT.note).describe('Why.') } });
+export const cancelJob = transition('cancel', {
+  body: { reason: optionalText(TEXT.note).describe('Why you’re cancelling the job.') },
+});
 
 export const TRANSITIONS = {
   publishJob,

@@ -80,10 +80,10 @@ export async function assertJobAllowed({ tx, viewer, job }: LockedJob, denial: D
 }
 
 function visibleTo<Row extends JobWithVisibility<JobParties>>(viewer: Viewer, row: Row | undefined): Row {
-  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
+  if (!row) throw refuse('NOT_FOUND', { message: 'Job not found.' });
   const { job, ownBids = [], isOwnerSuspended = false } = row;
   if (!seesJob(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0))
-    throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
+    throw refuse('FORBIDDEN', { message: 'You don’t have access to this job.' });
   return row;
 }
 

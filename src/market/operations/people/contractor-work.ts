@@ -20,7 +20,7 @@ const input = z.strictObject({ id: idInPath('contractor').describe('The contract
 
 export const listContractorJobs = operation({
   name: 'contractorJobs',
-  description: 'Lists the jobs that a contractor was awarded, the newest first.',
+  description: 'Lists the jobs awarded to a contractor, newest first.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -35,7 +35,7 @@ export const listContractorJobs = operation({
 
 export const listContractorBids = operation({
   name: 'contractorBids',
-  description: 'Lists the bids that a contractor has made, the newest first.',
+  description: 'Lists a contractor’s bids, newest first.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -49,9 +49,9 @@ export const listContractorBids = operation({
 
 async function assertSeesWork(db: Db, viewer: Viewer, id: ContractorId): Promise<void> {
   const [contractor] = await selectContractor(db, { id });
-  if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+  if (!contractor) throw refuse('NOT_FOUND', { message: 'Contractor not found.' });
   if (!seesWorkOf(viewer, id))
-    throw refuse('FORBIDDEN', { message: 'Only admins and the contractor may list their jobs and bids.' });
+    throw refuse('FORBIDDEN', { message: 'Only admins and the contractor can list the contractor’s jobs and bids.' });
 }
 
 function seesWorkOf(viewer: Viewer, id: ContractorId): boolean {

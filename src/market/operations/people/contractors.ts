@@ -24,7 +24,7 @@ const input = z.strictObject({ id: idInPath('contractor').describe('The contract
 
 export const readContractor = operation({
   name: 'contractor',
-  description: 'Reads a contractor’s profile with the record of completed jobs and ratings.',
+  description: 'Returns a contractor’s profile with their completed jobs and ratings.',
   allows: 'signed in',
   budget: 'read',
   input,
@@ -42,7 +42,7 @@ export const verifyContractor = operation({
 
 export const unverifyContractor = operation({
   name: 'unverifyContractor',
-  description: 'Takes a contractor’s verification back, with the reason kept.',
+  description: 'Removes a contractor’s verification. The reason is stored.',
   allows: ['admin'],
   budget: 'write',
   input: z.strictObject({ ...input.shape, reason: requiredReason }),
@@ -56,7 +56,7 @@ function changeVerification(
 ): Promise<ReadableContractor> {
   return db.inTransaction(async (tx) => {
     const [contractor] = await lockContractor(tx, { id });
-    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+    if (!contractor) throw refuse('NOT_FOUND', { message: 'Contractor not found.' });
     if (contractor.verified === verified) return readableContractor(viewer, contractor);
     const action = verified ? verifyContractor.name : unverifyContractor.name;
     const [[changed = contractor]] = await tx.commitWith(
@@ -67,23 +67,22 @@ function changeVerification(
   });
 }
 
-const { place: nearPlace, fields: nearFields } = nearInputs('Contractors', NEAR_MILES_MAX.contractors);
+const { place: nearPlace, fields: nearFields } = nearInputs('contractors', NEAR_MILES_MAX.contractors);
 
 const FOUND_BY_DISTANCE =
-  'Service areas that are a postal code (`78704`) or a town with its state (`Austin, TX`) have a place, that of ' +
-  'their centre; others are not found by distance.';
+  'This finds only service areas that are a ZIP code (`78704`) or a city with its state (`Austin, TX`). The distance ' +
+  'is measured to their center.';
 
 export const contractorFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
-    'Text that the person’s name, the company’s name or its presentation of itself contains, whatever the case.',
+    'Only contractors whose name, company name, or bio contains this text, ignoring case.',
   ),
-  specialty: optionalText(TEXT.listItem).describe('Contractors who name this kind of work, whatever the case.'),
+  specialty: optionalText(TEXT.listItem).describe('Only contractors with this specialty, ignoring case.'),
   serviceArea: optionalText(TEXT.listItem).describe(
-    'Contractors of whose service areas this is one, as they wrote it, whatever the case: `Austin` is not ' +
-      '`Austin, TX`.',
+    'Only contractors with exactly this service area, ignoring case. `Austin` doesn’t match `Austin, TX`.',
   ),
-  verified: z.boolean().nullish().describe('Only those whom an admin has verified, or only the others.'),
-  near: nearPlace.nullish().describe(`Contractors of whom a service area lies near a place. ${FOUND_BY_DISTANCE}`),
+  verified: z.boolean().nullish().describe('If true, only verified contractors. If false, only the others.'),
+  near: nearPlace.nullish().describe(`Only contractors with a service area near a place. ${FOUND_BY_DISTANCE}`),
 });
 
 /**
@@ -101,7 +100,7 @@ export type ContractorListItem = ReadableContractor & { readonly distance: numbe
 
 export const listContractors = operation({
   name: 'contractors',
-  description: 'Lists contractors, whom anyone signed in may look up. The newest come first by default.',
+  description: 'Lists contractors, newest first by default. Any logged-in user can search them.',
   allows: 'signed in',
   budget: 'read',
   input: withRule(
@@ -110,7 +109,7 @@ export const listContractors = operation({
       ...nearFields,
       orderBy: enumOf(CONTRACTOR_ORDERS, 'ContractorOrder')
         .nullish()
-        .describe('Who comes first; the newest by default. By distance only with a place.'),
+        .describe('The order of the list. The default is newest first. `nearest` requires a place.'),
       ...pageShape,
     }),
     ['near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],

@@ -12,6 +12,6 @@ export async function findPerson<Part extends keyof Person>(
 ): Promise<{ part: NonNullable<Person[Part]>; person: Person }> {
   const person = (await readPeople(db, viewer, [id])).get(id);
   const own = person?.[part];
-  if (!person || !own) throw refuse('NOT_FOUND', { message: `There is no such ${part}.` });
+  if (!person || !own) throw refuse('NOT_FOUND', { message: `${part[0]?.toUpperCase()}${part.slice(1)} not found.` });
   return { part: own, person };
 }

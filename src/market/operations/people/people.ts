@@ -17,18 +17,18 @@ export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most
 
 export const password = z
   .string()
-  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode without NUL characters')
   .refine((value) => {
     const bytes = Buffer.byteLength(value);
     return bytes >= PASSWORD_BYTES.min && bytes <= PASSWORD_BYTES.max;
-  }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
+  }, `must be ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
 /** The email is lowercase, as it is stored. */
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
   return email !== undefined && passwordText?.trim().toLowerCase() === email;
 }
-export const IS_THE_EMAIL = 'must not be the email itself';
+export const IS_THE_EMAIL = 'must not be the email address itself';
 
 /** bcrypt ignores all bytes after the 72nd, so a longer password would match the hash of its first 72 bytes. */
 export async function passwordMatches(
@@ -62,7 +62,7 @@ export function wrongPassword(): Refusal {
 }
 
 export function emailTaken(): Refusal {
-  return refuse('EMAIL_TAKEN', { fields: { email: 'belongs to an account already' } });
+  return refuse('EMAIL_TAKEN', { fields: { email: 'already belongs to an account' } });
 }
 
 export const userShape = writtenInputs(USER);

@@ -15,20 +15,20 @@ export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;
 
 export const listReviews = operation({
   name: 'contractorReviews',
-  description: 'Lists the reviews of a contractor, the newest first, for anyone signed in.',
+  description: 'Lists a contractor’s reviews, newest first. Any logged-in user can read them.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape }),
   async run({ db, include }, { id, ...page }): Promise<Page<Review>> {
     const request = pageRequest(page, REVIEWS_NEWEST_FIRST, include);
     const [contractor] = await selectContractor(db, { id });
-    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+    if (!contractor) throw refuse('NOT_FOUND', { message: 'Contractor not found.' });
     return reviewsNewestFirst(db, { contractorId: id }, request);
   },
 });
 
 export async function findReview(db: Db, id: ReviewId): Promise<Review> {
   const [review] = await selectReview(db, { id });
-  if (!review) throw refuse('NOT_FOUND', { message: 'There is no such review.' });
+  if (!review) throw refuse('NOT_FOUND', { message: 'Review not found.' });
   return review;
 }

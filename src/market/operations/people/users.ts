@@ -20,10 +20,10 @@ const NEWEST_FIRST = ['time', 'text'] as const;
 
 export const userFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
-    'Text that the full name, the email or the phone contains, whatever the case. Seven digits or more find a phone ' +
-      'number however it is punctuated, and with the 1 of North America or without it.',
+    'Only accounts whose full name, email address, or phone number contains this text, ignoring case. Seven or more ' +
+      'digits match a phone number regardless of its punctuation, with or without the country code 1.',
   ),
-  userType: USER.schema.shape.userType.nullish().describe('Accounts of this kind.'),
+  userType: USER.schema.shape.userType.nullish().describe('Only accounts of this type.'),
   suspended: z.boolean().nullish().describe('If true, only suspended accounts. If false, only the others.'),
   emailVerified: z
     .boolean()
@@ -35,15 +35,15 @@ export const userFilter = z.strictObject({
     .describe(
       'If true, only accounts whose mail server permanently rejected our last email. If false, only the others.',
     ),
-  verified: z.boolean().nullish().describe('Contractors whom an admin has verified, or those whom none has.'),
+  verified: z.boolean().nullish().describe('If true, only verified contractors. If false, only the other contractors.'),
   emailUndo: enumOf(EMAIL_UNDO_STATES, 'EmailUndo')
     .nullish()
-    .describe('Only accounts whose email undo is in this state. Pending ones are waiting for support.'),
+    .describe('Only accounts whose email undo has this status. Pending ones are waiting for support.'),
 });
 
 export const listUsers = operation({
   name: 'users',
-  description: 'Lists accounts, newest first, for admins.',
+  description: 'Lists accounts, newest first. Only admins can read them.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...userFilter.shape, ...pageShape }),
@@ -57,10 +57,12 @@ export interface UserWithProfile extends ReadableUser {
 
 export const readUser = operation({
   name: 'user',
-  description: 'Reads a person. Email and phone are for themselves, admins, and the other side of an award.',
+  description:
+    'Returns a user. Only the user, the other party to an awarded job, and admins can see the email address and ' +
+    'phone number.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject({ id: idInPath('user').describe('The person.') }),
+  input: z.strictObject({ id: idInPath('user').describe('The user.') }),
   async run(call, { id }): Promise<UserWithProfile> {
     const { part, person } = await findPerson(call, id, 'user');
     const { homeowner, contractor } = person;
@@ -70,7 +72,9 @@ export const readUser = operation({
 
 export const readHomeowner = operation({
   name: 'homeowner',
-  description: 'Reads a homeowner’s profile. The address is for themselves, admins, and whom they awarded a job to.',
+  description:
+    'Returns a homeowner’s profile. Only the homeowner, contractors they awarded a job to, and admins can see the ' +
+    'address.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('homeowner').describe('The homeowner.') }),

@@ -16,19 +16,19 @@ const cityOrState = optionalText(TEXT.line);
 /** A list's inputs, in both forms. `listed` starts their descriptions: what is near the place. */
 export function nearInputs(listed: string, milesMax: number) {
   const miles = z.number().min(1).max(milesMax);
-  const nearest = milesMax > NEAREST_MILES_MAX ? `, and to ${NEAREST_MILES_MAX} where the nearest come first` : '';
-  const howFar = `How far away at most, in miles: 1 to ${milesMax}${nearest}.`;
+  const nearest = milesMax > NEAREST_MILES_MAX ? `, or 1 to ${NEAREST_MILES_MAX} if the nearest come first` : '';
+  const howFar = `The maximum distance in miles: 1 to ${milesMax}${nearest}.`;
   return {
     place: z.strictObject({
-      zipCode: zipCode.describe('A US postal code.'),
-      city: cityOrState.describe('A US city, in place of a postal code.'),
+      zipCode: zipCode.describe('A US ZIP code.'),
+      city: cityOrState.describe('A US city. Use it with `state` instead of a ZIP code.'),
       state: cityOrState.describe('The city’s state, such as `TX`.'),
       withinMiles: miles.describe(howFar),
     }),
     /** The same for a flat query. */
     fields: {
-      nearZip: zipCode.describe(`${listed} near this US postal code; with \`within_miles\`.`),
-      nearCity: cityOrState.describe(`${listed} near this US city; with \`near_state\` and \`within_miles\`.`),
+      nearZip: zipCode.describe(`Only ${listed} near this US ZIP code. Requires \`within_miles\`.`),
+      nearCity: cityOrState.describe(`Only ${listed} near this US city. Requires \`near_state\` and \`within_miles\`.`),
       nearState: cityOrState.describe('The state of `near_city`, such as `TX`.'),
       withinMiles: miles.nullish().describe(howFar),
     },
@@ -67,18 +67,19 @@ export function contradictionsInPlace(near: Near | null | undefined, flat: Flat)
 
 /** Throws if a list can't start with the nearest: without a place, or with a radius so large that too many are near. */
 export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'miles'> | null | undefined): void {
-  if (!around) throw invalidField('orderBy', 'needs a place, and within how many miles');
+  if (!around) throw invalidField('orderBy', 'requires a place and a distance in miles');
   if (around.miles <= NEAREST_MILES_MAX) return;
   const { withinMiles } = near ? IN_OBJECT : IN_QUERY;
-  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} where the nearest come first`);
+  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} if the nearest come first`);
 }
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
   const problems: Record<string, string> = {};
   if (withinMiles == null) problems[names.withinMiles] = 'is required with a place';
-  if (zip == null && city == null && state == null) problems[names.zipCode] = 'is required, or a city and its state';
+  if (zip == null && city == null && state == null)
+    problems[names.zipCode] = 'is required, unless you send a city and its state';
   if (zip != null && (city != null || state != null))
-    problems[names.zipCode] = 'cannot be sent together with a city or a state';
+    problems[names.zipCode] = 'can’t be combined with a city or a state';
   if (city == null && state != null) problems[names.city] = 'is required with a state';
   if (city != null && state == null) problems[names.state] = 'is required with a city';
   return problems;
@@ -131,6 +132,6 @@ async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OB
   const place = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
   if (place) return place;
   throw zip == null
-    ? invalidField(names.city, 'is not a city of that state that we know')
-    : invalidField(names.zipCode, 'is not a postal code that we know');
+    ? invalidField(names.city, 'isn’t a city that we know in that state')
+    : invalidField(names.zipCode, 'isn’t a ZIP code that we know');
 }

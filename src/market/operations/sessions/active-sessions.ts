@@ -15,7 +15,7 @@ const NEWEST_FIRST = ['time', 'text'] as const;
 
 export const listSessions = operation({
   name: 'sessions',
-  description: 'Lists one’s log-ins that go on, newest first.',
+  description: 'Lists your active sessions, newest first.',
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
@@ -28,11 +28,11 @@ export const listSessions = operation({
     ),
 });
 
-const sessionInput = z.strictObject({ id: idInPath('session').describe('The log-in.') });
+const sessionInput = z.strictObject({ id: idInPath('session').describe('The session.') });
 
 export const readSession = operation({
   name: 'session',
-  description: 'Reads one of one’s log-ins that go on.',
+  description: 'Returns one of your active sessions.',
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
@@ -42,7 +42,7 @@ export const readSession = operation({
 
 export const endSession = operation({
   name: 'endSession',
-  description: 'Ends one of one’s log-ins: its tokens are refused from now on, everywhere.',
+  description: 'Ends one of your sessions. Its tokens stop working immediately, everywhere.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
@@ -56,7 +56,7 @@ export const endSession = operation({
 
 export const endOtherSessions = operation({
   name: 'endOtherSessions',
-  description: 'Ends all of one’s log-ins but this one. API keys go on.',
+  description: 'Ends all of your sessions except this one. Your API keys keep working.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
@@ -66,8 +66,8 @@ export const endOtherSessions = operation({
 
 async function ownSession(db: Db, viewer: Viewer, id: SessionId): Promise<ActiveSession> {
   const [row] = await selectSession(db, { id, currentId: viewer.sessionId });
-  if (!row) throw refuse('NOT_FOUND', { message: 'There is no such log-in.' });
-  if (row.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This log-in is not yours.' });
-  if (!row.isActive) throw refuse('NOT_FOUND', { message: 'This log-in has ended.' });
+  if (!row) throw refuse('NOT_FOUND', { message: 'Session not found.' });
+  if (row.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This session belongs to another user.' });
+  if (!row.isActive) throw refuse('NOT_FOUND', { message: 'This session has ended.' });
   return row.session;
 }

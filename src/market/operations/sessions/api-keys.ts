@@ -35,22 +35,22 @@ export interface NewApiKey {
 export const createApiKey = operation({
   name: 'createApiKey',
   description:
-    'Makes a key for a program, which may do what its owner may, but for email, password, sessions and keys, or ' +
-    'only reads. The secret is shown this once.',
+    'Creates an API key for a program. A key with full access can do everything that its owner can, except managing ' +
+    'the email address, password, sessions, and API keys. The secret is shown only once.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
   needsSession: true,
   input: z.strictObject({
-    name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),
+    name: requiredText(TEXT.name).describe('A name that says what the key is for.'),
     expiresAt: timestampInBody
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
       .nullish()
-      .describe('When the key ends by itself; by default it holds until it is revoked.'),
+      .describe('When the key expires. By default, it works until it’s revoked.'),
     access: enumOf(API_KEY_ACCESSES, 'ApiKeyAccess')
       .nullish()
-      .describe('Whether the key may only read; by default it may do whatever keys may.'),
+      .describe('What the key can do. The default is full access.'),
   }),
   async run({ db, viewer }, { name, expiresAt = null, access }): Promise<NewApiKey> {
     const secret = newApiKeySecret();
@@ -67,13 +67,13 @@ export const createApiKey = operation({
 
 function tooManyKeys() {
   return refuse('VALIDATION_FAILED', {
-    message: `You have ${API_KEYS_PER_PERSON_MAX} API keys, the most that one person may have; revoke one first.`,
+    message: `You have ${API_KEYS_PER_PERSON_MAX} API keys, which is the maximum. Revoke one first.`,
   });
 }
 
 export const listApiKeys = operation({
   name: 'apiKeys',
-  description: 'Lists one’s API keys that work, newest first, without their secrets.',
+  description: 'Lists your active API keys, newest first, without their secrets.',
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
@@ -86,21 +86,21 @@ const keyInput = z.strictObject({ id: idInPath('apiKey').describe('The API key.'
 
 export const readApiKey = operation({
   name: 'apiKey',
-  description: 'Reads one of one’s API keys that work, without its secret.',
+  description: 'Returns one of your active API keys, without its secret.',
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
   input: keyInput,
   async run({ db, viewer }, { id }): Promise<ApiKey> {
     const { key, isActive } = await ownApiKey(db, viewer, id);
-    if (!isActive) throw refuse('NOT_FOUND', { message: 'This API key has ended.' });
+    if (!isActive) throw refuse('NOT_FOUND', { message: 'This API key is no longer active.' });
     return key;
   },
 });
 
 export const revokeApiKey = operation({
   name: 'revokeApiKey',
-  description: 'Ends an API key: it is refused from now on, everywhere.',
+  description: 'Revokes an API key. It stops working immediately, everywhere.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
@@ -114,7 +114,7 @@ export const revokeApiKey = operation({
 
 async function ownApiKey(db: Db, viewer: Viewer, id: ApiKeyId) {
   const [key] = await selectApiKey(db, { id });
-  if (!key) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
-  if (key.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
+  if (!key) throw refuse('NOT_FOUND', { message: 'API key not found.' });
+  if (key.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key belongs to another user.' });
   return key;
 }

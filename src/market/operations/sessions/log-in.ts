@@ -24,14 +24,14 @@ import { sessionOf, type Session } from './session.js';
 
 export const logIn = operation({
   name: 'logIn',
-  description: 'Logs in with email and password.',
+  description: 'Logs in with an email address and a password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
   refusals: ['INVALID_CREDENTIALS'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({
-    email: text(TEXT.email).toLowerCase().describe('The address of the account.'),
-    password: passwordTried.describe('The password.'),
+    email: text(TEXT.email).toLowerCase().describe('The account’s email address.'),
+    password: passwordTried.describe('The account’s password.'),
   }),
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
@@ -68,13 +68,13 @@ export const logIn = operation({
 export const refreshSession = operation({
   name: 'refreshSession',
   description:
-    'Exchanges a refresh token for a new access token and a new refresh token. A token that was used less than ' +
-    `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
+    `Exchanges a refresh token for a new access token and a new refresh token. For ${SESSION.leewaySeconds} seconds ` +
+    'after its first use, a refresh token returns that same new refresh token again.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_REFRESH_TOKEN'],
   ignoresKeyAndDryRun: true,
-  input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
+  input: z.strictObject({ refreshToken: z.string().describe('The session’s newest refresh token.') }),
   async run(call, { refreshToken }): Promise<Session> {
     const { db, services, caller } = call;
     const isOne = isId('refreshToken', refreshToken);
@@ -128,7 +128,7 @@ type RefreshProblem = keyof (typeof UNAUTHORIZED_MESSAGES)['INVALID_REFRESH_TOKE
 
 export const logOut = operation({
   name: 'logOut',
-  description: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
+  description: 'Ends this session. Its access token and refresh token stop working immediately, everywhere.',
   allows: 'signed in',
   budget: 'write',
   ignoresKeyAndDryRun: true,

@@ -51,7 +51,7 @@ interface FoundViewer {
 }
 
 const KEY_PROBLEMS = {
-  unknown: { reason: 'invalid', message: 'There is no such API key; create one.' },
-  revoked: { reason: 'session_ended', message: 'This API key was revoked; create another.' },
-  expired: { reason: 'expired', message: 'This API key has expired; create another.' },
+  unknown: { reason: 'invalid', message: 'API key not found. Create a new one.' },
+  revoked: { reason: 'session_ended', message: 'This API key was revoked. Create a new one.' },
+  expired: { reason: 'expired', message: 'This API key has expired. Create a new one.' },
 } as const satisfies Record<string, NoViewer>;

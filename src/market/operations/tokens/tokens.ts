@@ -29,11 +29,13 @@ import { invalidField } from '../../../platform/call/validation.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
 
-const whose = { userId: idOf('user').nullish().describe('Whose tokens, for admins; one’s own by default.') };
+const whose = {
+  userId: idOf('user').nullish().describe('The user whose tokens to read. Only admins can read another user’s tokens.'),
+};
 
 function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefined }): UserId {
   if (userId != null && !seesTokensOf(viewer, userId))
-    throw refuse('FORBIDDEN', { message: 'Only admins may read the tokens of somebody else.' });
+    throw refuse('FORBIDDEN', { message: 'Only admins can view another user’s tokens.' });
   return userId ?? viewer.userId;
 }
 
@@ -44,7 +46,9 @@ export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
 
 export const readTokens = operation({
   name: 'tokens',
-  description: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend. Admins read anybody’s.',
+  description:
+    'Returns your token balance: all tokens, those staked on bids, and those available to spend. Admins can read any ' +
+    'user’s balance.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -52,14 +56,14 @@ export const readTokens = operation({
   async run({ db, viewer }, input): Promise<Balance> {
     const userId = ownerOf(viewer, input);
     const [row] = await selectBalance(db, { userId });
-    if (!row) throw invalidField('userId', 'is no account');
+    if (!row) throw invalidField('userId', 'doesn’t match any account');
     return row;
   },
 });
 
 export const listTransfers = operation({
   name: 'tokenTransactions',
-  description: 'Lists every movement of one’s tokens, newest first. Admins list anybody’s.',
+  description: 'Lists your token transfers, newest first. Admins can list any user’s transfers.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -74,7 +78,7 @@ export const transferFilter = z.strictObject({
 
 export const findTransfers = operation({
   name: 'tokenTransfers',
-  description: 'Finds the transfer with an external reference, for admins.',
+  description: 'Finds the transfer with an external reference. Only admins can use it.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...transferFilter.shape, ...pageShape }),
@@ -84,38 +88,42 @@ export const findTransfers = operation({
 
 export const readTransfer = operation({
   name: 'tokenTransfer',
-  description: 'Reads one movement of tokens: for those whose tokens they were, and for admins.',
+  description: 'Returns a token transfer. Only the users whose tokens were transferred and admins can read it.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('transfer').describe('The transfer.') }),
   async run({ db, viewer }, { id }): Promise<TokenTransfer> {
     const [transfer] = await selectTransfer(db, { id });
-    if (!transfer) throw refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });
+    if (!transfer) throw refuse('NOT_FOUND', { message: 'Nothing has this ID.' });
     const { userId, ...readable } = transfer;
-    if (!seesTokensOf(viewer, userId)) throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
+    if (!seesTokensOf(viewer, userId))
+      throw refuse('FORBIDDEN', { message: 'You don’t have access to this transfer.' });
     return readable;
   },
 });
 
 export const adjustTokens = operation({
   name: 'adjustTokens',
-  description: 'Credits or debits an account’s tokens, with the reason kept.',
+  description: 'Credits or debits an account’s tokens. The reason is stored.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['INSUFFICIENT_TOKENS'],
   input: z.strictObject({
-    userId: idOf('user').describe('Whose tokens.'),
+    userId: idOf('user').describe('The user whose tokens to adjust.'),
     amount: z
       .int()
       .min(-ADJUSTMENT_MAX)
       .max(ADJUSTMENT_MAX)
       .refine((amount) => amount !== 0, 'must not be 0')
-      .describe('How many tokens: above zero credits, below zero debits.'),
-    reason: requiredText(TEXT.note).describe('Why; kept with the transfer for ever: write nothing private here.'),
+      .describe('The number of tokens. A positive number credits tokens; a negative number debits them.'),
+    reason: requiredText(TEXT.note).describe(
+      'The reason. It’s stored permanently with the transfer, so don’t include private information.',
+    ),
     externalReference: requiredText(TEXT.reference)
       .nullish()
       .describe(
-        'What the adjustment is called elsewhere, such as a payment: it is made once, however often it is sent.',
+        'A unique reference to another system, such as a payment ID. An adjustment with the same reference is made ' +
+          'only once, however often you send it.',
       ),
   }),
   run: ({ db, viewer }, input): Promise<TokenTransfer> =>
@@ -123,13 +131,17 @@ export const adjustTokens = operation({
       .inTransaction(async (tx) => {
         const { userId, amount, reason, externalReference = null } = input;
         const [account] = await lockBalance(tx, { userId });
-        if (!account) throw invalidField('userId', 'is no account');
+        if (!account) throw invalidField('userId', 'doesn’t match any account');
         const earlier = externalReference === null ? undefined : await earlierTransfer(tx, input, externalReference);
         if (earlier) return earlier;
         const { balance, available } = account;
-        if (available + amount < 0) throw refuse('INSUFFICIENT_TOKENS', { details: { required: -amount, available } });
+        if (available + amount < 0)
+          throw refuse('INSUFFICIENT_TOKENS', {
+            message: `You want to debit ${-amount} tokens, but only ${available} are available.`,
+            details: { required: -amount, available },
+          });
         if (balance + amount > INT32_MAX)
-          throw invalidField('amount', 'would make the balance larger than any account may hold');
+          throw invalidField('amount', 'would make the balance larger than the maximum');
         const about = { reason: 'adjustment', actorId: viewer.userId, note: reason, externalReference } as const;
         const [transfer] = await tx.commitWith(
           moveTokens(tx, { userId, change: amount, ...about }),
@@ -163,14 +175,14 @@ const REFERENCE_TAKEN = 'token_transfers_external_reference';
 
 function referenceReused() {
   return refuse('IDEMPOTENCY_KEY_REUSED', {
-    message: 'This external reference was used before for another adjustment.',
-    fields: { externalReference: 'was used before for another adjustment' },
+    message: 'This external reference was already used for another adjustment.',
+    fields: { externalReference: 'was already used for another adjustment' },
   });
 }
 
 export const auditTokens = operation({
   name: 'auditTokens',
-  description: 'Adds up every transfer and hold and compares the sums with the figures kept next to them.',
+  description: 'Adds up all transfers and holds, and compares the sums with the stored figures.',
   allows: ['admin'],
   budget: 'read',
   input: emptyInput,

@@ -23,13 +23,14 @@ import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';
 /** The contents of a cursor of deliveries. */
 export const DELIVERIES_NEWEST_FIRST = ['time', 'text'] as const;
 
-export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().describe('Deliveries in this state.');
+export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status
+  .nullish()
+  .describe('Only deliveries with this status.');
 
 export const listWebhookDeliveries = operation({
   name: 'webhookDeliveries',
   description:
-    'Lists what was or is to be sent to a webhook endpoint, newest first, with every attempt. It is kept for ' +
-    '30 days.',
+    'Lists the deliveries to a webhook endpoint, newest first, with their attempts. Deliveries are kept for 30 days.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
@@ -57,8 +58,8 @@ export async function findDelivery(db: Db, viewer: Viewer, id: WebhookDeliveryId
 export const sendTestEvent = operation({
   name: 'sendTestEvent',
   description:
-    'Sends an event of the type `webhook.test` to a webhook endpoint, whatever its types; it is tried again ' +
-    'like any other.',
+    'Sends a `webhook.test` event to a webhook endpoint, even if the endpoint doesn’t subscribe to that type. Failed ' +
+    'attempts are retried as for any other event.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ id: idInPath('webhookEndpoint').describe('The webhook endpoint.') }),
@@ -71,8 +72,8 @@ export const sendTestEvent = operation({
 export const redeliver = operation({
   name: 'redeliver',
   description:
-    'Sends an event to a webhook endpoint again, with the same `webhook-id`, be it delivered already or ' +
-    'failed for good.',
+    'Sends an event to a webhook endpoint again, with the same `webhook-id`, even if it was delivered or failed ' +
+    'permanently.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ id: idInPath('webhookDelivery').describe('The delivery.') }),
@@ -90,10 +91,10 @@ export const redeliver = operation({
 function requireActive({ status }: { readonly status: WebhookState }): void {
   if (status === 'active') return;
   throw refuse('VALIDATION_FAILED', {
-    message: 'This webhook endpoint is paused: resume it first, by updating its status to active.',
+    message: 'This webhook endpoint is paused. Resume it first by setting its status to active.',
   });
 }
 
 function noSuchDelivery() {
-  return refuse('NOT_FOUND', { message: 'There is no such delivery.' });
+  return refuse('NOT_FOUND', { message: 'Delivery not found.' });
 }

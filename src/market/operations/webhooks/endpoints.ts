@@ -40,18 +40,18 @@ export interface NewWebhook {
 
 const { url, eventTypes, status } = WEBHOOK_ENDPOINT.schema.shape;
 const id = idInPath('webhookEndpoint').describe('The webhook endpoint.');
-const types = eventTypes.nullish().describe('The types of events to send; all of them if it is left out or empty.');
+const types = eventTypes.nullish().describe('The types of events to send. If omitted or empty, all types are sent.');
 
 export const createWebhookEndpoint = operation({
   name: 'createWebhookEndpoint',
   description:
-    'Has what happens to one’s jobs and bids sent to an address; to that of an admin, what happens to all. The ' +
-    'secret is shown this once.',
+    'Creates a webhook endpoint, which gets the events on your jobs and bids. An admin’s endpoint gets the events on ' +
+    'all jobs and bids. The secret is shown only once.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
   asksDatabase: true,
-  input: z.strictObject({ url: url.describe('Where to send events: a public https address.'), eventTypes: types }),
+  input: z.strictObject({ url: url.describe('The public https URL to send events to.'), eventTypes: types }),
   async run({ db, viewer, services }, input): Promise<NewWebhook> {
     const { encryptor, webhookAddresses } = services;
     requireSoundAddress(webhookAddresses, input.url);
@@ -83,15 +83,13 @@ function requireSoundAddress(rules: { problemWith(url: string): string | undefin
 
 function tooManyEndpoints() {
   return refuse('VALIDATION_FAILED', {
-    message:
-      `You have ${WEBHOOKS.endpointsPerPerson} webhook endpoints, the most that one person may have; ` +
-      `delete one first.`,
+    message: `You have ${WEBHOOKS.endpointsPerPerson} webhook endpoints, which is the maximum. Delete one first.`,
   });
 }
 
 export const listWebhookEndpoints = operation({
   name: 'webhookEndpoints',
-  description: 'Lists one’s webhook endpoints, newest first, without their secrets.',
+  description: 'Lists your webhook endpoints, newest first, without their secrets.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject(pageShape),
@@ -101,7 +99,7 @@ export const listWebhookEndpoints = operation({
 
 export const readWebhookEndpoint = operation({
   name: 'webhookEndpoint',
-  description: 'Reads a webhook endpoint of one’s own, or as an admin anybody’s; its secret is never shown again.',
+  description: 'Returns one of your webhook endpoints, without its secret. Admins can read any endpoint.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id }),
@@ -133,11 +131,12 @@ async function lockOwnEndpoint(tx: Db, viewer: Viewer, endpoint: WebhookEndpoint
 }
 
 export function requireOwner(viewer: Viewer, { userId }: Pick<Viewer, 'userId'>): void {
-  if (userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This webhook endpoint is not yours.' });
+  if (userId !== viewer.userId)
+    throw refuse('FORBIDDEN', { message: 'This webhook endpoint belongs to another user.' });
 }
 
 function noSuchEndpoint() {
-  return refuse('NOT_FOUND', { message: 'There is no such webhook endpoint.' });
+  return refuse('NOT_FOUND', { message: 'Webhook endpoint not found.' });
 }
 
 const SETTLED_FIELDS = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !== 'id');
@@ -145,15 +144,15 @@ const SETTLED_FIELDS = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !==
 export const updateWebhookEndpoint = operation({
   name: 'updateWebhookEndpoint',
   description:
-    'Changes where events are sent and which, pauses a webhook endpoint, or resumes it; what is left out stays.',
+    'Changes a webhook endpoint’s URL or event types, or pauses or resumes it. Omitted fields are unchanged.',
   allows: 'signed in',
   budget: 'write',
   asksDatabase: true,
   input: z.strictObject({
     id,
-    url: url.nullish().describe('Where to send events from now on.'),
+    url: url.nullish().describe('The new URL to send events to.'),
     eventTypes: types,
-    status: status.nullish().describe('`paused` to let events wait, `active` to have them sent again.'),
+    status: status.nullish().describe('`paused` to hold events back, or `active` to resume sending them.'),
     ...readOnly(SETTLED_FIELDS),
   }),
   nullClears: false,
@@ -161,7 +160,7 @@ export const updateWebhookEndpoint = operation({
     return db.inTransaction(async (tx) => {
       const { endpoint: current } = await lockOwnEndpoint(tx, viewer, endpoint);
       for (const name of changedReadOnly(SETTLED_FIELDS, input, current))
-        throw invalidField(name, 'is set by the service and cannot be changed');
+        throw invalidField(name, 'is set by the service and can’t be changed');
       const newValues = {
         url: input.url ?? current.url,
         eventTypes: [...new Set(input.eventTypes ?? current.eventTypes)],
@@ -178,7 +177,7 @@ export const updateWebhookEndpoint = operation({
 
 export const deleteWebhookEndpoint = operation({
   name: 'deleteWebhookEndpoint',
-  description: 'Deletes a webhook endpoint: nothing is sent to it any more, and what was sent is forgotten.',
+  description: 'Deletes a webhook endpoint and its deliveries. No more events are sent to it.',
   allows: 'signed in',
   budget: 'write',
   asksDatabase: true,
@@ -195,8 +194,8 @@ const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
 export const rotateWebhookSecret = operation({
   name: 'rotateWebhookSecret',
   description:
-    'Gives a webhook endpoint another secret, which is shown this once. For a day the old one signs too, so that no ' +
-    'delivery is refused while it is replaced.',
+    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For 24 hours, the old secret also ' +
+    'signs events, so you can switch without rejecting any.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,

@@ -12,16 +12,20 @@ export const ADMIN_ACTION = entity(
     id: identifier('adminAction'),
     action: {
       type: requiredText(TEXT.kind),
-      description: 'The name of the operation, as GraphQL spells it.',
+      description: 'The name of the GraphQL operation.',
       example: 'unverifyContractor',
     },
-    adminId: { type: idOf('user'), description: 'Who did it.' },
-    userId: { type: idOf('user'), description: 'Whom it concerns; of a job, its owner.' },
-    jobId: { type: idOf('job').nullable(), description: 'The job that was decided on.', example: null },
+    adminId: { type: idOf('user'), description: 'The admin who did it.' },
+    userId: { type: idOf('user'), description: 'The user that the action concerns. For a job, its owner.' },
+    jobId: {
+      type: idOf('job').nullable(),
+      description: 'The job that the admin decided on. Null for other actions.',
+      example: null,
+    },
     reason: {
       type: nullableText(TEXT.note),
-      description: 'The reason that the admin gave; null where none was given, and once it is erased.',
-      example: 'The licence ran out in June.',
+      description: 'The admin’s reason. Null if none was given, or if it was erased.',
+      example: 'The license ran out in June.',
     },
     until: {
       type: timestamp.nullable(),
@@ -38,6 +42,6 @@ export const ADMIN_ACTION = entity(
       description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
       example: null,
     },
-    createdAt: { type: timestamp, description: 'When.' },
+    createdAt: { type: timestamp, description: 'When the admin did it.' },
   },
 );

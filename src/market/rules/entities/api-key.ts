@@ -11,41 +11,41 @@ export type ApiKeyAccess = (typeof API_KEY_ACCESSES)[number];
 
 export const API_KEY = entity(
   'ApiKey',
-  'A key for a program, which acts as its owner. Its secret is shown only when it is made.',
+  'A key for a program, which acts as the key’s owner. Its secret is shown only when the key is created.',
   {
     id: identifier('apiKey'),
     name: {
       type: requiredText(TEXT.name),
-      description: 'What the key is for.',
+      description: 'The name of the key, which says what it’s for.',
       example: 'Nightly export',
       written: true,
     },
     access: {
       type: enumOf(API_KEY_ACCESSES, 'ApiKeyAccess'),
-      description: 'Whether the key only reads.',
+      description: 'What the key can do.',
       example: 'full',
       written: true,
     },
-    createdAt: { type: timestamp, description: 'When the key was made.' },
+    createdAt: { type: timestamp, description: 'When the key was created.' },
     expiresAt: {
       type: timestamp.nullable(),
-      description: 'When the key ends by itself; null if it holds until it is revoked.',
+      description: 'When the key expires. Null if it works until it’s revoked.',
     },
     lastUsedAt: {
       type: timestamp.nullable(),
-      description: 'When the key was last used, to the minute; null before that.',
+      description: 'When the key was last used, to the minute. Null if it was never used.',
       example: '2026-03-02T09:41:00.000Z',
     },
   },
 );
 
-export const NEW_API_KEY = entity('NewApiKey', 'A new key for a program, with its secret.', {
+export const NEW_API_KEY = entity('NewApiKey', 'A new API key and its secret.', {
   apiKey: { type: API_KEY.schema, description: 'The key.' },
   secret: {
     type: z.string().meta({ pattern: '^jmk_[0-9A-Za-z]{40}$' }),
     description:
-      'Send it as `Authorization: Bearer …`: `jmk_` and 40 letters and digits. It is shown this once and stored ' +
-      'nowhere.',
+      'The secret: `jmk_` and 40 letters and digits. Send it as `Authorization: Bearer …`. It’s shown only once and ' +
+      'never stored.',
     example: 'jmk_3fQ8ZpL0xVnB7tYc2KdWsE9uHgRa5jMi1oTq4Xby',
   },
 });

@@ -16,79 +16,86 @@ import { idOf, identifier } from '../id-fields.js';
 
 export const BID = entity(
   'Bid',
-  'A contractor’s offer to do a job. It is for the job’s owner, the contractor and admins.',
+  'A contractor’s offer to do a job. Only the job’s owner, the contractor, and admins can see it.',
   {
     id: identifier('bid'),
     jobId: { type: idOf('job'), description: 'The job.' },
-    contractorId: { type: idOf('contractor'), description: 'Who made it.' },
+    contractorId: { type: idOf('contractor'), description: 'The contractor who made the bid.' },
     status: {
       type: enumOf(BID_STATES, 'BidStatus'),
-      description: 'Its state, which reading it never changes.',
+      description: 'The bid’s status. Reading the bid doesn’t change it.',
       example: 'pending',
     },
-    amount: { type: moneyAboveZero, description: 'What the work would cost.', example: 320, written: true },
+    amount: { type: moneyAboveZero, description: 'The price of the work.', example: 320, written: true },
     estimatedDurationDays: {
       type: z.int().min(1).max(BID_DURATION_DAYS_MAX).nullable(),
-      description: 'How many days it would take.',
+      description: 'The number of days that the work would take.',
       example: 2,
       written: true,
     },
     message: {
       type: nullableText(TEXT.long),
-      description: 'What the contractor has to say to the homeowner.',
+      description: 'The contractor’s message to the homeowner.',
       example: 'I can come on Monday morning.',
       written: true,
     },
     proposedStartDate: {
       type: nullableDay,
-      description: 'When the work could begin.',
+      description: 'The date when the contractor could start.',
       example: '2026-03-09',
       written: true,
     },
     materialsIncluded: {
       type: z.boolean().nullable(),
-      description: 'Whether the amount covers the materials.',
+      description: 'True if the amount includes materials.',
       example: true,
       written: true,
     },
     paymentTerms: {
       type: nullableText(TEXT.note),
-      description: 'How and when to pay.',
-      example: 'Half in advance, half when it is done.',
+      description: 'How and when the homeowner would pay.',
+      example: 'Half in advance, half when the work is done.',
       written: true,
     },
     guaranteedView: {
       type: z.boolean(),
-      description: 'Whether tokens were staked to be seen first.',
+      description: 'True if the contractor staked tokens so that the homeowner sees this bid first.',
       inputDescription:
-        `Stakes ${GUARANTEED_VIEW_STAKE} tokens, so that the bid comes first in the homeowner’s list. ` +
-        'They are free again when the bid or the job ends.',
+        `If true, stakes ${GUARANTEED_VIEW_STAKE} tokens to put the bid first in the homeowner’s list. The tokens ` +
+        'are released when the bid or the job ends.',
       example: true,
       written: true,
     },
-    holdId: { type: idOf('hold').nullable(), description: 'The stake of a guaranteed view.' },
+    holdId: {
+      type: idOf('hold').nullable(),
+      description: 'The tokens staked for a guaranteed view. Null for other bids.',
+    },
     suspended: {
       type: z.boolean(),
       description:
         'True while the contractor is suspended. The bid can’t be awarded and doesn’t block edits to the job.',
       example: false,
     },
-    createdAt: { type: timestamp, description: 'When the bid was made.' },
+    createdAt: { type: timestamp, description: 'When the bid was created.' },
     updatedAt: { type: timestamp, description: 'When the bid last changed.' },
-    submittedAt: { type: timestamp, description: 'When the bid came before the homeowner.' },
+    submittedAt: { type: timestamp, description: 'When the contractor submitted the bid.' },
   },
 );
 
 export const HOLD = entity(
   'Hold',
-  'Tokens that a contractor has staked on a bid. They are free again when the bid or its job ends.',
+  'Tokens that a contractor has staked on a bid. They’re released when the bid or its job ends.',
   {
     id: identifier('hold'),
     bidId: { type: idOf('bid'), description: 'The bid.' },
     jobId: { type: idOf('job'), description: 'The job.' },
-    amount: { type: integer(1), description: 'How many tokens.', example: GUARANTEED_VIEW_STAKE },
-    status: { type: enumOf(HOLD_STATES, 'HoldStatus'), description: 'Whether they are still held.', example: 'active' },
-    createdAt: { type: timestamp, description: 'When they were staked.' },
-    releasedAt: { type: timestamp.nullable(), description: 'When they were freed.', example: null },
+    amount: { type: integer(1), description: 'The number of tokens.', example: GUARANTEED_VIEW_STAKE },
+    status: { type: enumOf(HOLD_STATES, 'HoldStatus'), description: 'The hold’s status.', example: 'active' },
+    createdAt: { type: timestamp, description: 'When the tokens were staked.' },
+    releasedAt: {
+      type: timestamp.nullable(),
+      description: 'When the tokens were released. Null while they’re held.',
+      example: null,
+    },
   },
 );

@@ -9,64 +9,76 @@ export const DISPUTE_ENDINGS = ['agreement', 'decision_accepted', 'final_decisio
 const note = requiredText(TEXT.note);
 const noteOrNone = nullableText(TEXT.note);
 const person = idOf('user').nullable();
-const at = { type: timestamp, description: 'When.' };
+const at = { type: timestamp, description: 'When it happened.' };
 
-const PROPOSAL = entity(
-  'DisputeProposal',
-  'A resolution that one party has proposed and the other can still agree to.',
+const PROPOSAL = entity('DisputeProposal', 'A resolution that one party proposed and the other can still accept.', {
+  id: identifier('proposal'),
+  resolution: {
+    type: note,
+    description: 'The proposed resolution.',
+    example: 'The contractor refunds 10% of the price.',
+  },
+  proposedBy: { type: person, description: 'The user who proposed it.' },
+  agreedBy: {
+    type: nullableText(TEXT.line),
+    description: 'The name of the person who agrees, as the proposer wrote it.',
+    example: null,
+  },
+  proposedAt: { type: timestamp, description: 'When it was proposed.' },
+});
+
+const ESCALATION = entity('DisputeEscalation', 'A party’s request for an admin to decide.', {
+  reason: { type: note, description: 'Why the parties couldn’t settle the dispute.', example: 'We can’t agree.' },
+  by: { type: person, description: 'The user who escalated the dispute.' },
+  at,
+});
+
+const DECISION = entity('DisputeDecision', 'An admin’s decision.', {
+  decision: { type: note, description: 'The decision in one sentence.', example: 'The contractor redoes the work.' },
+  ruling: { type: note, description: 'The full ruling.', example: 'The joint was not sealed.' },
+  resolutionTerms: {
+    type: noteOrNone,
+    description: 'What the parties must do.',
+    example: 'Carl returns within a week.',
+  },
+  by: { type: person, description: 'The admin who decided.' },
+  at,
+});
+
+const APPEAL = entity(
+  'DisputeAppeal',
+  'The contractor’s appeal against the decision. Null until the contractor appeals.',
   {
-    id: identifier('proposal'),
-    resolution: { type: note, description: 'How to settle it.', example: 'A tenth of the price is paid back.' },
-    proposedBy: { type: person, description: 'Whose proposal it is.' },
-    agreedBy: { type: nullableText(TEXT.line), description: 'Who agrees, as the proposer wrote it.', example: null },
-    proposedAt: { type: timestamp, description: 'When it was proposed.' },
+    reason: {
+      type: note,
+      description: 'Why the contractor thinks the decision is wrong.',
+      example: 'The faucet was faulty.',
+    },
+    supportingEvidence: {
+      type: noteOrNone,
+      description: 'The evidence for the appeal.',
+      example: 'The manufacturer has recalled it.',
+    },
+    by: { type: person, description: 'The user who appealed.' },
+    at,
   },
 );
 
-const ESCALATION = entity('DisputeEscalation', 'That an admin was asked to decide.', {
-  reason: { type: note, description: 'Why the parties could not settle it.', example: 'We cannot agree.' },
-  by: { type: person, description: 'Who escalated it.' },
+const FINAL_DECISION = entity('DisputeFinalDecision', 'An admin’s final decision on an appeal.', {
+  finalDecision: { type: note, description: 'The final decision.', example: 'The decision stands.' },
+  ruling: { type: note, description: 'The full ruling.', example: 'The recall came later.' },
+  by: { type: person, description: 'The admin who decided.' },
   at,
 });
 
-const DECISION = entity('DisputeDecision', 'What an admin decided.', {
-  decision: { type: note, description: 'What was decided.', example: 'The work is to be redone.' },
-  ruling: { type: note, description: 'The ruling in full.', example: 'The joint was not sealed.' },
-  resolutionTerms: {
-    type: noteOrNone,
-    description: 'What the parties have to do.',
-    example: 'Carl returns within a week.',
-  },
-  by: { type: person, description: 'Which admin decided.' },
-  at,
-});
-
-const APPEAL = entity('DisputeAppeal', 'The contractor’s appeal against the decision.', {
-  reason: { type: note, description: 'Why the decision is wrong.', example: 'The tap was faulty.' },
-  supportingEvidence: {
-    type: noteOrNone,
-    description: 'What supports the appeal.',
-    example: 'The maker has recalled it.',
-  },
-  by: { type: person, description: 'Who appealed.' },
-  at,
-});
-
-const FINAL_DECISION = entity('DisputeFinalDecision', 'The last word on an appeal.', {
-  finalDecision: { type: note, description: 'What was decided for good.', example: 'The decision stands.' },
-  ruling: { type: note, description: 'The ruling in full.', example: 'The recall came later.' },
-  by: { type: person, description: 'Which admin decided.' },
-  at,
-});
-
-const ENDING = entity('DisputeEnd', 'How the dispute ended.', {
-  how: { type: enumOf(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'In which way.', example: 'agreement' },
+const ENDING = entity('DisputeEnd', 'The end of a dispute.', {
+  how: { type: enumOf(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'The end of a dispute.', example: 'agreement' },
   text: {
     type: noteOrNone,
     description: 'The agreed resolution, the accepted or final decision, or the admin’s reason.',
-    example: 'A tenth of the price is paid back.',
+    example: 'The contractor refunds 10% of the price.',
   },
-  by: { type: person, description: 'Whose call ended it.' },
+  by: { type: person, description: 'The user who ended the dispute.' },
   at,
 });
 
@@ -74,33 +86,50 @@ export const DISPUTE_PARTS = { PROPOSAL, ESCALATION, DECISION, APPEAL, FINAL_DEC
 
 export const DISPUTE = entity(
   'Dispute',
-  'A disagreement about the work, from its beginning to its end. For the parties and admins.',
+  'A disagreement about the work, from start to end. Only the parties and admins can see it.',
   {
-    reason: { type: note, description: 'What is wrong, in the homeowner’s words.', example: 'The sink still drips.' },
-    details: { type: noteOrNone, description: 'More about it.', example: 'A bucket fills in two hours.' },
-    openedBy: { type: person, description: 'Who began it.' },
-    openedAt: { type: timestamp, description: 'When it began.' },
+    reason: {
+      type: note,
+      description: 'What’s wrong with the work, in the homeowner’s words.',
+      example: 'The sink still drips.',
+    },
+    details: {
+      type: noteOrNone,
+      description: 'More details from the homeowner.',
+      example: 'A bucket fills in two hours.',
+    },
+    openedBy: { type: person, description: 'The user who opened the dispute.' },
+    openedAt: { type: timestamp, description: 'When the dispute was opened.' },
     proposal: {
       type: PROPOSAL.schema.nullable(),
-      description: 'The one standing proposal, which can still be agreed to.',
+      description:
+        'The current proposal, which the other party can still accept. Null if nobody has proposed a resolution.',
     },
     escalation: {
       type: ESCALATION.schema.nullable(),
-      description: 'That an admin was asked to decide.',
+      description: 'A party’s request for an admin to decide.',
       example: null,
     },
-    decision: { type: DECISION.schema.nullable(), description: 'What the admin decided.', example: null },
+    decision: {
+      type: DECISION.schema.nullable(),
+      description: 'The admin’s decision. Null until an admin decides.',
+      example: null,
+    },
     appeal: {
       type: APPEAL.schema.nullable(),
-      description: 'The contractor’s appeal against the decision.',
+      description: 'The contractor’s appeal against the decision. Null until the contractor appeals.',
       example: null,
     },
     finalDecision: {
       type: FINAL_DECISION.schema.nullable(),
-      description: 'The last word on the appeal.',
+      description: 'The final decision on the appeal. Null until an admin makes it.',
       example: null,
     },
-    ending: { type: ENDING.schema.nullable(), description: 'How it ended; null while it goes on.', example: null },
+    ending: {
+      type: ENDING.schema.nullable(),
+      description: 'How the dispute ended. Null while it’s open.',
+      example: null,
+    },
   },
 );
 

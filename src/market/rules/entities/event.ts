@@ -22,38 +22,46 @@ const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
 
-export const EVENT_ACTOR = entity('JobEventActor', 'Whose call it was, for everyone who sees the event.', {
-  id: { type: idOf('user'), description: 'The person.' },
-  name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
-  role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
-});
+export const EVENT_ACTOR = entity(
+  'JobEventActor',
+  'The user who caused an event, as everyone who can see the event sees them.',
+  {
+    id: { type: idOf('user'), description: 'The user’s ID.' },
+    name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
+    role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
+  },
+);
 
 /** The event data that has its own fields. In the database, all of it is in the column `data`. */
 const DETAILS = {
   bidId: {
     type: idOf('bid').nullable(),
-    description: 'The bid concerned; null for what concerns the job alone.',
+    description: 'The bid that the event is about. Null for events about the job.',
     example: null,
   },
-  rating: { type: rating.nullable(), description: 'From 1 to 5, where the work was approved with one.', example: null },
+  rating: {
+    type: rating.nullable(),
+    description: 'The rating, from 1 to 5. Null if the event didn’t set one.',
+    example: null,
+  },
   review: {
     type: nullableText(TEXT.note),
-    description: 'What the homeowner wrote for others when approving the work.',
+    description: 'The homeowner’s review. Null if the event didn’t set one.',
     example: null,
   },
   fields: {
     type: z.array(z.string().describe('A field’s name.')).nullable(),
-    description: 'The fields of the job that an edit changed; for a bidder the public ones.',
+    description: 'The job’s fields that an edit changed. Bidders see only the public ones. Null for other events.',
     example: null,
   },
   tokensCharged: {
     type: integer().nullable(),
-    description: 'The tokens that were charged; for the owner and admins.',
+    description: 'The tokens that were charged. Null for everyone except the owner and admins.',
     example: 5,
   },
   tokensRefunded: {
     type: integer().nullable(),
-    description: 'The tokens that were given back; for the owner and admins.',
+    description: 'The tokens that were refunded. Null for everyone except the owner and admins.',
     example: null,
   },
 } as const;
@@ -67,45 +75,49 @@ const STORED_FIELDS = {
   jobId: { type: idOf('job'), description: 'The job.' },
   sequence: {
     type: integer(1),
-    description: 'The place among the job’s events, from 1. Numbers are missing where an event is not for the reader.',
+    description:
+      'The event’s number in the job’s timeline, starting at 1. Numbers are skipped for events that you can’t see.',
     example: 2,
   },
   position: {
     type: position.nullable(),
     description:
-      'The place among the events of all jobs, as digits. Ask for what is after the last one you have seen, and you ' +
-      'miss nothing. Null in the moment before the event has its place.',
+      'The event’s position among the events of all jobs, as digits. If you continue after the last position ' +
+      'you’ve seen, you miss nothing. Null briefly, until the event is assigned a position.',
     example: '4711',
   },
-  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
-  actorId: { type: idOf('user').nullable(), description: 'Whose call it was.' },
+  type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
+  actorId: {
+    type: idOf('user').nullable(),
+    description: 'The ID of the user who caused the event. Null if the service did.',
+  },
   actor: {
     type: EVENT_ACTOR.schema.nullable(),
-    description: 'Whose call it was, for everyone who sees the event; null for the service.',
+    description: 'The user who caused the event. Null if the service did.',
   },
   fromStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),
-    description: 'The job’s state before; null for what did not concern it.',
+    description: 'The job’s status before the event. Null if the event isn’t about the status.',
     example: 'draft',
   },
   toStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),
-    description: 'The job’s state after.',
+    description: 'The job’s status after the event. Null if the event isn’t about the status.',
     example: 'open',
   },
-  occurredAt: { type: timestamp, description: 'When.' },
+  occurredAt: { type: timestamp, description: 'When the event happened.' },
   data: {
     type: json(TEXTS_MAX * TEXT.note),
     description:
-      'What else was said or chosen, such as the notes of a check-in and the texts of a dispute. For the parties and ' +
-      'admins; empty for others.',
+      'Other details, such as check-in notes or the statements in a dispute. Empty for everyone except the parties ' +
+      'and admins.',
     example: {},
   },
 } as const;
 
 export type StoredEventFields = typeof STORED_FIELDS;
 
-export const JOB_EVENT = entity('JobEvent', 'Something that happened to a job or to a bid on it.', {
+export const JOB_EVENT = entity('JobEvent', 'An event on a job or on one of its bids.', {
   ...STORED_FIELDS,
   ...DETAILS,
 });

@@ -21,8 +21,8 @@ import { idOf, identifier } from '../id-fields.js';
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'How far the centre of the job’s city is from the place that the list asks for, in miles to a tenth; null where ' +
-    'it asks for none.',
+    'The distance in miles, to one decimal, from the place in the filter to the center of the job’s city. Null if ' +
+    'the filter has no place.',
   example: 4.2,
 };
 
@@ -35,11 +35,11 @@ export const JOB_WARNING = entity(
   'JobWarning',
   'Something in a job that may keep contractors from finding it. A warning never blocks a call.',
   {
-    code: { type: enumOf(WARNING_CODES, 'JobWarningCode'), description: 'What is wrong.', example: 'UNKNOWN_CATEGORY' },
+    code: { type: enumOf(WARNING_CODES, 'JobWarningCode'), description: 'The problem.', example: 'UNKNOWN_CATEGORY' },
     field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
     message: {
       type: z.string().meta({ maxLength: WARNING_CHARACTERS_MAX }),
-      description: 'What is wrong and how to fix it, to show to the user.',
+      description: 'A message for the user that says what’s wrong and how to fix it.',
       example: '“plumming” is not a category in the catalog. Did you mean “plumbing”?',
     },
   },
@@ -53,57 +53,57 @@ export const JOB_WARNINGS = {
   readBy: OWNER_AND_ADMINS,
 } as const;
 
-export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
+export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   id: identifier('job'),
   title: {
     type: requiredText(TEXT.title),
-    description: 'What is to be done, in a line.',
+    description: 'A one-line summary of the work.',
     example: 'Repair the kitchen sink',
     written: true,
   },
   description: {
     type: requiredText(TEXT.long),
-    description: 'What is to be done, in full.',
+    description: 'A full description of the work.',
     example: 'It drips day and night, and the cabinet below is wet.',
     written: true,
   },
-  status: { type: enumOf(JOB_STATES, 'JobStatus'), description: 'Its state.', example: 'open' },
+  status: { type: enumOf(JOB_STATES, 'JobStatus'), description: 'The job’s status.', example: 'open' },
   category: {
     type: nullableText(TEXT.kind),
-    description: 'The trade. It cannot change after publishing.',
-    inputDescription: 'The trade, such as `plumbing`; `catalog` suggests values.',
+    description: 'The trade. It can’t change after the job is published.',
+    inputDescription: 'The trade, such as `plumbing`. `catalog` suggests values.',
     example: 'plumbing',
     written: true,
   },
   budgetMin: {
     type: money.nullable(),
-    description: 'The least the homeowner expects to pay.',
+    description: 'The least that the homeowner expects to pay.',
     example: 150,
     written: true,
   },
   budgetMax: {
     type: money.nullable(),
-    description: 'The most the homeowner wants to pay.',
+    description: 'The most that the homeowner wants to pay.',
     example: 400.5,
     written: true,
   },
   urgency: {
     type: enumOf(URGENCIES, 'Urgency').nullable(),
-    description: 'How soon.',
-    inputDescription: 'How soon; it sets the price of publishing.',
+    description: 'How soon the work should be done.',
+    inputDescription: 'How soon the work should be done. It sets the price of publishing.',
     example: 'standard',
     written: true,
   },
   addressLine1: {
     type: nullableText(TEXT.line),
-    description: 'Street and number.',
+    description: 'The street and number.',
     example: '1200 Barton Springs Road',
     readBy: PARTIES_AND_ADMINS,
     written: true,
   },
   addressLine2: {
     type: nullableText(TEXT.line),
-    description: 'More of the address.',
+    description: 'The second line of the address.',
     example: null,
     readBy: PARTIES_AND_ADMINS,
     written: true,
@@ -112,7 +112,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
   state: { type: nullableText(TEXT.line), description: 'The state.', example: 'TX', written: true },
   zipCode: {
     type: nullableText(TEXT.line),
-    description: 'The postal code.',
+    description: 'The ZIP code.',
     example: '78704',
     readBy: PARTIES_AND_ADMINS,
     written: true,
@@ -120,36 +120,40 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
   country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
   latitude: {
     type: z.number().min(-90).max(90).nullable(),
-    description: 'Found by the service from the postal code or the city.',
+    description: 'Looked up from the ZIP code, or else from the city and state. Null if the place is unknown.',
     example: 30.2428,
     readBy: PARTIES_AND_ADMINS,
   },
   longitude: {
     type: z.number().min(-180).max(180).nullable(),
-    description: 'Found by the service from the postal code or the city.',
+    description: 'Looked up from the ZIP code, or else from the city and state. Null if the place is unknown.',
     example: -97.7658,
     readBy: PARTIES_AND_ADMINS,
   },
   desiredStartDate: {
     type: nullableDay,
-    description: 'When the work should begin.',
+    description: 'The date when the work should start.',
     example: '2026-03-09',
     written: true,
   },
   desiredCompletionDate: {
     type: nullableDay,
-    description: 'When the work should be done.',
+    description: 'The date when the work should be finished.',
     example: '2026-03-20',
     written: true,
   },
   requirements: {
     type: nullableText(TEXT.long),
-    description: 'What a contractor must bring or know.',
-    example: 'Bring a replacement tap.',
+    description: 'What the contractor must bring or know.',
+    example: 'Bring a replacement faucet.',
     written: true,
   },
-  homeownerId: { type: idOf('homeowner'), description: 'Whose job it is.' },
-  awardedBidId: { type: idOf('bid').nullable(), description: 'The bid that got the job.', example: null },
+  homeownerId: { type: idOf('homeowner'), description: 'The homeowner who posted the job.' },
+  awardedBidId: {
+    type: idOf('bid').nullable(),
+    description: 'The awarded bid. Null until the job is awarded.',
+    example: null,
+  },
   rating: {
     type: rating.nullable(),
     description: 'The homeowner’s rating of the work, from 1 to 5. Null until they give one.',
@@ -163,14 +167,14 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
   version: {
     type: integer(1),
     description:
-      'Rises with every change. To change only what you have read, pass it as `expectedVersion`, or in REST, where ' +
-      'it is the ETag, as `If-Match`.',
+      'The job’s version, which rises with every change. To change only the version you’ve read, pass it as ' +
+      '`expectedVersion`. In REST, it’s the `ETag`: send it as `If-Match`.',
     example: 3,
   },
   statusChangedAt: { type: timestamp, description: 'When the job entered its current status. Edits don’t change it.' },
-  createdAt: { type: timestamp, description: 'When the draft was written.' },
+  createdAt: { type: timestamp, description: 'When the draft was created.' },
   updatedAt: {
     type: timestamp,
-    description: 'When the job last changed; bids on it and proposals in its dispute are no change of the job.',
+    description: 'When the job last changed. Bids and proposals in a dispute don’t change the job.',
   },
 });

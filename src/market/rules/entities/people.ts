@@ -19,33 +19,39 @@ import { ROLES } from '../viewer.js';
 
 export const USER = entity('User', 'A person with an account.', {
   id: identifier('user'),
-  email: { type: email, description: 'The address to log in with.', example: 'hanna@example.com', readBy: PERSONAL },
+  email: {
+    type: email,
+    description: 'The email address that the user logs in with.',
+    example: 'hanna@example.com',
+    readBy: PERSONAL,
+  },
   emailVerified: {
     type: z.boolean(),
-    description: 'Whether a link that was sent to the address was used, be it for a new password.',
+    description:
+      'True if the user has opened a link that we sent to this address, such as a confirmation or a password reset.',
     example: true,
     readBy: OWN,
   },
   emailUndeliverable: {
     type: z.boolean(),
-    description: 'Whether the last mail to the address was refused for good.',
+    description: 'True if the mail server permanently rejected our last email to this address.',
     example: false,
     readBy: OWN,
   },
-  userType: { type: enumOf(ROLES, 'UserType'), description: 'Which kind of account it is.', example: 'homeowner' },
-  firstName: { type: requiredText(TEXT.name), description: 'The given name.', example: 'Hanna', written: true },
-  lastName: { type: requiredText(TEXT.name), description: 'The family name.', example: 'Hill', written: true },
+  userType: { type: enumOf(ROLES, 'UserType'), description: 'The type of the account.', example: 'homeowner' },
+  firstName: { type: requiredText(TEXT.name), description: 'The first name.', example: 'Hanna', written: true },
+  lastName: { type: requiredText(TEXT.name), description: 'The last name.', example: 'Hill', written: true },
   phone: {
     type: untrimmedText(TEXT.line).nullable(),
-    description: 'A phone number, as it was written.',
-    inputDescription: 'A phone number, kept as it is written.',
+    description: 'The phone number, as the user wrote it.',
+    inputDescription: 'The phone number, stored as you write it.',
     example: '+1 512 555 0100',
     readBy: PERSONAL,
     written: true,
   },
   profilePictureUrl: {
     type: nullableWebAddress,
-    description: 'Where a picture of the person is.',
+    description: 'The URL of a profile picture.',
     example: null,
     written: true,
   },
@@ -65,33 +71,33 @@ export const USER = entity('User', 'A person with an account.', {
   },
   suspendedAt: {
     type: timestamp.nullable(),
-    description: 'Since when the person is suspended.',
+    description: 'When the user was suspended. Null if they aren’t suspended.',
     example: null,
     readBy: ADMINS,
   },
   suspendedUntil: {
     type: timestamp.nullable(),
-    description: 'When the suspension ends by itself, where it does.',
+    description: 'When the suspension ends automatically. Null if it has no end.',
     example: null,
     readBy: ADMINS,
   },
-  createdAt: { type: timestamp, description: 'When the account was opened.' },
-  updatedAt: { type: timestamp, description: 'When the person’s fields last changed.' },
+  createdAt: { type: timestamp, description: 'When the account was created.' },
+  updatedAt: { type: timestamp, description: 'When the user’s fields last changed.' },
 });
 
 export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   id: identifier('homeowner'),
-  userId: { type: idOf('user'), description: 'Whose profile this is.' },
+  userId: { type: idOf('user'), description: 'The user that this profile belongs to.' },
   addressLine1: {
     type: nullableText(TEXT.line),
-    description: 'Street and number.',
+    description: 'The street and number.',
     example: '1200 Barton Springs Road',
     readBy: PERSONAL,
     written: true,
   },
   addressLine2: {
     type: nullableText(TEXT.line),
-    description: 'More of the address.',
+    description: 'The second line of the address.',
     example: null,
     readBy: PERSONAL,
     written: true,
@@ -100,7 +106,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   state: { type: nullableText(TEXT.line), description: 'The state.', example: 'TX', written: true },
   zipCode: {
     type: nullableText(TEXT.line),
-    description: 'The postal code.',
+    description: 'The ZIP code.',
     example: '78704',
     readBy: PERSONAL,
     written: true,
@@ -108,12 +114,12 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
   propertyType: {
     type: nullableText(TEXT.kind),
-    description: 'What kind of property it is.',
-    inputDescription: 'What kind of property it is; `catalog` suggests values.',
+    description: 'The type of property.',
+    inputDescription: 'The type of property. `catalog` suggests values.',
     example: 'single_family',
     written: true,
   },
-  createdAt: { type: timestamp, description: 'When the profile was made.' },
+  createdAt: { type: timestamp, description: 'When the profile was created.' },
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
@@ -125,86 +131,86 @@ const listOf = (entry: string) => z.array(requiredText(TEXT.listItem).describe(e
 
 export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and record.', {
   id: identifier('contractor'),
-  userId: { type: idOf('user'), description: 'Whose profile this is.' },
+  userId: { type: idOf('user'), description: 'The user that this profile belongs to.' },
   companyName: {
     type: nullableText(TEXT.line),
-    description: 'The company.',
+    description: 'The company’s name.',
     example: 'Carl’s Pipes LLC',
     written: true,
   },
   businessType: {
     type: nullableText(TEXT.kind),
-    description: 'What kind of business it is.',
-    inputDescription: 'What kind of business it is; `catalog` suggests values.',
+    description: 'The type of business.',
+    inputDescription: 'The type of business. `catalog` suggests values.',
     example: 'llc',
     written: true,
   },
   licenseNumber: {
     type: nullableText(TEXT.line),
-    description: 'The licence number.',
+    description: 'The license number.',
     example: 'M-40417',
     readBy: CREDENTIALS,
     written: true,
   },
   licenseState: {
     type: nullableText(TEXT.line),
-    description: 'The state that gave the licence.',
+    description: 'The state that issued the license.',
     example: 'TX',
     written: true,
   },
   insuranceProvider: {
     type: nullableText(TEXT.line),
-    description: 'Who insures the work.',
+    description: 'The insurance provider.',
     example: 'Lone Star Mutual',
     written: true,
   },
   insurancePolicyNumber: {
     type: nullableText(TEXT.line),
-    description: 'The policy number.',
+    description: 'The insurance policy number.',
     example: 'LS-2210-77',
     readBy: CREDENTIALS,
     written: true,
   },
   yearsInBusiness: {
     type: z.int().min(0).max(500).nullable(),
-    description: 'For how many years the business exists.',
+    description: 'The number of years in business.',
     example: 12,
     written: true,
   },
   serviceAreas: {
     type: listOf('A place.'),
     description:
-      'Where the contractor works. What is a postal code or a town with its state, such as `Austin, TX`, is found by ' +
-      'distance.',
+      'The places where the contractor works. Searches by distance find only ZIP codes and cities with their state, ' +
+      'such as `Austin, TX`.',
     example: ['Austin, TX'],
     written: true,
   },
   specialties: {
     type: listOf('A kind of work.'),
-    description: 'What the contractor is best at.',
+    description: 'The kinds of work that the contractor is best at.',
     example: ['plumbing'],
     written: true,
   },
   bio: {
     type: nullableText(TEXT.long),
-    description: 'How the contractor presents the business.',
+    description: 'The contractor’s description of the business.',
     example: 'Leaks found and fixed since 2014.',
     written: true,
   },
   website: {
     type: nullableWebAddress,
-    description: 'The business on the web.',
+    description: 'The URL of the business’s website.',
     example: 'https://carlspipes.example.com',
     written: true,
   },
-  verified: { type: z.boolean(), description: 'Whether an admin has verified the contractor.', example: true },
-  completedJobs: { type: integer(), description: 'How many jobs were done and approved.', example: 31 },
+  verified: { type: z.boolean(), description: 'True if an admin has verified the contractor.', example: true },
+  completedJobs: { type: integer(), description: 'The number of jobs completed and approved.', example: 31 },
   ratingAverage: {
     type: z.number().min(1).max(5).nullable(),
-    description: 'The mean of all ratings, from 1 to 5; null before the first.',
+    description: 'The average of all ratings, from 1 to 5. Null until the first rating.',
     example: 4.75,
   },
-  ratingCount: { type: integer(), description: 'How many ratings there are.', example: 24 },
+  ratingCount: { type: integer(), description: 'The number of ratings.', example: 24 },
   suspended: {
     type: z.boolean().nullable(),
     description:
@@ -213,7 +219,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
     example: false,
     readBy: CREDENTIALS,
   },
-  createdAt: { type: timestamp, description: 'When the profile was made.' },
+  createdAt: { type: timestamp, description: 'When the profile was created.' },
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
@@ -221,7 +227,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'How far the nearest of their service areas is from the place that the list asks for, in miles to a tenth; null ' +
-    'where it asks for none.',
+    'The distance in miles, to one decimal, from the place in the filter to the contractor’s nearest service area. ' +
+    'Null if the filter has no place.',
   example: 4.2,
 } as const;

@@ -16,38 +16,34 @@ const jobAction = enumOf(
   'JobAction',
 );
 
-export const AVAILABLE_ACTION = entity(
-  'AvailableAction',
-  'One operation on a job, and whether the caller may use it now.',
-  {
-    action: { type: jobAction, description: 'The operation.', example: 'PUBLISH' },
-    allowed: { type: z.boolean(), description: 'Whether the call would be accepted now.', example: false },
-    reason: {
-      type: enumOf(REST_ERROR_CODES, 'ErrorCode').nullable(),
-      description: 'The code that the call would be refused with first; null if it is allowed.',
-      example: 'MISSING_FIELDS',
-    },
-    message: {
-      type: z.string().nullable(),
-      description: 'Why not, in a sentence for a person; null if it is allowed.',
-      example: 'To publish the job, fill in the missing fields first.',
-    },
-    missingFields: {
-      type: z.array(enumOf(REQUIRED_TO_PUBLISH)),
-      description: 'What must be filled in before the job can be published.',
-      example: ['category'],
-    },
-    tokenCost: {
-      type: integer().nullable(),
-      description: 'What the call would charge, where that is known beforehand.',
-      example: 5,
-    },
+export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job, and whether you can call it now.', {
+  action: { type: jobAction, description: 'The operation.', example: 'PUBLISH' },
+  allowed: { type: z.boolean(), description: 'True if you can call the operation now.', example: false },
+  reason: {
+    type: enumOf(REST_ERROR_CODES, 'ErrorCode').nullable(),
+    description: 'The error code that you’d get first. Null if the operation is allowed.',
+    example: 'MISSING_FIELDS',
   },
-);
+  message: {
+    type: z.string().nullable(),
+    description: 'Why you can’t call the operation, as a sentence for people. Null if it’s allowed.',
+    example: 'To publish the job, fill in the missing fields first.',
+  },
+  missingFields: {
+    type: z.array(enumOf(REQUIRED_TO_PUBLISH)),
+    description: 'The fields that must be filled in before the job can be published.',
+    example: ['category'],
+  },
+  tokenCost: {
+    type: integer().nullable(),
+    description: 'The tokens that the call would charge. Null if that depends on the input.',
+    example: 5,
+  },
+});
 
 export const AVAILABLE_BID_ACTION = entity(
   'AvailableBidAction',
-  'One operation on a bid, and whether the caller may use it now.',
+  'An operation on a bid, and whether you can call it now.',
   {
     action: {
       type: enumOf(
@@ -59,90 +55,86 @@ export const AVAILABLE_BID_ACTION = entity(
     },
     allowed: AVAILABLE_ACTION.fields.allowed,
     reason: { ...AVAILABLE_ACTION.fields.reason, example: 'INVALID_TRANSITION' },
-    message: { ...AVAILABLE_ACTION.fields.message, example: 'The bid must be pending or viewed.' },
+    message: { ...AVAILABLE_ACTION.fields.message, example: 'Only a pending or viewed bid can be shortlisted.' },
   },
 );
 
-export const JOB_COUNT = entity('JobCount', 'How many of the jobs that one may see are in a state.', {
-  status: { type: jobStatus, description: 'The state.', example: 'open' },
+export const JOB_COUNT = entity('JobCount', 'The number of jobs in one status, among the jobs that you can see.', {
+  status: { type: jobStatus, description: 'The status.', example: 'open' },
   count: {
     type: integer(),
-    description: `How many there are: exact up to ${PAGE.exactTotalMax}, where counting stops.`,
+    description: `The number of jobs. Counting stops at ${PAGE.exactTotalMax.toLocaleString('en-US')}.`,
     example: 3,
   },
 });
 
-export const LIFECYCLE_ACTION = entity(
-  'LifecycleAction',
-  'An operation on a job, as the table of the lifecycle has it.',
-  {
-    action: { type: jobAction, description: 'The operation’s name among the actions.', example: 'AWARD' },
-    operation: { type: z.string(), description: 'The mutation.', example: 'awardJob' },
-    from: { type: z.array(jobStatus), description: 'The states that allow it.', example: ['open'] },
-    to: {
-      type: jobStatus.nullable(),
-      description: 'The state that it leads to; null where the job stays, or is gone.',
-      example: 'awarded',
-    },
-    by: { type: z.string(), description: 'Who may call it.', example: 'the job’s owner' },
-    event: { type: z.string(), description: 'The type of its event.', example: 'job.awarded' },
-    description: {
-      type: z.string(),
-      description: 'What it is for.',
-      example: 'The homeowner gives the job to one bid.',
-    },
-    effects: {
-      type: z.array(z.string()),
-      description: 'What happens besides.',
-      example: ['other live bids become rejected'],
-    },
+export const LIFECYCLE_ACTION = entity('LifecycleAction', 'An operation on a job, as a row of the lifecycle.', {
+  action: { type: jobAction, description: 'The action.', example: 'AWARD' },
+  operation: { type: z.string(), description: 'The name of the mutation.', example: 'awardJob' },
+  from: { type: z.array(jobStatus), description: 'The statuses that allow it.', example: ['open'] },
+  to: {
+    type: jobStatus.nullable(),
+    description: 'The status that it leads to. Null if the status stays the same or the job is deleted.',
+    example: 'awarded',
   },
-);
+  by: { type: z.string(), description: 'Who can call it.', example: 'the homeowner who posted the job' },
+  event: { type: z.string(), description: 'The type of event that it records.', example: 'job.awarded' },
+  description: { type: z.string(), description: 'What it does.', example: 'The homeowner awards the job to one bid.' },
+  effects: {
+    type: z.array(z.string()),
+    description: 'Its other effects, one sentence each.',
+    example: ['Active holds are released.'],
+  },
+});
 
-export const LIFECYCLE_BID_ACTION = entity('LifecycleBidAction', 'What a person does with a bid.', {
-  operation: { type: z.string(), description: 'The mutation.', example: 'viewBid' },
-  from: { type: z.array(bidStatus), description: 'The states that allow it.', example: ['pending'] },
-  to: { type: bidStatus, description: 'The state that it leads to.', example: 'viewed' },
-  by: { type: z.string(), description: 'Who may call it.', example: 'the job’s owner' },
-  description: { type: z.string(), description: 'What it is for.', example: 'The homeowner has read the bid.' },
+export const LIFECYCLE_BID_ACTION = entity('LifecycleBidAction', 'An operation on a bid.', {
+  operation: { type: z.string(), description: 'The name of the mutation.', example: 'viewBid' },
+  from: { type: z.array(bidStatus), description: 'The statuses that allow it.', example: ['pending'] },
+  to: { type: bidStatus, description: 'The status that it leads to.', example: 'viewed' },
+  by: { type: z.string(), description: 'Who can call it.', example: 'the homeowner who posted the job' },
+  description: { type: z.string(), description: 'What it does.', example: 'The homeowner marks the bid as viewed.' },
 });
 
 export const LIFECYCLE_BID_CONSEQUENCE = entity(
   'LifecycleBidConsequence',
-  'What happens to bids because of their job.',
+  'A change to bids that an operation on their job causes.',
   {
-    from: { type: z.array(bidStatus), description: 'The states of the bids concerned.', example: ['pending'] },
-    to: { type: bidStatus, description: 'What they become.', example: 'rejected' },
-    when: { type: z.string(), description: 'When.', example: 'award names another bid' },
+    from: { type: z.array(bidStatus), description: 'The statuses of the bids that change.', example: ['pending'] },
+    to: { type: bidStatus, description: 'The new status.', example: 'rejected' },
+    when: { type: z.string(), description: 'When the change happens.', example: 'another bid is awarded' },
   },
 );
 
-export const LIFECYCLE = entity('Lifecycle', 'The life of a job and of its bids, as data.', {
-  states: { type: z.array(jobStatus), description: 'Every state of a job.', example: JOB_STATES },
-  initialState: { type: jobStatus, description: 'Where every job begins.', example: 'draft' },
-  terminalStates: { type: z.array(jobStatus), description: 'Where a job ends.', example: ['completed', 'cancelled'] },
+export const LIFECYCLE = entity('Lifecycle', 'The lifecycle of jobs and bids, as data.', {
+  states: { type: z.array(jobStatus), description: 'The statuses of a job.', example: JOB_STATES },
+  initialState: { type: jobStatus, description: 'The status of a new job.', example: 'draft' },
+  terminalStates: {
+    type: z.array(jobStatus),
+    description: 'The statuses in which a job ends.',
+    example: ['completed', 'cancelled'],
+  },
   requiredToPublish: {
     type: z.array(z.string()),
-    description: 'The fields that must be filled in to publish.',
+    description: 'The fields that a job needs before it can be published.',
     example: REQUIRED_TO_PUBLISH,
   },
-  actions: { type: z.array(LIFECYCLE_ACTION.schema), description: 'Every operation on a job.' },
-  bidStates: { type: z.array(bidStatus), description: 'Every state of a bid.', example: BID_STATES },
-  bidActions: { type: z.array(LIFECYCLE_BID_ACTION.schema), description: 'What people do with bids.' },
+  actions: { type: z.array(LIFECYCLE_ACTION.schema), description: 'The operations on a job.' },
+  bidStates: { type: z.array(bidStatus), description: 'The statuses of a bid.', example: BID_STATES },
+  bidActions: { type: z.array(LIFECYCLE_BID_ACTION.schema), description: 'The operations on a bid.' },
   bidConsequences: {
     type: z.array(LIFECYCLE_BID_CONSEQUENCE.schema),
-    description: 'What happens to bids because of their job.',
+    description: 'A change to bids that an operation on their job causes.',
   },
 });
 
 export const CATALOG_URGENCY = entity('CatalogUrgency', 'An urgency and its price.', {
   urgency: { type: enumOf(URGENCIES, 'Urgency'), description: 'The urgency.', example: 'standard' },
-  publishCost: { type: integer(), description: 'What publishing costs, in tokens.', example: 5 },
+  publishCost: { type: integer(), description: 'The price of publishing, in tokens.', example: 5 },
 });
 
-export const CATALOG = entity('Catalog', 'Values that forms may suggest; any other text is as good.', {
-  categories: { type: z.array(z.string()), description: 'Trades.', example: ['plumbing'] },
-  businessTypes: { type: z.array(z.string()), description: 'Kinds of business.', example: ['llc'] },
-  propertyTypes: { type: z.array(z.string()), description: 'Kinds of property.', example: ['condo'] },
-  urgencies: { type: z.array(CATALOG_URGENCY.schema), description: 'Every urgency, from the least to the most.' },
+export const CATALOG = entity('Catalog', 'Suggested values for forms. Other values are accepted, too.', {
+  categories: { type: z.array(z.string()), description: 'The trades.', example: ['plumbing'] },
+  businessTypes: { type: z.array(z.string()), description: 'The types of business.', example: ['llc'] },
+  propertyTypes: { type: z.array(z.string()), description: 'The types of property.', example: ['condo'] },
+  urgencies: { type: z.array(CATALOG_URGENCY.schema), description: 'The urgencies, from least to most urgent.' },
 });

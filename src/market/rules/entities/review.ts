@@ -4,19 +4,19 @@ import { identifier } from '../id-fields.js';
 import { TEXT } from '../market-limits.js';
 import { timestamp, nullableText, rating, requiredText } from '../../../platform/fields/values.js';
 
-export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {
+export const REVIEW = entity('Review', 'A homeowner’s rating and review of a contractor’s work.', {
   id: identifier('review'),
-  rating: { type: rating.nullable(), description: 'From 1 to 5; null where none was given.', example: 4 },
+  rating: {
+    type: rating.nullable(),
+    description: 'The rating, from 1 to 5. Null if the homeowner gave none.',
+    example: 4,
+  },
   review: {
     type: nullableText(TEXT.note),
-    description: 'What others should know about the work; null where only a rating was given.',
+    description: 'The review, for others to read. Null if the homeowner gave only a rating.',
     example: 'Quick and clean.',
   },
   category: { type: nullableText(TEXT.kind), description: 'The trade of the job.', example: 'plumbing' },
-  homeownerFirstName: {
-    type: requiredText(TEXT.name),
-    description: 'The given name of the homeowner.',
-    example: 'Hanna',
-  },
+  homeownerFirstName: { type: requiredText(TEXT.name), description: 'The homeowner’s first name.', example: 'Hanna' },
   createdAt: { type: timestamp, description: 'When the work was approved.' },
 });

@@ -9,76 +9,82 @@ import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
 import { TOKEN_BALANCE } from './tokens.js';
 
-export const SESSION = entity('Session', 'A log-in: the tokens to call with, and what a sign-up made.', {
+export const SESSION = entity('Session', 'A session: its tokens and, after a signup, the new account.', {
   token: {
     type: z.string(),
-    description: 'The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.',
+    description: 'The access token, which lasts 15 minutes. Send it as `Authorization: Bearer …`.',
     example: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfIn0.c2lnbmF0dXJl',
   },
   refreshToken: {
     type: z.string().meta({ pattern: idPattern('refreshToken') }),
-    description: 'Exchange it, by `refreshSession` (in REST, `/v1/auth/refresh`), for new tokens.',
+    description: 'The refresh token. Exchange it for new tokens with `refreshSession` or, in REST, `/v1/auth/refresh`.',
     example: exampleId('refreshToken'),
   },
   expiresAt: {
     type: timestamp,
-    description: 'When the access token expires: 15 minutes after it was given out.',
+    description: 'When the access token expires: 15 minutes after it was issued.',
     example: '2026-03-02T09:45:00.000Z',
   },
   refreshExpiresAt: {
     type: timestamp,
-    description: 'When the refresh token expires: after 30 days, or with its session after 90.',
+    description: 'When the refresh token expires: after 30 days, or when the session reaches 90 days.',
     example: '2026-04-01T09:30:00.000Z',
   },
-  user: { type: USER.schema.nullish(), description: 'Who logged in; null on a refresh.' },
-  homeowner: { type: HOMEOWNER.schema.nullish(), description: 'The new profile, on a homeowner’s sign-up.' },
-  contractor: { type: CONTRACTOR.schema.nullish(), description: 'The new profile, on a contractor’s sign-up.' },
+  user: { type: USER.schema.nullish(), description: 'The user who logged in. Null after a refresh.' },
+  homeowner: {
+    type: HOMEOWNER.schema.nullish(),
+    description: 'A new homeowner’s profile. Null except after their signup.',
+  },
+  contractor: {
+    type: CONTRACTOR.schema.nullish(),
+    description: 'A new contractor’s profile. Null except after their signup.',
+  },
   tokensAwarded: {
     type: integer().nullish(),
-    description: 'The tokens credited for the sign-up and its referral.',
+    description: 'The tokens credited for the signup and its referral. Null except after a signup.',
     example: 10,
   },
   confirmationSent: {
     type: z.boolean().nullish(),
     description:
-      'On signup, whether an email with a link to confirm the address is on its way. If not, request one later with ' +
+      'After a signup, true if an email with a confirmation link is on its way. If false, request one later with ' +
       '`requestEmailVerification`.',
     example: true,
   },
 });
 
-export const ACTIVE_SESSION = entity('ActiveSession', 'A log-in that goes on: on a device, in a browser, in an app.', {
+export const ACTIVE_SESSION = entity('ActiveSession', 'An active session on a device, in a browser, or in an app.', {
   id: identifier('session'),
-  createdAt: { type: timestamp, description: 'When the log-in was.' },
+  createdAt: { type: timestamp, description: 'When the user logged in.' },
   lastUsedAt: {
     type: timestamp,
-    description: 'When it last got new tokens, which an app in use does every 15 minutes.',
+    description: 'When the session last got new tokens. An app in use gets them every 15 minutes.',
     example: '2026-03-02T09:30:00.000Z',
   },
   program: {
     type: text(TEXT.line).nullable(),
-    description: 'What the program that logged in called itself (`User-Agent`, at most 200 characters).',
+    description: 'The `User-Agent` of the program that logged in, up to 200 characters.',
     example: 'Mozilla/5.0 (X11; Linux x86_64; rv:149.0) Gecko/20100101 Firefox/149.0',
   },
-  isCurrent: { type: z.boolean(), description: 'Whether it is the one that asks.', example: true },
+  isCurrent: { type: z.boolean(), description: 'True for the session making this request.', example: true },
 });
 
-export const VIEWER = entity('Viewer', 'The account that is logged in.', {
-  user: { type: USER.schema, description: 'The person.' },
-  homeowner: { type: HOMEOWNER.schema.nullable(), description: 'The profile of a homeowner; null for others.' },
-  contractor: { type: CONTRACTOR.schema.nullable(), description: 'The profile of a contractor; null for others.' },
-  tokens: { type: TOKEN_BALANCE.schema, description: 'The prepaid tokens.' },
+export const VIEWER = entity('Viewer', 'Your own account.', {
+  user: { type: USER.schema, description: 'The user.' },
+  homeowner: { type: HOMEOWNER.schema.nullable(), description: 'The homeowner’s profile. Null for everyone else.' },
+  contractor: { type: CONTRACTOR.schema.nullable(), description: 'The contractor’s profile. Null for everyone else.' },
+  tokens: { type: TOKEN_BALANCE.schema, description: 'The account’s prepaid tokens.' },
   referralCode: {
     type: z.string().meta({ pattern: `^[${REFERRAL_ALPHABET}]{${REFERRAL_LENGTH}}$` }),
-    description: `The code to refer others with: both of you get ${REFERRAL_BONUS} tokens.`,
+    description: `Your referral code. When someone signs up with it, you both get ${REFERRAL_BONUS} tokens.`,
     example: 'K7QM2XPA',
   },
 });
 
-export const PUBLICATION = entity('PublishJobPayload', 'A job that was published, and what that cost.', {
-  job: { type: JOB.schema, description: 'The job, which is open now.' },
+export const PUBLICATION = entity('PublishJobPayload', 'A published job and the tokens that it cost.', {
+  job: { type: JOB.schema, description: 'The published job.' },
   tokensCharged: { type: integer(), description: 'The tokens that were charged.', example: 5 },
-  remainingBalance: { type: integer(), description: 'The tokens that are free to spend after it.', example: 5 },
+  remainingBalance: { type: integer(), description: 'The tokens that you can still spend.', example: 5 },
 });
 
 export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'The payload of `undoEmailChange`.', {
@@ -90,17 +96,23 @@ export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'The payload
   pending: {
     type: z.boolean(),
     description:
-      'True if the account was used after the change. Then nothing changes until support decides. Contact support.',
+      'True if the account was used after the change. In that case, nothing changes until support decides. Contact ' +
+      'support.',
     example: false,
   },
 });
 
-export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'What `changePassword` answers.', {
-  changed: { type: z.boolean(), description: 'Always true; a refusal is an error.', example: true },
+export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'The payload of `changePassword`.', {
+  changed: {
+    type: z.boolean(),
+    description: 'Always true. If the password can’t be changed, you get an error.',
+    example: true,
+  },
   noticeSent: {
     type: z.boolean(),
     description:
-      'Whether an email about the change is on its way: only to a confirmed address, at most three times per hour.',
+      'True if an email about the change is on its way. Only a confirmed address gets one, at most three times per ' +
+      'hour.',
     example: true,
   },
 });

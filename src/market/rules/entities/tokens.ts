@@ -9,11 +9,11 @@ import { idOf, exampleId, identifier } from '../id-fields.js';
 
 export const TOKEN_BALANCE = entity(
   'TokenBalance',
-  'An account’s prepaid tokens: a credit unit, not the log-in’s token.',
+  'An account’s prepaid tokens. These are credits, not access tokens.',
   {
-    balance: { type: integer(), description: 'All of them.', example: 25 },
-    held: { type: integer(), description: 'Those staked on bids.', example: 5 },
-    available: { type: integer(), description: 'Those free to spend: `balance` less `held`.', example: 20 },
+    balance: { type: integer(), description: 'All tokens in the account.', example: 25 },
+    held: { type: integer(), description: 'The tokens staked on bids.', example: 5 },
+    available: { type: integer(), description: 'The tokens available to spend: `balance` minus `held`.', example: 20 },
   },
 );
 
@@ -23,54 +23,74 @@ const account = z
 
 export const TOKEN_TRANSFER = entity(
   'TokenTransfer',
-  'One movement of tokens from one account to another. It is never changed or removed.',
+  'A transfer of tokens from one account to another. It’s never changed or deleted.',
   {
     id: identifier('transfer'),
     fromAccount: {
       type: account,
-      description: 'Who gave: a user, or one of the system accounts `issuance` and `fees`.',
+      description: 'The sender: a user, or the system account `issuance` or `fees`.',
       example: 'issuance',
     },
     toAccount: {
       type: account,
-      description: 'Who got: a user, or one of the system accounts `issuance` and `fees`.',
+      description: 'The recipient: a user, or the system account `issuance` or `fees`.',
       example: exampleId('user'),
     },
-    amount: { type: integer(1), description: 'How many tokens; always above zero.', example: 10 },
+    amount: { type: integer(1), description: 'The number of tokens, always above zero.', example: 10 },
     reason: {
       type: enumOf(TRANSFER_REASON_KEYS, 'TokenTransferReason'),
-      description: 'Why they moved.',
+      description: 'The reason for the transfer.',
       example: 'signup_bonus',
     },
-    jobId: { type: idOf('job').nullable(), description: 'The job that caused it.', example: null },
-    bidId: { type: idOf('bid').nullable(), description: 'The bid that caused it.', example: null },
-    referralUserId: { type: idOf('user').nullable(), description: 'The other party of a referral.', example: null },
-    actorId: { type: idOf('user').nullable(), description: 'The admin who made an adjustment.', example: null },
-    note: { type: nullableText(TEXT.note), description: 'The reason that the admin gave.', example: null },
-    externalReference: {
-      type: nullableText(TEXT.reference),
-      description: 'What an adjustment is called elsewhere, such as a payment; no two transfers have the same.',
+    jobId: {
+      type: idOf('job').nullable(),
+      description: 'The job that the transfer is for. Null for other transfers.',
       example: null,
     },
-    createdAt: { type: timestamp, description: 'When.' },
+    bidId: {
+      type: idOf('bid').nullable(),
+      description: 'The bid that the transfer is for. Null for other transfers.',
+      example: null,
+    },
+    referralUserId: {
+      type: idOf('user').nullable(),
+      description: 'The other user in a referral. Null for other transfers.',
+      example: null,
+    },
+    actorId: {
+      type: idOf('user').nullable(),
+      description: 'The admin who made the adjustment. Null for other transfers.',
+      example: null,
+    },
+    note: {
+      type: nullableText(TEXT.note),
+      description: 'The admin’s reason. Null for other transfers.',
+      example: null,
+    },
+    externalReference: {
+      type: nullableText(TEXT.reference),
+      description: 'A unique reference to another system, such as a payment ID. Null if the admin gave no reference.',
+      example: null,
+    },
+    createdAt: { type: timestamp, description: 'When the tokens were transferred.' },
   },
 );
 
 export const TOKEN_MISMATCH = entity(
   'TokenMismatch',
-  'An account whose kept figures are not what its transfers and active holds add up to.',
+  'An account whose stored figures don’t match the sums of its transfers and active holds.',
   {
-    userId: { type: idOf('user'), description: 'Whose account.' },
-    kept: { type: integer(), description: 'The balance that is kept.', example: 25 },
-    summed: { type: z.int(), description: 'What the transfers add up to.', example: 20 },
-    keptHeld: { type: integer(), description: 'The held tokens that are kept.', example: 5 },
-    summedHeld: { type: z.int(), description: 'What the active holds add up to.', example: 5 },
+    userId: { type: idOf('user'), description: 'The user whose account has the mismatch.' },
+    kept: { type: integer(), description: 'The stored balance.', example: 25 },
+    summed: { type: z.int(), description: 'The sum of the transfers.', example: 20 },
+    keptHeld: { type: integer(), description: 'The stored number of held tokens.', example: 5 },
+    summedHeld: { type: z.int(), description: 'The sum of the active holds.', example: 5 },
   },
 );
 
-export const TOKEN_AUDIT = entity('TokenAudit', 'The ledger, added up anew.', {
-  ok: { type: z.boolean(), description: 'Whether every figure agrees.', example: true },
-  accounts: { type: integer(), description: 'How many accounts were looked at.', example: 3 },
-  transfers: { type: integer(), description: 'How many transfers were added up.', example: 7 },
-  mismatches: { type: z.array(TOKEN_MISMATCH.schema), description: 'Those that do not agree.', example: [] },
+export const TOKEN_AUDIT = entity('TokenAudit', 'The result of an audit of all tokens.', {
+  ok: { type: z.boolean(), description: 'True if every stored figure matches.', example: true },
+  accounts: { type: integer(), description: 'The number of accounts checked.', example: 3 },
+  transfers: { type: integer(), description: 'The number of transfers added up.', example: 7 },
+  mismatches: { type: z.array(TOKEN_MISMATCH.schema), description: 'The accounts that don’t match.', example: [] },
 });

@@ -9,105 +9,113 @@ import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STAT
 
 export const WEBHOOK_ENDPOINT = entity(
   'WebhookEndpoint',
-  'An address to which what happens to one’s jobs and bids is sent, signed as the Standard Webhooks ' +
-    'specification says.',
+  'A URL that gets events on your jobs and bids. Events are signed as described in the Standard Webhooks ' +
+    'specification.',
   {
     id: identifier('webhookEndpoint'),
     url: {
       type: requiredText(TEXT.url).meta({ format: 'uri' }),
-      description: 'Where events are sent to: a public https address.',
+      description: 'The public https URL that events are sent to.',
       example: 'https://hooks.example.com/jobs',
       written: true,
     },
     eventTypes: {
       type: z.array(enumOf(EVENT_TYPES, 'JobEventType')).max(EVENT_TYPES.length),
-      description: 'The types of events that are sent; all of them, those added later too, if the list is empty.',
+      description: 'The types of events to send. An empty list means all types, including those added later.',
       example: ['bid.submitted', 'job.completed'],
       written: true,
     },
     status: {
       type: enumOf(WEBHOOK_STATES, 'WebhookStatus'),
-      description: 'Whether events are sent. While it is paused they wait, and are sent when it is resumed.',
+      description: 'The endpoint’s status. While it’s paused, events wait. They’re sent once it’s resumed.',
       example: 'active',
       written: true,
     },
     pausedReason: {
       type: enumOf(WEBHOOK_PAUSE_REASONS, 'WebhookPauseReason').nullable(),
-      description: 'Why it is paused; null while it is active.',
+      description: 'Why the endpoint is paused. Null while it’s active.',
       example: null,
     },
     failingSince: {
       type: timestamp.nullable(),
-      description: 'Since when every attempt has failed; null if the last one succeeded.',
+      description: 'The time since which every attempt has failed. Null if the last one succeeded.',
       example: null,
     },
     oldSecretEndsAt: {
       type: timestamp.nullable(),
-      description: 'Until when a replaced secret signs along with the current one; null if there is none.',
+      description:
+        'When the replaced secret stops signing events along with the current one. Null if no replaced secret ' +
+        'is in use.',
       example: null,
     },
-    createdAt: { type: timestamp, description: 'When it was made.' },
-    updatedAt: { type: timestamp, description: 'When its owner, or the service by pausing it, last changed it.' },
+    createdAt: { type: timestamp, description: 'When the endpoint was created.' },
+    updatedAt: {
+      type: timestamp,
+      description: 'When the owner last changed the endpoint, or the service last paused it.',
+    },
   },
 );
 
-export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint with the secret that it was just given.', {
+export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint and its new secret.', {
   webhook: { type: WEBHOOK_ENDPOINT.schema, description: 'The endpoint.' },
   secret: {
     type: z.string().meta({ pattern: '^whsec_[0-9A-Za-z+/]{43}=$' }),
     description:
-      'What events are signed with: `whsec_` and 32 bytes in base64, as Standard Webhooks has it. It is shown ' +
-      'this once.',
+      'The secret that signs events: `whsec_` and 32 bytes in base64, as in Standard Webhooks. It’s shown only once.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfKc2E6Q2Q=',
   },
 });
 
 export const WEBHOOK_ATTEMPT = entity('WebhookAttempt', 'One attempt to send an event to a webhook endpoint.', {
-  number: { type: integer(1), description: 'The place among the delivery’s attempts, from 1.', example: 1 },
-  startedAt: { type: timestamp, description: 'When it began.' },
-  durationMs: { type: integer(), description: 'How long it took, in milliseconds.', example: 84 },
+  number: { type: integer(1), description: 'The attempt’s number within the delivery, starting at 1.', example: 1 },
+  startedAt: { type: timestamp, description: 'When the attempt started.' },
+  durationMs: { type: integer(), description: 'The attempt’s duration, in milliseconds.', example: 84 },
   responseStatus: {
     type: integer().nullable(),
-    description: 'The HTTP status of the answer; null if there was none.',
+    description: 'The HTTP status of the response. Null if there was no response.',
     example: 204,
   },
   error: {
     type: text(TEXT.line).nullable(),
-    description: 'Why the attempt failed; null if it succeeded.',
+    description: 'Why the attempt failed. Null if it succeeded.',
     example: null,
   },
   response: {
     type: text(WEBHOOKS.answerCharacters).nullable(),
-    description: 'The first characters of the answer’s body; null if there was none.',
+    description: 'The first characters of the response’s body. Null if there was no response.',
     example: null,
   },
 });
 
-export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'An event on its way to a webhook endpoint.', {
+export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'The delivery of an event to a webhook endpoint.', {
   id: identifier('webhookDelivery'),
   webhookId: { type: idOf('webhookEndpoint'), description: 'The endpoint.' },
   eventId: {
     type: idOf('event'),
-    description: 'The event, whose identifier is the `webhook-id` of every attempt, redeliveries included.',
+    description: 'The event’s ID. Every attempt sends it as the `webhook-id` header, including redeliveries.',
   },
   eventType: {
     type: enumOf(DELIVERED_TYPES, 'WebhookEventType'),
-    description: 'What happened, or that it is a test.',
+    description: 'The type of the event, or `webhook.test` for a test.',
     example: 'bid.submitted',
   },
-  status: { type: enumOf(DELIVERY_STATUSES, 'WebhookDeliveryStatus'), description: 'Its state.', example: 'delivered' },
+  status: {
+    type: enumOf(DELIVERY_STATUSES, 'WebhookDeliveryStatus'),
+    description: 'The delivery’s status.',
+    example: 'delivered',
+  },
   nextAttemptAt: {
     type: timestamp.nullable(),
-    description: 'When it is tried next; null once it has ended.',
+    description: 'When the next attempt is due. Null once the delivery has ended.',
     example: null,
   },
-  createdAt: { type: timestamp, description: 'When it was queued.' },
+  createdAt: { type: timestamp, description: 'When the delivery was queued.' },
   endedAt: {
     type: timestamp.nullable(),
-    description: 'When it was delivered, failed for good, or was skipped; null before that.',
+    description: 'When the event was delivered, failed permanently, or was skipped. Null until then.',
   },
   attempts: {
     type: z.array(WEBHOOK_ATTEMPT.schema),
-    description: `The attempts so far, the oldest first; of more than ${WEBHOOKS.storedAttemptsMax} the last ones.`,
+    description: `The attempts so far, oldest first. Only the last ${WEBHOOKS.storedAttemptsMax} are kept.`,
   },
 });

@@ -119,8 +119,8 @@ export function contradictionsIn(
 ) {
   const problems: Partial<Record<JobField, string>> = {};
   if (isAbove(job.budgetMin, job.budgetMax)) {
-    problems.budgetMin = 'must not be more than the upper budget';
-    problems.budgetMax = 'must not be less than the lower budget';
+    problems.budgetMin = 'must not be greater than the maximum budget';
+    problems.budgetMax = 'must not be less than the minimum budget';
   }
   if (isAbove(job.desiredStartDate, job.desiredCompletionDate)) {
     problems.desiredStartDate = 'must not be after the completion date';
@@ -146,7 +146,7 @@ function copy<Field extends JobField>(field: Field, from: FieldPatch, to: FieldP
 function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
   const changedFields = changedReadOnly(READ_ONLY_FIELDS, patch, job);
   if (changedFields.length > 0)
-    throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and cannot be changed') });
+    throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and can’t be changed') });
 }
 
 function refuseNotEditable(state: JobState, changes: FieldPatch): void {

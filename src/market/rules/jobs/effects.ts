@@ -9,26 +9,26 @@ import { eitherOf } from '../words.js';
 const BIDDING = eitherOf(statesIn('bidding'));
 
 export const EFFECT_DESCRIPTIONS = {
-  chargePublishing: 'tokens are charged by urgency',
-  keepBudgets: 'the budgets become the base of their later decreases',
-  keepCompletionDate: 'the completion date becomes the base of its later shifts',
+  chargePublishing: 'The homeowner is charged tokens, depending on the urgency.',
+  keepBudgets: 'The budgets become the baseline for later decreases.',
+  keepCompletionDate: 'The completion date becomes the baseline for later changes.',
   awardBid:
-    'the chosen bid becomes accepted and awarded_bid_id is set; other live bids become rejected, and their holds are ' +
-    'released',
-  keepReview: 'rating and review are set',
+    'The chosen bid is accepted and saved as `awarded_bid_id`. The other live bids are rejected, and their holds are ' +
+    'released.',
+  keepReview: 'The rating and review are saved.',
 
-  rejectLiveBids: 'live bids become rejected, and their holds are released',
-  releaseHolds: 'active holds are released',
-  creditContractor: 'the contractor has one more completed job',
-  creditOnRequest: 'the contractor has one more completed job if the admin credits them',
-  addRating: 'a rating enters their average',
-  refundPublishing: `what was paid for publishing returns if the job was ${BIDDING} and never had a bid`,
-  chargeRaisedUrgency: `raised urgency is charged while the job is ${BIDDING}`,
-  makeBid: 'a pending bid is made',
-  stakeHold: 'a guaranteed view stakes a hold',
+  rejectLiveBids: 'Live bids are rejected, and their holds are released.',
+  releaseHolds: 'Active holds are released.',
+  creditContractor: 'The contractor’s number of completed jobs goes up by one.',
+  creditOnRequest: 'If the admin gives credit, the contractor’s number of completed jobs goes up by one.',
+  addRating: 'A rating counts toward the contractor’s average.',
+  refundPublishing: `If the job was ${BIDDING} and never had a bid, the publishing cost is refunded.`,
+  chargeRaisedUrgency: `While the job is ${BIDDING}, raising the urgency charges the difference.`,
+  makeBid: 'A pending bid is created.',
+  stakeHold: 'A guaranteed view puts a hold on the staked tokens.',
 
-  beginDispute: 'a dispute begins',
-  lapseProposal: 'a standing proposal lapses',
+  beginDispute: 'A dispute is opened.',
+  lapseProposal: 'The current proposal expires.',
 } as const satisfies Record<string, string>;
 
 export type Effect = keyof typeof EFFECT_DESCRIPTIONS;
@@ -45,5 +45,5 @@ export function descriptionOf(effect: Effect): string {
 
 /** Follows the sentence that describes the operation. */
 export function sentenceOf(effects: readonly Effect[]): string {
-  return effects.length > 0 ? ` Then: ${effects.map(descriptionOf).join('; ')}.` : '';
+  return effects.map((effect) => ` ${descriptionOf(effect)}`).join('');
 }

@@ -62,7 +62,7 @@ function editDistance(one: string, other: string): number {
 function placeWarnings({ zipCode, city, state }: WarnedJob, { byZip, byCity, milesApart }: KnownPlaces): JobWarning[] {
   const warnings: JobWarning[] = [];
   const warn = (code: JobWarning['code'], field: string, message: string) => warnings.push({ code, field, message });
-  if (zipCode && !byZip) warn('UNKNOWN_PLACE', 'zipCode', `We don’t know a US ZIP code “${zipCode}”. Check it.`);
+  if (zipCode && !byZip) warn('UNKNOWN_PLACE', 'zipCode', `We don’t know the US ZIP code “${zipCode}”. Check it.`);
   if (city && state && !byCity) {
     const effect = 'Contractors who search near a place won’t find the job.';
     warn('UNKNOWN_PLACE', 'city', `We don’t know a US city “${city}” in “${state}”. ${effect}`);
@@ -85,7 +85,7 @@ function dateWarnings(job: WarnedJob, now: Date): JobWarning[] {
   return DATES.flatMap(([field, noun]) => {
     const date = job[field];
     if (date === null || date >= today) return [];
-    return [{ code: 'DATE_IN_PAST', field, message: `The ${noun}, ${date}, is in the past.` } as const];
+    return [{ code: 'DATE_IN_PAST', field, message: `The ${noun} (${date}) is in the past.` } as const];
   });
 }
 

@@ -20,5 +20,5 @@ const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', ye
 
 /** One admin always remains: the caller, who is locked with all other admins and isn't suspended. */
 export function assertMaySuspend(adminId: UserId, personId: UserId): void {
-  if (personId === adminId) throw refuse('FORBIDDEN', { message: 'You may not suspend yourself.' });
+  if (personId === adminId) throw refuse('FORBIDDEN', { message: 'You can’t suspend yourself.' });
 }

@@ -3,8 +3,8 @@ import type { Readers as FieldReaders } from '../../../platform/fields/entity.js
 import type { Viewer } from '../viewer.js';
 
 /**
- * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), or a homeowner they
- * bid for (`client`). To a job: its owner or its awarded contractor.
+ * What a reader is to the row. To a person: themselves, the other party to an award (`counterpart`), or a homeowner
+ * they bid for (`client`). To a job: its owner or its awarded contractor.
  */
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 
@@ -14,7 +14,7 @@ interface Readers extends FieldReaders {
 
 export const PARTIES_AND_ADMINS = {
   relations: ['owner', 'awardee', 'admin'],
-  words: 'the owner, the awarded contractor and admins',
+  words: 'the owner, the awarded contractor, and admins',
 } as const satisfies Readers;
 
 export const OWNER_AND_ADMINS = {
@@ -24,16 +24,16 @@ export const OWNER_AND_ADMINS = {
 
 export const PERSONAL = {
   relations: ['self', 'counterpart', 'admin'],
-  words: 'the person, the other side of an award and admins',
+  words: 'the user, the other party to an awarded job, and admins',
 } as const satisfies Readers;
 
-export const OWN = { relations: ['self', 'admin'], words: 'the person and admins' } as const satisfies Readers;
+export const OWN = { relations: ['self', 'admin'], words: 'the user and admins' } as const satisfies Readers;
 
 export const ADMINS = { relations: ['admin'], words: 'admins' } as const satisfies Readers;
 
 export const CREDENTIALS = {
   relations: ['self', 'client', 'admin'],
-  words: 'the contractor, homeowners on whose jobs they have bid, and admins',
+  words: 'the contractor, homeowners whose jobs they’ve bid on, and admins',
 } as const satisfies Readers;
 
 /** What a viewer is to this account's person, according to the two rows and the other facts that were read. */

@@ -89,7 +89,7 @@ function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean)
   return refusalError(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
 }
 
-const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
+const SUBSCRIPTIONS_ALONE = 'Streams are only for subscriptions. Send queries and mutations by POST to /graphql.';
 const NO_SUBSCRIPTIONS =
   'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
   'from /graphql/stream.';

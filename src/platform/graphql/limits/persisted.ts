@@ -37,22 +37,23 @@ function listedDocument(parameters: RequestParameters | undefined, documents: Re
   if (query == null || query === '') {
     if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
     const document = documents.get(name);
-    if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(`named ${cut(name, 100)}`) });
+    if (document === undefined)
+      throw refuse('VALIDATION_FAILED', { message: notListed(`with the hash ${cut(name, 100)}`) });
     return document;
   }
   const hash = typeof query === 'string' ? sha256(query) : undefined;
   const document = hash === undefined ? undefined : documents.get(hash);
-  if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed('with this text') });
+  if (document === undefined) throw refuse('VALIDATION_FAILED', { message: notListed('with this `query`') });
   if (name !== undefined && name !== hash) throw refuse('VALIDATION_FAILED', { message: TWO_DOCUMENTS });
   return document;
 }
 
 const LISTED_ALONE =
-  'This server runs only listed documents. Send the SHA-256 of one as `documentId` or in ' +
-  '`extensions.persistedQuery.sha256Hash`, or the whole document as `query`.';
+  'This server runs only listed documents. Send the document’s SHA-256 as `documentId` or in ' +
+  '`extensions.persistedQuery.sha256Hash`, or send the whole document as `query`.';
 
 const TWO_DOCUMENTS =
-  'This server runs only listed documents, and the hash does not match the `query`. Send only one of them.';
+  'This server runs only listed documents, and the hash doesn’t match the `query`. Send only one of them.';
 
 /** Clients print documents differently, so their text, or a hash they compute, may not match the list. */
 const notListed = (what: string) =>
@@ -111,8 +112,8 @@ const apolloManifest = z.object({
 });
 
 const FORMS =
-  'must be a list of documents as graphql-codegen (persisted-documents.json: a JSON object of SHA-256 → document) ' +
-  'or Apollo’s generate-persisted-query-manifest writes it.';
+  'must be a list of documents as written by graphql-codegen (persisted-documents.json, a JSON object of SHA-256 → ' +
+  'document) or by Apollo’s generate-persisted-query-manifest.';
 
 /** The server must not start with a list whose hashes don't match its documents. */
 function readList(file: string): ReadonlyMap<string, string> {

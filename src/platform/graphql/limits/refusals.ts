@@ -6,18 +6,18 @@ import { GRAPHQL_LIMITS } from '../../caller-limits.js';
 export type Limit = keyof typeof GRAPHQL_LIMITS;
 
 const COST_IN_WORDS =
-  'An object costs 1, a text 3 for each 1,000 characters that it may have, and a list its `first` (20 by default) ' +
-  'times its nodes: ask for fewer at a time, or without the long texts.';
+  'An object costs 1. A string costs 3 per 1,000 characters that it can have. A list costs `first` (20 by default) ' +
+  'times the cost of its nodes. Request fewer entries, or leave out long strings.';
 
 const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, instead: string]>> = {
-  tokens: ['MALFORMED_REQUEST', 'tokens', 'Send values as variables, and a long query in parts.'],
+  tokens: ['MALFORMED_REQUEST', 'tokens', 'Send values as variables, and split a long query.'],
   lines: ['VALIDATION_FAILED', 'lines', 'Leave out comments and empty lines.'],
   nameCharacters: [
     'VALIDATION_FAILED',
     'characters in a name',
     'Give operations, fragments, variables and aliases shorter names.',
   ],
-  depth: ['VALIDATION_FAILED', 'levels of fields', 'Read what lies deeper by a query of its own.'],
+  depth: ['VALIDATION_FAILED', 'levels of fields', 'Read the deeper levels in a separate query.'],
   introspectionDepth: [
     'VALIDATION_FAILED',
     'levels of introspection',
@@ -25,22 +25,26 @@ const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, 
   ],
   introspectionAliases: [
     'VALIDATION_FAILED',
-    'aliases of or within introspection',
-    'The standard introspection query has none.',
+    'aliases in introspection',
+    'The standard introspection query doesn’t use aliases.',
   ],
-  aliases: ['VALIDATION_FAILED', 'aliases', 'Read lists as lists, and the rest in requests of their own.'],
-  rootMutations: ['VALIDATION_FAILED', 'mutations', 'Send the others in requests of their own.'],
-  entries: ['VALIDATION_FAILED', 'log-ins and sign-ups', 'Send each in a request of its own.'],
-  directives: ['VALIDATION_FAILED', 'directives', 'Leave out what is not wanted, or put it into one fragment.'],
+  aliases: ['VALIDATION_FAILED', 'aliases', 'Use lists instead of aliases, or split the request.'],
+  rootMutations: ['VALIDATION_FAILED', 'mutations', 'Send the others in separate requests.'],
+  entries: ['VALIDATION_FAILED', 'logins and signups', 'Send each in a separate request.'],
+  directives: [
+    'VALIDATION_FAILED',
+    'directives',
+    'Leave out the fields that you don’t want, or put them into one fragment.',
+  ],
   selections: [
     'VALIDATION_FAILED',
-    'selections, counting a fragment at each use',
-    'Spread each fragment where it is needed alone.',
+    'selections, counting a fragment each time it’s used',
+    'Spread each fragment only where you need it.',
   ],
   repeats: [
     'VALIDATION_FAILED',
-    'comparisons of fields that are selected more than once',
-    'Select each field of an object once, or send the parts in requests of their own.',
+    'comparisons of repeated fields',
+    'Select each field of an object once, or split the request.',
   ],
   cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
 };
@@ -80,7 +84,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ tokens/;
 const INTROSPECTION_IS_OFF =
-  'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
+  'Introspection is turned off on this server. You can query `__typename`, but not `__schema` or `__type`.';
 
 /** GraphQL and Apollo don't say how far a limit is exceeded. */
 function beyond(limit: Limit): Refusal {
@@ -92,7 +96,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   const [code, unit, instead] = WORDS[limit];
   const max = GRAPHQL_LIMITS[limit];
   return refuse(code, {
-    message: `The operation has ${countInWords} ${unit}; at most ${formatNumber(max)} may be sent. ${instead}`,
+    message: `The operation has ${countInWords} ${unit}. The maximum is ${formatNumber(max)}. ${instead}`,
     details: { limit, max, found: count },
   });
 }

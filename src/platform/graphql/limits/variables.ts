@@ -89,12 +89,12 @@ function problemOf(
   const namedType = getNamedType(type);
   if (isEnumType(namedType)) {
     const values = namedType.getValues().map(({ name }) => name);
-    return [[], suggestions ? mustBeOneOf(values) : 'is none of the values there are'];
+    return [[], suggestions ? mustBeOneOf(values) : 'isn’t one of the allowed values'];
   }
   if (!isInputObjectType(namedType))
     return [
       [],
-      message.includes(TOO_LARGE) ? 'must be a whole number of 32 bits' : mustBe(KINDS[namedType.name] ?? 'string'),
+      message.includes(TOO_LARGE) ? 'must be a 32-bit whole number' : mustBe(KINDS[namedType.name] ?? 'string'),
     ];
   const missing = /^Field "(\w+)" of required type /.exec(message)?.[1];
   if (missing !== undefined) return [[missing], REQUIRED];

@@ -204,7 +204,7 @@ export class OpenSocket implements Connection {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
     // Clients don't retry a single subscription. After this close, they repeat all of them on another connection.
     if (caller.request.record.codes.has('OVERLOADED'))
-      this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
+      this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity. Try again shortly.');
     return errors.map((error) => new SentError(error));
   }
 
@@ -252,7 +252,7 @@ export class OpenSocket implements Connection {
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
     this.parts.services.log.error({ err: error }, 'a WebSocket failed');
-    this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our side.');
+    this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our end.');
   }
 
   /** Handles one message per turn of the event loop, because one read can contain many. */
@@ -308,6 +308,6 @@ export class OpenSocket implements Connection {
 
 function idTooLong(): Refusal {
   return refuse('VALIDATION_FAILED', {
-    message: `The id of a subscription may have at most ${WEB_SOCKET.idCharactersMax} characters.`,
+    message: `A subscription’s ID can have at most ${WEB_SOCKET.idCharactersMax} characters.`,
   });
 }

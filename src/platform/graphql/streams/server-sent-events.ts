@@ -70,7 +70,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
 function assertTakesEvents(exchange: Exchange): void {
   const accept = exchange.header('accept') ?? '*/*';
   if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
-  throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
+  throw refuse('VALIDATION_FAILED', { message: `This URL returns a stream. Send Accept: ${EVENT_STREAM}.` });
 }
 
 /** Clients retry after a 503, but not after a stream that ended with `complete`. */

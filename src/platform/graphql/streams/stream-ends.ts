@@ -14,14 +14,14 @@ interface StreamEndRow {
 }
 
 export const STREAM_ENDS = {
-  completed: { description: 'its client ended it' },
+  completed: { description: 'the client ended it' },
   left: { description: 'the connection closed, or its client no longer answered' },
-  slow: { description: 'its client did not take what was sent' },
-  session_ended: { description: 'the session or the API key has ended; log in again', closeCode: 4401 },
+  slow: { description: 'the client read too slowly' },
+  session_ended: { description: 'the session or API key has ended; log in again', closeCode: 4401 },
   token_expired: { description: 'the access token has expired; reconnect with a new one', closeCode: 4403 },
   flooding: { description: 'the client sent too many messages', closeCode: 4429 },
   draining: { description: 'this server is stopping; reconnect', closeCode: 1012 },
-  failed: { description: 'the server could not go on with it' },
+  failed: { description: 'the server couldn’t continue it' },
 } as const satisfies Record<string, StreamEndRow>;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;

@@ -78,7 +78,7 @@ export function openWebSockets(parts: WebSocketOptions): WebSockets {
   const handshakes = new WebSocketServer(OPTIONS);
   let underWay: Upgrade | undefined;
   handshakes.on('wsClientError', ({ message }) =>
-    underWay?.refuse(refuse('MALFORMED_REQUEST', { message: `This opens no WebSocket: ${message}.` })),
+    underWay?.refuse(refuse('MALFORMED_REQUEST', { message: `The WebSocket couldn’t be opened: ${message}.` })),
   );
   const pinging = setInterval(() => {
     for (const one of open.values()) one.ping();

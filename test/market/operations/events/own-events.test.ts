@@ -127,7 +127,7 @@ describe('the list of your own events', () => {
     const { token } = people.owner;
     const [{ last }] = (await app.sql`select max(position)::text as last from events`) as [{ last: string }];
     const after = String(BigInt(last) + 1n);
-    const fields = { after: `is beyond the last position, which is ${last}` };
+    const fields = { after: `is after the last position, which is ${last}` };
     const answer = await app.rest('GET', `/v1/events?after=${after}`, { token });
     expect([answer.status, answer.body.details.fields]).toEqual([400, fields]);
     const { errors } = await app.graphql(MY_EVENTS, { token, variables: { after } });

@@ -64,7 +64,7 @@ test('the actions on a bid say what each call would get', async () => {
         const call = `${key} by the ${who} on a job that is ${state}`;
         expect([said.allowed, said.reason], call).toEqual(expected);
         // A caller with the wrong role gets an error before the bid is read.
-        if (said.reason === 'FORBIDDEN') expect(said.message, call).toMatch(/^Only .+ may do this\.$/);
+        if (said.reason === 'FORBIDDEN') expect(said.message, call).toMatch(/^Only .+ can do this\.$/);
         else expect(said.message, call).toBe(status < 300 ? null : got.error);
       }
     }

@@ -237,7 +237,7 @@ test.each(['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:5
   },
 );
 
-const NOT_BOTH = { status: 'cannot be sent together with several states' };
+const NOT_BOTH = { status: 'can’t be combined with several statuses' };
 const REFUSED: [query: string, filter: string | undefined, fields: Record<string, string>][] = [
   ['status=open&statuses=draft', 'status: OPEN, statuses: [DRAFT]', NOT_BOTH],
   ['statuses=open,lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
@@ -248,11 +248,11 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { order_by: 'must be one of newest, oldest, recently_updated, highest_budget, longest_unchanged, nearest' },
   ],
-  ['order_by=nearest', undefined, { order_by: 'needs a place, and within how many miles' }],
+  ['order_by=nearest', undefined, { order_by: 'requires a place and a distance in miles' }],
   [
     'order_by=nearest&near_zip=78701&within_miles=101',
     undefined,
-    { within_miles: 'must be at most 100 where the nearest come first' },
+    { within_miles: 'must be at most 100 if the nearest come first' },
   ],
   [
     'status_changed_before=long%20ago',
@@ -265,16 +265,16 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { near_state: 'is required with a city', within_miles: 'must be at most 500' },
   ],
-  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'is not a postal code that we know' }],
+  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'isn’t a ZIP code that we know' }],
   [
     'near_city=Nowhere&near_state=TX&within_miles=5',
     undefined,
-    { near_city: 'is not a city of that state that we know' },
+    { near_city: 'isn’t a city that we know in that state' },
   ],
   [
     'within_miles=5&status=open&statuses=draft&per_page=0',
     undefined,
-    { ...NOT_BOTH, near_zip: 'is required, or a city and its state', per_page: 'must be from 1 to 100' },
+    { ...NOT_BOTH, near_zip: 'is required, unless you send a city and its state', per_page: 'must be 1 to 100' },
   ],
 ];
 

@@ -106,7 +106,7 @@ it('all others end together, while API keys continue', async () => {
   expect(await isAlive(carlos.token)).toBe(true);
   expect(await isAlive(key.token)).toBe(true);
   const rest = await app.rest('DELETE', '/v1/sessions', { token: carlos.token });
-  expect([rest.status, rest.body.message]).toEqual([200, 'All other log-ins have ended.']);
+  expect([rest.status, rest.body.message]).toEqual([200, 'All other sessions have ended.']);
 });
 
 it('belong only to their user, and not to API keys', async () => {

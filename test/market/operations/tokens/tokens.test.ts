@@ -115,7 +115,7 @@ describe('an adjustment', () => {
     const carl = await contractor(app, 'Carl');
     const body = { user_id: carl.userId, amount: 1, reason: 'A', email: 'a@example.test' };
     const answer = await app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body });
-    expect(answer.body.details.fields).toEqual({ email: 'is not a field of this operation' });
+    expect(answer.body.details.fields).toEqual({ email: 'isn’t a field of this operation' });
   });
 
   it('credits and debits, returns the transfer, and both are in the history', async () => {

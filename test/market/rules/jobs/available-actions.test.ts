@@ -82,16 +82,16 @@ test('each reason is a sentence that says who the action is for, or in which sta
   const sentences = (viewer: Viewer, status: JobState) =>
     Object.fromEntries(availableActions(viewer, facts(status)).map(({ action, message }) => [action, message]));
   expect(sentences(hannah, 'draft')).toMatchObject({
-    AWARD: 'The job must be open.',
-    CHECK_IN: 'Only the awarded contractor may do this.',
-    CANCEL: 'The job must be open, awarded or in progress.',
-    ESCALATE: 'The job must be disputed.',
-    COMPLETE: 'Only admins may do this.',
-    SUBMIT_BID: 'Only contractors may do this.',
+    AWARD: 'Only an open job can be awarded.',
+    CHECK_IN: 'Only the awarded contractor can do this.',
+    CANCEL: 'Only an open job, an awarded job, or a job in progress can be cancelled.',
+    ESCALATE: 'Only a disputed job can be escalated.',
+    COMPLETE: 'Only admins can do this.',
+    SUBMIT_BID: 'Only contractors can do this.',
   });
   expect(sentences(ada, 'cancelled')).toMatchObject({
-    COMPLETE: 'The job must not be cancelled.',
-    REACH_DECISION: 'The job must be escalated.',
+    COMPLETE: 'A cancelled job can’t be completed.',
+    REACH_DECISION: 'Only an escalated job can be decided.',
   });
 });
 
@@ -245,10 +245,14 @@ describe("with Carla's bid, which Hannah has viewed,", () => {
   const onlyFor = (people: string) => ({
     allowed: false,
     reason: 'FORBIDDEN',
-    message: `Only the ${people} may do this.`,
+    message: `Only the ${people} can do this.`,
   });
   const allowed = { allowed: true, reason: null, message: null };
-  const viewedAlready = { allowed: false, reason: 'INVALID_TRANSITION', message: 'The bid must be pending.' };
+  const viewedAlready = {
+    allowed: false,
+    reason: 'INVALID_TRANSITION',
+    message: 'Only a pending bid can be marked as viewed.',
+  };
   const onlyOwner = onlyFor('homeowner who posted the job');
   const onlyBidder = onlyFor('contractor who made the bid');
 

@@ -430,8 +430,8 @@ describe('conditions on the result', () => {
   test('each of two contradicting fields gets a message that names the other', () => {
     const job = { budgetMin: 5, budgetMax: 4, desiredStartDate: '2026-01-02', desiredCompletionDate: '2026-01-01' };
     expect(contradictionsIn(job)).toEqual({
-      budgetMin: expect.stringContaining('upper budget'),
-      budgetMax: expect.stringContaining('lower budget'),
+      budgetMin: expect.stringContaining('maximum budget'),
+      budgetMax: expect.stringContaining('minimum budget'),
       desiredStartDate: expect.stringContaining('completion date'),
       desiredCompletionDate: expect.stringContaining('start date'),
     });

@@ -57,7 +57,7 @@ describe('a category', () => {
 describe('a place', () => {
   test('that is unknown gets a warning for the ZIP code and for the city', () => {
     expect(warned({ zipCode: '1', city: 'Austinn' }, { byZip: undefined, byCity: undefined })).toEqual([
-      { code: 'UNKNOWN_PLACE', field: 'zipCode', message: 'We don’t know a US ZIP code “1”. Check it.' },
+      { code: 'UNKNOWN_PLACE', field: 'zipCode', message: 'We don’t know the US ZIP code “1”. Check it.' },
       {
         code: 'UNKNOWN_PLACE',
         field: 'city',
@@ -82,11 +82,11 @@ describe('a place', () => {
 describe('a date', () => {
   test('long past gets a warning, and so does each of two', () => {
     expect(warned({ desiredStartDate: '2001-01-01', desiredCompletionDate: '2001-02-01' })).toEqual([
-      { code: 'DATE_IN_PAST', field: 'desiredStartDate', message: 'The start date, 2001-01-01, is in the past.' },
+      { code: 'DATE_IN_PAST', field: 'desiredStartDate', message: 'The start date (2001-01-01) is in the past.' },
       {
         code: 'DATE_IN_PAST',
         field: 'desiredCompletionDate',
-        message: 'The completion date, 2001-02-01, is in the past.',
+        message: 'The completion date (2001-02-01) is in the past.',
       },
     ]);
   });

@@ -63,8 +63,8 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
 
   const disputed = await working();
   accepted(await api.disputeJob({ ...hanna, ...disputed, body: { reason: 'It drips.' } }));
-  accepted(await api.escalateJob({ ...carl, ...disputed, body: { escalation_reason: 'We cannot agree.' } }));
-  const ruling = { decision: 'The work is to be redone.', ruling: 'The joint was not sealed.' };
+  accepted(await api.escalateJob({ ...carl, ...disputed, body: { escalation_reason: 'We can’t agree.' } }));
+  const ruling = { decision: 'The contractor redoes the work.', ruling: 'The joint was not sealed.' };
   accepted(await api.reachDecision({ ...ada, ...disputed, body: ruling }));
   accepted(await api.fileAppeal({ ...carl, ...disputed, body: { appeal_reason: 'The tap was faulty.' } }));
   const last = { final_decision: 'It stands.', ruling: 'The recall came later.' };

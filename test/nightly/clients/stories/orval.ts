@@ -66,8 +66,8 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
 
   const disputed = await working();
   answered(await api.disputeJob(disputed, { reason: 'It drips.' }, hanna), 200);
-  answered(await api.escalateJob(disputed, { escalation_reason: 'We cannot agree.' }, carl), 200);
-  const ruling = { decision: 'The work is to be redone.', ruling: 'The joint was not sealed.' };
+  answered(await api.escalateJob(disputed, { escalation_reason: 'We can’t agree.' }, carl), 200);
+  const ruling = { decision: 'The contractor redoes the work.', ruling: 'The joint was not sealed.' };
   answered(await api.reachDecision(disputed, ruling, ada), 200);
   answered(await api.fileAppeal(disputed, { appeal_reason: 'The tap was faulty.' }, carl), 200);
   const last = { final_decision: 'It stands.', ruling: 'The recall came later.' };

@@ -129,7 +129,7 @@ describe('a client', () => {
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });
     const { closed, subscribe } = connectAs(app.url, olga);
     subscribe(MY_EVENTS);
-    expect(await closed).toMatchObject({ code: 4401, reason: 'The session has ended; log in again.' });
+    expect(await closed).toMatchObject({ code: 4401, reason: 'The session has ended. Log in again.' });
   });
 
   it('that logs out gets a 4401, and one whose token expires gets a 4403 and may reconnect', async () => {
