@@ -39,7 +39,7 @@ it.each<readonly [what: string, read: Reader, files: readonly string[]]>([
 });
 
 /** How many matches are left. Lower a number whenever you rewrite some. Never raise one. */
-const CEILINGS = { pages: 24, 'other strings': 19, Markdown: 335, comments: 264, 'comments and names of tests': 679 };
+const CEILINGS = { pages: 0, 'other strings': 1, Markdown: 9, comments: 61, 'comments and names of tests': 87 };
 
 it.each<readonly [what: keyof typeof CEILINGS, found: () => string[]]>([
   [

@@ -91,8 +91,8 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
 export const SERVER_SETTING = 'marketplace.server';
 
 /**
- * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the process
- * too. `server` is the server's process ID, unless that process has ended. Undefined if no Postgres runs there.
+ * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the
+ * process too. `server` is the server's process ID, unless that process has ended. Undefined if no Postgres runs there.
  */
 export function runningPostmaster(cluster: string) {
   try {
