@@ -142,8 +142,7 @@ export function sentencesOfStrings(file: string, content: string): Sentence[] {
 }
 
 const WORDS = /[A-Za-z’]+ [a-z]+/;
-const CODE =
-  /=>|\w\.[a-z]+_[a-z]+|\b(set|const) \w+ =|^\s*\/\*|\bselect\b[\s\S]*\bfrom\b|^\s*(insert|update|delete) /i;
+const CODE = /=>|\w\.[a-z]+_[a-z]+|\b(set|const) \w+ =|^\s*\/\*|\bselect\b[\s\S]*\bfrom\b|^\s*(insert|update|delete) /i;
 
 /** The text of a string, a template, or a sum of them. Each inserted value is written as `x`. */
 function textOf(node: ESTree.Expression | ESTree.PrivateIdentifier): string | undefined {
