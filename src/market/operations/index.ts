@@ -1,7 +1,15 @@
 /** All operations. Both APIs, the contracts, and the tests use this list. */
 import type { BidOperationName } from '../rules/bids.js';
 import type { JobOperationName, JobTransitionName } from '../rules/lifecycle.js';
-import { endOtherSessions, endSession, listSessions, readSession } from './sessions/active-sessions.js';
+import {
+  endOtherSessions,
+  endSession,
+  listSessions,
+  readSession,
+  logIn,
+  logOut,
+  refreshSession,
+} from './sessions/sessions.js';
 import { listAdminActions, readAdminAction } from './admins/admin-actions.js';
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './sessions/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
@@ -10,7 +18,6 @@ import { settleEmailUndo, undoEmailChange } from './accounts/email-undo.js';
 import { requestPasswordReset, resetPassword, sendPasswordReset } from './accounts/password-reset.js';
 import { listContractorBids, listContractorJobs } from './people/contractor-work.js';
 import { listContractors, readContractor, unverifyContractor, verifyContractor } from './people/contractors.js';
-import { logIn, logOut, refreshSession } from './sessions/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { listReviews } from './people/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId, kindOfId, siblingOf } from '../rules/ids.js';
-import { readSession } from './sessions/active-sessions.js';
+import { readSession } from './sessions/sessions.js';
 import { readAdminAction } from './admins/admin-actions.js';
 import { readApiKey } from './sessions/api-keys.js';
 import { findPerson } from './people/directory.js';

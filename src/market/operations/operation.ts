@@ -1,16 +1,16 @@
 /** Declares the market's operations, typed by who may perform each. */
 import type { Caller as FrameCaller } from '../../platform/call/caller.js';
-import type * as frame from '../../platform/call/operation.js';
+import type * as platform from '../../platform/call/operation.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import type { JobInclude } from '../store/jobs/job-parts.js';
 import type { Services } from './services.js';
 
 export type Caller = FrameCaller<Viewer, Services>;
 
-export interface Call<V> extends frame.Call {
+export interface Call<V> extends platform.Call {
   readonly viewer: V;
   readonly services: Omit<Services, 'db' | 'probe'>;
-  readonly caller: frame.CallerInCall<Viewer, Services>;
+  readonly caller: platform.CallerInCall<Viewer, Services>;
   readonly include: JobInclude;
 }
 
@@ -22,12 +22,12 @@ type ViewerOf<A extends Allowed> = A extends 'anyone'
     ? ViewerWith<R>
     : Viewer;
 
-export interface Operation<Input, Output, A extends Allowed = Allowed, Preparation = unknown> extends frame.Operation<
+export interface Operation<
   Input,
   Output,
-  Call<ViewerOf<A>>,
-  Preparation
-> {
+  A extends Allowed = Allowed,
+  Preparation = unknown,
+> extends platform.Operation<Input, Output, Call<ViewerOf<A>>, Preparation> {
   readonly allows: A;
   readonly budget: 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
 }

@@ -143,17 +143,17 @@ async function consumeBudget({ budget }: Traits, viewer: FrameViewer | null, cal
 function assertRole({ allows, budget, needsSession }: Traits, viewer: FrameViewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
     throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => `${role}s`).join(' and ')} can do this.` });
-  if (needsSession) assertLogIn(caller);
+  if (needsSession) assertSession(caller);
   if (caller.onlyReads && isWrite({ budget })) throw refuse('FORBIDDEN', { message: NOT_BY_READ_KEY });
 }
 
-function assertLogIn({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
+function assertSession({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
   if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
 /** For an operation that needs a session only for some of its inputs. */
 export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
-  assertLogIn(caller);
+  assertSession(caller);
   await caller.viewer({ byDatabase: true });
 }
 

@@ -69,15 +69,15 @@ export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transactio
     };
   };
   const afterCommit: AfterCommit[] = [];
-  const run = <R>(frame: Frame, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
-    inFrame(frame, { send, afterCommit, inTransaction: (part) => run(runNested(), part) }, inner);
+  const run = <R>(boundary: Boundary, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
+    within(boundary, { send, afterCommit, inTransaction: (part) => run(runNested(), part) }, inner);
   const answer = await run(OUTERMOST, work);
   for (const after of afterCommit) after();
   return answer;
 }
 
 /** The statements that start and end a transaction or a savepoint. */
-interface Frame {
+interface Boundary {
   readonly begin: NamedStatement;
   readonly commit: NamedStatement;
   readonly rollback: NamedStatement;
@@ -85,14 +85,14 @@ interface Frame {
 
 type AfterCommit = () => void;
 
-const OUTERMOST: Frame = {
+const OUTERMOST: Boundary = {
   begin: { name: 'begin', text: 'begin' },
   commit: { name: 'commit', text: 'commit' },
   rollback: { name: 'rollback', text: 'rollback' },
 };
 
-async function inFrame<T>(
-  { begin, commit, rollback }: Frame,
+async function within<T>(
+  { begin, commit, rollback }: Boundary,
   { send, inTransaction, afterCommit }: Pick<Db, 'send' | 'inTransaction'> & { readonly afterCommit: AfterCommit[] },
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {

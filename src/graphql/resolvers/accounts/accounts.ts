@@ -8,7 +8,7 @@ import {
   unverifyContractor,
   verifyContractor,
 } from '../../../market/operations/people/contractors.js';
-import { logIn, logOut, refreshSession } from '../../../market/operations/sessions/log-in.js';
+import { logIn, logOut, refreshSession } from '../../../market/operations/sessions/sessions.js';
 import { signUpContractor, signUpHomeowner } from '../../../market/operations/accounts/sign-up.js';
 import { listUsers, userFilter } from '../../../market/operations/people/users.js';
 import { listTransfers } from '../../../market/operations/tokens/tokens.js';

@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
-import { endOtherSessions, endSession, listSessions } from '../../../market/operations/sessions/active-sessions.js';
+import { endOtherSessions, endSession, listSessions } from '../../../market/operations/sessions/sessions.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import type { Context } from '../../context.js';
 import { Connection, PageArgs } from '../../types/connection.js';

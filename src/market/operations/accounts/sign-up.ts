@@ -24,7 +24,7 @@ import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
 import { waitForRecipient, enqueueMail } from './mails-and-links.js';
 import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from '../people/people.js';
-import { sessionOf, type Session } from '../sessions/session.js';
+import { sessionOf, type Session } from '../sessions/sessions.js';
 
 const { email } = USER.fields;
 

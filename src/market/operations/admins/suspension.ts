@@ -15,7 +15,7 @@ import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';
-import { endSessionsAndKeys, endOtherLogIns } from '../sessions/ended-sessions.js';
+import { endSessionsAndKeys, endSessionsButKeys } from '../sessions/ended-sessions.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 import { TASKS } from '../../rules/market-limits.js';
 import type { TaskKind } from '../../../platform/queue/queue.js';
@@ -88,7 +88,7 @@ export const endUserSessions = operation({
       // No new session can start until all of them have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
-        endOtherLogIns({ db: tx, services, caller }, { userId: id, sessionId: null }),
+        endSessionsButKeys({ db: tx, services, caller }, { userId: id, except: null }),
         recordAdminAction(tx, viewer, { action: 'endUserSessions', subjectId: id, reason }),
       );
     });

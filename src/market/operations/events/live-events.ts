@@ -10,8 +10,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { listEventsOfOneJob, listOwnEvents, readBatch, type EventWithParties } from '../../store/events/event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
 import { pollEvents, numberEvents, POSITIONS_CHANNEL } from '../../store/events/positions.js';
-import { findEndedSessions } from '../../store/sessions/active-sessions.js';
-import { SESSIONS_CHANNEL } from '../../store/sessions/sessions.js';
+import { SESSIONS_CHANNEL, findEndedSessions } from '../../store/sessions/sessions.js';
 
 export const LIVE_QUERIES: LiveQueries<EventWithParties> = {
   positionsChannel: POSITIONS_CHANNEL,

@@ -3,12 +3,12 @@
  * commit. Later operations in the same request are also rejected.
  */
 import type { SessionId, UserId } from '../../rules/ids.js';
-import { revokeOtherLogIns } from '../../store/sessions/active-sessions.js';
 import {
   revokeSessionsAndKeys,
   revokeOtherSessionsAndKeys,
   revokeSession,
   type NamedSession,
+  revokeSessionsButKeys,
 } from '../../store/sessions/sessions.js';
 import type { Call } from '../operation.js';
 
@@ -27,11 +27,11 @@ export async function endSessionsAndKeys(call: EndingCall, userId: UserId): Prom
 }
 
 /** Returns the number of ended sessions. */
-export async function endOtherLogIns(
+export async function endSessionsButKeys(
   call: EndingCall,
-  { userId, sessionId }: Pick<NamedSession, 'userId'> & { readonly sessionId: SessionId | null },
+  { userId, except }: { readonly userId: UserId; readonly except: SessionId | null },
 ): Promise<number> {
-  const ended = await revokeOtherLogIns(call.db, { userId, sessionId });
+  const ended = await revokeSessionsButKeys(call.db, { userId, except });
   announceAfterCommit(call, ended);
   return ended.length;
 }

@@ -1,5 +1,4 @@
-/** Sessions and their refresh tokens: opens, finds, refreshes, and revokes them. */
-import { createHash } from 'node:crypto';
+/** Sessions: opens, finds, lists, and revokes them. */
 import { and, eq, gt, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../../rules/ids.js';
@@ -8,9 +7,11 @@ import { SESSION } from '../../../platform/caller-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { asDate, ConvertedColumn, mayBeAbsent } from '../../../platform/db/rows.js';
-import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import { asArray, builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { contractors, homeowners, users } from '../tables/accounts.js';
-import { refreshTokens, sessions } from '../tables/sessions.js';
+import { sessions } from '../tables/sessions.js';
+import { hashOf, insertRefreshToken, type CurrentRefreshToken } from './refresh-tokens.js';
+import { pagedList } from '../../../platform/db/pages/page.js';
 
 /** The session and user of an access token. Only the database can confirm that the session is active. */
 export interface NamedSession {
@@ -95,32 +96,6 @@ const insertSession = statement(
       .returning(fields),
 );
 
-/** Never later than the session's own end, however often it is refreshed. */
-const tokenExpiry = sql`least(now() + ${sql.raw(`interval '${SESSION.refreshTokenDays} days'`)}, ${sessions.endsAt})`;
-
-const newRefreshToken = (hash: Placeholder) => ({
-  hash: sql`${hash}::text`.as('hash'),
-  sessionId: sessions.id,
-  createdAt: sql`now()`.as('created_at'),
-  expiresAt: tokenExpiry.as('expires_at'),
-  usedAt: sql`null::timestamptz`.as('used_at'),
-});
-
-const insertRefreshToken = statement(
-  'insertRefreshToken',
-  { expiresAt: refreshTokens.expiresAt },
-  ($: Placeholders<{ hash: string; sessionId: SessionId }>, fields) =>
-    builder
-      .insert(refreshTokens)
-      .select(
-        builder
-          .select(newRefreshToken($('hash')))
-          .from(sessions)
-          .where(eq(sessions.id, $('sessionId'))),
-      )
-      .returning(fields),
-);
-
 /**
  * Opens a session with its first refresh token, of which only a hash is stored. Undefined if the account's password
  * hash has changed by now.
@@ -138,98 +113,6 @@ export async function openSession(
 
 export interface OpenedSession extends CurrentRefreshToken {
   sessionId: SessionId;
-}
-
-export interface CurrentRefreshToken {
-  refreshToken: string;
-  refreshExpiresAt: Date;
-}
-
-const selectRefreshToken = statement(
-  'selectRefreshToken',
-  {
-    sessionId: sessions.id,
-    userId: users.id,
-    role: users.userType,
-    sessionEnded: sql<boolean>`${sessions.revokedAt} is not null or ${sessions.endsAt} <= now()`,
-    expired: sql<boolean>`${refreshTokens.expiresAt} <= now()`,
-    usedAt: refreshTokens.usedAt,
-    secondsSinceUse: sql<number>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
-    readAt: new ConvertedColumn(sql`now()`, 'read_at', asDate),
-  },
-  ($: Placeholders<{ hash: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(refreshTokens)
-      .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
-      .innerJoin(users, eq(users.id, sessions.userId))
-      .where(eq(refreshTokens.hash, $('hash'))),
-);
-
-export async function findRefreshToken(db: Db, token: string) {
-  const [row] = await selectRefreshToken(db, { hash: hashOf(token) });
-  return row;
-}
-
-/** Both in one statement, so a used token always has a successor. */
-const replaceToken = statement(
-  'replaceToken',
-  { expiresAt: refreshTokens.expiresAt },
-  ($: Placeholders<{ hash: string; usedAt: Date; successorHash: string }>, fields) => {
-    const usedToken = builder.$with('used').as(
-      builder
-        .update(refreshTokens)
-        .set(columns($, ['usedAt']))
-        .where(and(eq(refreshTokens.hash, $('hash')), isNull(refreshTokens.usedAt)))
-        .returning({ sessionId: refreshTokens.sessionId }),
-    );
-    const successor = builder.$with('successor').as(
-      builder
-        .insert(refreshTokens)
-        .select(
-          builder
-            .select(newRefreshToken($('successorHash')))
-            .from(sessions)
-            .innerJoin(usedToken, eq(usedToken.sessionId, sessions.id)),
-        )
-        .returning(fields),
-    );
-    return builder.with(usedToken, successor).select().from(successor);
-  },
-);
-
-/**
- * Replaces an unused token with its successor. Of two concurrent calls, one finds the token used and gets undefined.
- */
-export async function replaceRefreshToken(
-  db: Db,
-  token: string,
-  usedAt: Date,
-  successor: string,
-): Promise<CurrentRefreshToken | undefined> {
-  const [row] = await replaceToken(db, { hash: hashOf(token), usedAt, successorHash: hashOf(successor) });
-  return row && { refreshToken: successor, refreshExpiresAt: row.expiresAt };
-}
-
-const selectUnusedTokens = statement(
-  'selectUnusedTokens',
-  { hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt },
-  ($: Placeholders<{ sessionId: SessionId }>, fields) =>
-    selectFrom(refreshTokens, fields, and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
-);
-
-/** The one of these that is the session's newest refresh token, if any. */
-export async function findCurrentRefreshToken(
-  db: Db,
-  sessionId: SessionId,
-  candidates: readonly string[],
-): Promise<CurrentRefreshToken | undefined> {
-  const unusedTokens = await selectUnusedTokens(db, { sessionId });
-  for (const refreshToken of candidates) {
-    const token = unusedTokens.find(({ hash }) => hash === hashOf(refreshToken));
-    if (token) return { refreshToken, refreshExpiresAt: token.expiresAt };
-  }
-  return undefined;
 }
 
 /** A revoked session ends when it is revoked. It is deleted as long after its end as any other. */
@@ -279,6 +162,82 @@ export const revokeSessionsAndKeys = statement(
       .returning(fields),
 );
 
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+export interface ActiveSession {
+  id: SessionId;
+  createdAt: Date;
+  lastUsedAt: Date;
+  program: string | null;
+  isCurrent: boolean;
+}
+
+interface CurrentSession {
+  readonly currentId: SessionId;
+}
+
+/** The unused refresh token was created at the last login or refresh. */
+const lastUsedAt = sql`(select coalesce(max(token.created_at), sessions.created_at) from refresh_tokens token
+  where token.session_id = sessions.id and token.used_at is null)`;
+
+const shape = ($: Placeholders<CurrentSession>) => ({
+  id: sessions.id,
+  createdAt: sessions.createdAt,
+  lastUsedAt: new ConvertedColumn(lastUsedAt, 'last_used_at', asDate),
+  program: sessions.program,
+  isCurrent: sql<boolean>`${sessions.id} = ${$('currentId')}`.as('is_current'),
+});
+
+/** API keys have sessions too, which aren't logins. */
+const hasNoKey = sql`not exists (select from api_keys where session_id = sessions.id)`;
+
+const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`), hasNoKey);
+
+export const listActiveSessions = pagedList({
+  name: 'listActiveSessions',
+  keys: { createdAt: sessions.createdAt, id: sessions.id },
+  direction: 'desc',
+  fields: shape,
+  rows: ($: Placeholders<CurrentSession & { userId: UserId }>, fields, condition) =>
+    selectFrom(sessions, fields, and(eq(sessions.userId, $('userId')), isActive, condition)),
+});
+
+/** With its owner. Also finds one that has ended. */
+export const selectSession = statement(
+  'selectSession',
+  ($: Placeholders<CurrentSession & { id: SessionId }>) => ({
+    session: shape($),
+    userId: sessions.userId,
+    isActive: sql<boolean>`${isActive}`.as('is_active'),
+  }),
+  ($, fields) => selectFrom(sessions, fields, and(eq(sessions.id, $('id')), hasNoKey)),
+);
+
+/** Revokes all of them if no session is given. */
+export const revokeSessionsButKeys = statement(
+  'revokeSessionsButKeys',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ userId: UserId; except: SessionId | null }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(and(eq(sessions.userId, $('userId')), sql`sessions.id is distinct from ${$('except')}`, isActive))
+      .returning(fields),
+);
+
+const selectEnded = statement(
+  'selectEnded',
+  { id: sql<string>`session_ids.id` },
+  ($: Placeholders<{ ids: string }>, fields) => {
+    const active = builder
+      .select({ one: sql`1` })
+      .from(sessions)
+      .where(and(sql`${sessions.id} = session_ids.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+    return builder
+      .select(fields)
+      .from(sql`unnest(${$('ids')}::text[]) as session_ids(id)`)
+      .where(sql`not exists ${active}`);
+  },
+);
+
+export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
+  return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
 }

@@ -1,26 +1,35 @@
-/** Login, refresh, and logout. */
+/** Logs in, refreshes, and logs out; lists, returns, and ends your own sessions. */
 import { z } from 'zod';
-import { unauthorized, type UNAUTHORIZED_MESSAGES } from '../../rules/errors.js';
+import { unauthorized, type UNAUTHORIZED_MESSAGES, refuse } from '../../rules/errors.js';
 import { suspended } from '../../rules/people/suspension.js';
-import { isId, type SessionId } from '../../rules/ids.js';
+import { isId, type SessionId, type UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/market-limits.js';
 import { SESSION } from '../../../platform/caller-limits.js';
 import { text } from '../../../platform/fields/values.js';
 import { addressIdentity } from '../../../platform/security/address.js';
-import { findCredentials } from '../../store/accounts/accounts.js';
-import { selectSession, type ActiveSession } from '../../store/sessions/active-sessions.js';
+import { findCredentials, type Contractor, type Homeowner, type User } from '../../store/accounts/accounts.js';
+import {
+  openSession,
+  type OpenedSession,
+  selectSession,
+  type ActiveSession,
+  listActiveSessions,
+} from '../../store/sessions/sessions.js';
 import {
   findCurrentRefreshToken,
   findRefreshToken,
-  openSession,
   replaceRefreshToken,
   type CurrentRefreshToken,
-} from '../../store/sessions/sessions.js';
+} from '../../store/sessions/refresh-tokens.js';
 import { operation, type Call } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
-import { endSession } from './ended-sessions.js';
+import { endSessionsButKeys, endSession as end } from './ended-sessions.js';
 import { countingFailure, passwordMatches, passwordTried, readableByOneself } from '../people/people.js';
-import { sessionOf, type Session } from './session.js';
+import type { Db } from '../../../platform/db/database.js';
+import type { Viewer, Role } from '../../rules/viewer.js';
+import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { idInPath } from '../../rules/id-fields.js';
+import type { Services } from '../services.js';
 
 export const logIn = operation({
   name: 'logIn',
@@ -116,7 +125,7 @@ async function successorOf(
     return successorOf(call, token, tokenNow);
   }
   if (secondsSinceUse > SESSION.leewaySeconds) {
-    await endSession(call, sessionId);
+    await end(call, sessionId);
     throw refusal('reused');
   }
   const currentToken = await findCurrentRefreshToken(db, sessionId, services.refreshTokens.successorsOf(token, usedAt));
@@ -138,7 +147,91 @@ export const logOut = operation({
     const { db, viewer } = call;
     const { sessionId } = viewer;
     const [row] = await selectSession(db, { id: sessionId, currentId: sessionId });
-    await endSession(call, sessionId);
+    await end(call, sessionId);
     return { sessionId, session: row?.session ?? null };
   },
 });
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export const listSessions = operation({
+  name: 'sessions',
+  description: 'Lists your active sessions, newest first.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer, include }, input) =>
+    listActiveSessions(
+      db,
+      { userId: viewer.userId, currentId: viewer.sessionId },
+      pageRequest(input, NEWEST_FIRST, include),
+    ),
+});
+
+const sessionInput = z.strictObject({ id: idInPath('session').describe('The session.') });
+
+export const readSession = operation({
+  name: 'session',
+  description: 'Returns one of your active sessions.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: sessionInput,
+  run: ({ db, viewer }, { id }): Promise<ActiveSession> => ownSession(db, viewer, id),
+});
+
+export const endSession = operation({
+  name: 'endSession',
+  description: 'Ends one of your sessions. Its tokens stop working immediately, everywhere.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: sessionInput,
+  async run(call, { id }): Promise<ActiveSession> {
+    const session = await ownSession(call.db, call.viewer, id);
+    await end(call, id);
+    return session;
+  },
+});
+
+export const endOtherSessions = operation({
+  name: 'endOtherSessions',
+  description: 'Ends all of your sessions except this one. Your API keys keep working.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: emptyInput,
+  run: async (call): Promise<{ endedCount: number }> => ({
+    endedCount: await endSessionsButKeys(call, { userId: call.viewer.userId, except: call.viewer.sessionId }),
+  }),
+});
+
+async function ownSession(db: Db, viewer: Viewer, id: SessionId): Promise<ActiveSession> {
+  const [row] = await selectSession(db, { id, currentId: viewer.sessionId });
+  if (!row) throw refuse('NOT_FOUND', { message: 'Session not found.' });
+  if (row.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This session belongs to another user.' });
+  if (!row.isActive) throw refuse('NOT_FOUND', { message: 'This session has ended.' });
+  return row.session;
+}
+
+export interface Session {
+  token: string;
+  refreshToken: string;
+  expiresAt: Date;
+  refreshExpiresAt: Date;
+  user?: User;
+  homeowner?: Homeowner;
+  contractor?: Contractor;
+  tokensAwarded?: number;
+}
+
+export function sessionOf(
+  services: Pick<Services, 'accessTokens'>,
+  person: { id: UserId; userType: Role },
+  newSession: OpenedSession,
+): Session {
+  const { sessionId, refreshToken, refreshExpiresAt } = newSession;
+  const accessToken = services.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
+  return { ...accessToken, refreshToken, refreshExpiresAt };
+}
