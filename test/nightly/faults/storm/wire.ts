@@ -166,19 +166,16 @@ function fromRest(op: Op, { status, headers, body }: Raw): Answered {
 }
 
 function fromGraphql(op: Op, { status, headers, body }: Raw): Answered {
-  const common = { replayed: headers['idempotency-replayed'] === 'true' };
+  const common = {
+    replayed: headers['idempotency-replayed'] === 'true',
+    saysWhen: headers['retry-after'] !== undefined,
+  };
   const [error] = body?.errors ?? [];
   if (error) {
     const { code = 'NO_CODE', status: named = status, retryAfter } = error.extensions ?? {};
-    return {
-      ...common,
-      status: named,
-      code,
-      data: null,
-      saysWhen: retryAfter !== undefined || headers['retry-after'] !== undefined,
-    };
+    return { ...common, status: named, code, data: null, saysWhen: common.saysWhen || retryAfter !== undefined };
   }
-  if (status !== 200 || !body?.data) return { ...common, status, code: 'NO_CODE', data: null, saysWhen: false };
+  if (status !== 200 || !body?.data) return { ...common, status, code: 'NO_CODE', data: null };
   const { data } = body;
   const root =
     op === 'readTokens'
@@ -192,7 +189,7 @@ function fromGraphql(op: Op, { status, headers, body }: Raw): Answered {
             : op === 'countBids'
               ? { total: data.job.bids.totalCount }
               : changedIn(op, data);
-  return { ...common, status: 200, code: null, data: shown(op, root), saysWhen: false };
+  return { ...common, status: 200, code: null, data: shown(op, root) };
 }
 
 function changedIn(op: WriteOp, data: Json): Json {
