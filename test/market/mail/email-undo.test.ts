@@ -373,6 +373,14 @@ describe('a change back to the former address', () => {
     expect(await asAdmin(person)).toMatchObject({ email: person.email, email_undo_address: current });
     await mailTo(app, person.email, PENDING);
   });
+
+  it('by way of a third address gives the account to none of the addresses in between without support', async () => {
+    const { person, second, links } = await movedTwice('Rhea');
+    await move(person, person.email);
+    expect((await undo(links.second.token)).body).toMatchObject({ email: second, pending: true });
+    expect(await asAdmin(person)).toMatchObject({ email: person.email, email_undo_address: second });
+    expect((await logIn(person.email, person.password)).body.user.id).toBe(person.userId);
+  });
 });
 
 describe('support', () => {

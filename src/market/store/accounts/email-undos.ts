@@ -31,9 +31,8 @@ const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   return: sql`exists (select from users u join mails earlier on earlier.user_id = u.id
     where u.id = mails.user_id and earlier.kind = 'email_changed' and earlier.created_at < mails.created_at
       and earlier.created_at > mails.created_at - interval '${sql.raw(String(MAILS.email_changed.hours))} hours'
-      and earlier.email = coalesce((select later.email from mails later where later.user_id = u.id
-        and later.kind = 'email_changed' and later.created_at > mails.created_at
-        order by later.created_at limit 1), u.email))`,
+      and (earlier.email = u.email or exists (select from mails later where later.user_id = u.id
+        and later.kind = 'email_changed' and later.created_at > mails.created_at and later.email = earlier.email)))`,
 };
 
 export const selectUseAfterChange = statement(
