@@ -168,7 +168,7 @@ export const VARIABLES = {
 const schema = z.object(VARIABLES).superRefine((env, context) => {
   const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
   if (env.NODE_ENV === 'production') {
-    if (env.JWT_SECRET === undefined) wrong('JWT_SECRET', 'must be set in production, to at least 32 bytes');
+    if (env.JWT_SECRET === undefined) wrong('JWT_SECRET', 'must be set to at least 32 bytes in production');
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
   }
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)

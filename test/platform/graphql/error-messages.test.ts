@@ -74,7 +74,7 @@ const WRONG: [value: object, field: string, problem: string][] = [
   [{ amount: null }, 'amount', 'is required'],
   [{ amount: 'much' }, 'amount', 'must be a number'],
   [{ amount: 1, days: 1.5 }, 'days', 'must be a whole number'],
-  [{ amount: 1, days: 2 ** 31 }, 'days', 'must be a 32-bit whole number'],
+  [{ amount: 1, days: 2 ** 31 }, 'days', 'must be a 32-bit integer'],
   [{ amount: 1, message: 1 }, 'message', 'must be a string'],
   [{ amount: 1, sure: 'yes' }, 'sure', 'must be true or false'],
   [{ amount: 1, colour: 'BLUE' }, 'colour', 'must be one of RED, GREEN'],

@@ -137,7 +137,7 @@ export const adjustTokens = operation({
         const { balance, available } = account;
         if (available + amount < 0)
           throw refuse('INSUFFICIENT_TOKENS', {
-            message: `You want to debit ${-amount} tokens, but only ${available} are available.`,
+            message: `You tried to debit ${-amount} tokens, but only ${available} are available.`,
             details: { required: -amount, available },
           });
         if (balance + amount > INT32_MAX)

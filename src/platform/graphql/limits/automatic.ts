@@ -28,7 +28,7 @@ export async function findAutomatic(request: GraphqlRequest, documents: Document
     return { request: withDocument(request, document, extensions), isNamed: true };
   }
   if (typeof query === 'string' && sha256(query) !== hash)
-    throw refuse('VALIDATION_FAILED', { message: 'The sha256Hash isn’t the SHA-256 of the query, in hex.' });
+    throw refuse('VALIDATION_FAILED', { message: '`sha256Hash` must be the hex-encoded SHA-256 hash of the query.' });
   return {
     request: withDocument(request, query, extensions),
     isNamed: true,

@@ -58,7 +58,7 @@ const TWO_DOCUMENTS =
 /** Clients print documents differently, so their text, or a hash they compute, may not match the list. */
 const notListed = (what: string) =>
   `This server runs only listed documents, and its list has no document ${what}. ` +
-  'Send the hash from the list, and give the server the list of the deployed build.';
+  'Send the hash from the list, and make sure that the server has the list for the build you deployed.';
 
 const inBody = z.object({
   query: z.unknown().optional(),

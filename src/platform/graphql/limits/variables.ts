@@ -94,7 +94,7 @@ function problemOf(
   if (!isInputObjectType(namedType))
     return [
       [],
-      message.includes(TOO_LARGE) ? 'must be a 32-bit whole number' : mustBe(KINDS[namedType.name] ?? 'string'),
+      message.includes(TOO_LARGE) ? 'must be a 32-bit integer' : mustBe(KINDS[namedType.name] ?? 'string'),
     ];
   const missing = /^Field "(\w+)" of required type /.exec(message)?.[1];
   if (missing !== undefined) return [[missing], REQUIRED];
