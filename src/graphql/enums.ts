@@ -101,7 +101,8 @@ export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', J
     'The most recently changed jobs first. A job that changes while you read the list moves to its start.',
   highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
   longest_unchanged: 'The jobs that have been in their status longest first. Only admins can use it.',
-  nearest: 'The jobs nearest to the filter’s place first, within 100 miles. Jobs at the same distance are sorted newest first.',
+  nearest:
+    'The jobs nearest to the filter’s place first, within 100 miles. Jobs at the same distance are sorted newest first.',
 });
 
 export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {

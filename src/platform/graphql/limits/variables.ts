@@ -92,10 +92,7 @@ function problemOf(
     return [[], suggestions ? mustBeOneOf(values) : 'isn’t one of the allowed values'];
   }
   if (!isInputObjectType(namedType))
-    return [
-      [],
-      message.includes(TOO_LARGE) ? 'must be a 32-bit integer' : mustBe(KINDS[namedType.name] ?? 'string'),
-    ];
+    return [[], message.includes(TOO_LARGE) ? 'must be a 32-bit integer' : mustBe(KINDS[namedType.name] ?? 'string')];
   const missing = /^Field "(\w+)" of required type /.exec(message)?.[1];
   if (missing !== undefined) return [[missing], REQUIRED];
   const unknown = /^Field "(.*)" is not defined by type "/s.exec(message)?.[1];
