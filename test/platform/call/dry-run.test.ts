@@ -364,7 +364,7 @@ describe('an operation that returns a secret', () => {
     const { token } = people.owner;
     const named = (text: string) => text.replace('{id}', webhookId);
     const before = await secretsOf(people.owner.userId);
-    const fields = { 'Dry-Run': expect.stringContaining('answers a secret') };
+    const fields = { 'Dry-Run': expect.stringContaining('returns a secret') };
     const byRest = await app.rest('POST', `/v1${named(path)}`, { token, headers: DRY, ...(body && { body }) });
     expect([byRest.status, byRest.body.details.code, byRest.headers.get('dry-run')]).toEqual([
       400,
