@@ -1,4 +1,7 @@
-/** The domain's closed lists as GraphQL enums: uppercase on the wire, the domain's own word inside. */
+/**
+ * The domain's closed lists of values as GraphQL enums. The enum values are uppercase in requests and responses, and
+ * the domain's own words in the code.
+ */
 import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
 import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
@@ -26,14 +29,16 @@ import {
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
-/** The enums by the `enumName` of their fields. */
+/** The enums, by the `enumName` of the fields that use them. */
 const enums = new Map<string, object>();
 
 export function enumNamed(name: string): object | undefined {
   return enums.get(name);
 }
 
-/** Registers a list under a name, and returns the object that identifies the enum in type-graphql. */
+/**
+ * Registers a list of values as an enum with this name. Returns the object that identifies the enum in type-graphql.
+ */
 function choice<V extends string>(
   name: string,
   description: string,

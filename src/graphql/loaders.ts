@@ -1,6 +1,6 @@
 /**
  * Reads nested objects for all their parents together, so a page of jobs takes as many statements as one job. Nothing
- * is cached between two reads, because a mutation may have run between them.
+ * is cached from one read to the next, because a mutation may have run in between.
  */
 import DataLoader from 'dataloader';
 import type { Caller } from '../market/operations/operation.js';
@@ -43,17 +43,18 @@ import { webhookDeliveriesOfMany, type WebhookDelivery } from '../market/store/w
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
-/** The value itself if it was read with its parent. */
+/** A value that was read with its parent, or a promise of a value that is read now. */
 type MaybePromise<Value> = Value | Promise<Value | undefined>;
 
 /**
- * Every parent costs an operation at least 1, so one statement can read for all parents, and never for more than this.
+ * The maximum number of parents per statement. Each parent adds at least 1 to an operation's cost, so one statement is
+ * enough for all of an operation's parents.
  */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
 /**
- * Each loader is created on first use. Most nested objects were read in the same statement as their parents and need
- * none.
+ * The loaders of one request. Each loader is created on first use. Most nested objects are read in the same statement
+ * as their parents and don't need a loader.
  */
 export class Loaders {
   readonly #loaders = new Map<string, unknown>();
@@ -64,7 +65,7 @@ export class Loaders {
     return this.#loader('people', readPeople);
   }
 
-  /** A profile's account. */
+  /** Loads the account that a profile belongs to. */
   userBehind(profile: ReadableHomeowner | ReadableContractor): MaybePromise<ReadableUser> {
     return profile.user ?? this.people.load(profile.userId).then((person) => person?.user);
   }
@@ -78,7 +79,7 @@ export class Loaders {
     return bid.bidder ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
-  /** A page of a contractor's reviews. */
+  /** Loads a page of a contractor's reviews. */
   reviewsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Review> | undefined> {
     const loader = this.#loader<ContractorId, Page<Review>>(`reviews ${JSON.stringify(page)}`, (db, _viewer, ids) =>
       reviewsOfMany(db, ids, page),
@@ -86,7 +87,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** A page of a contractor's awarded jobs, if the viewer may see it. */
+  /** Loads a page of a contractor's awarded jobs. Undefined if the viewer may not see them. */
   jobsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<ReadableJob> | undefined> {
     const loader = this.#loader<ContractorId, Page<ReadableJob>>(`jobs ${JSON.stringify(page)}`, (db, viewer, ids) =>
       jobsOfContractors(db, viewer, ids, page),
@@ -94,7 +95,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** A page of a contractor's bids, if the viewer may see it. */
+  /** Loads a page of a contractor's bids. Undefined if the viewer may not see them. */
   bidsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Bid> | undefined> {
     const loader = this.#loader<ContractorId, Page<Bid>>(`bids ${JSON.stringify(page)}`, (db, viewer, ids) =>
       bidsOfContractors(db, viewer, ids, page),
@@ -102,7 +103,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** A page of the deliveries to a webhook endpoint. */
+  /** Loads a page of the deliveries to a webhook endpoint. */
   deliveriesTo(
     endpoint: WebhookEndpointId,
     status: DeliveryStatus | null,
@@ -123,7 +124,7 @@ export class Loaders {
     return this.#loader('bids', visibleBids);
   }
 
-  /** The account with this identifier, as the viewer may see it. */
+  /** Loads the account with this identifier, as the viewer may see it. */
   userWith(id: UserId): Promise<ReadableUser | undefined> {
     return this.people.load(id).then((person) => person?.user);
   }
@@ -139,7 +140,7 @@ export class Loaders {
     );
   }
 
-  /** The balances of the users whose tokens the viewer may see. */
+  /** Loads users' balances. It leaves out users whose tokens the viewer may not see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
       const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
@@ -148,7 +149,7 @@ export class Loaders {
     });
   }
 
-  /** A page of a user's transfers, if the viewer may see their tokens. */
+  /** Loads a page of a user's transfers. Undefined if the viewer may not see their tokens. */
   transfersOf(user: UserId, page: SamePageRequest): Promise<Page<TokenTransfer> | undefined> {
     const loader = this.#loader<UserId, Page<TokenTransfer>>(
       `transfers ${JSON.stringify(page)}`,
@@ -160,12 +161,12 @@ export class Loaders {
     return loader.load(user);
   }
 
-  /** The viewer's own bids on a job, newest first. */
+  /** Loads the viewer's own bids on a job, newest first. */
   ownBidsOn(job: ReadableJob): MaybePromise<readonly Bid[]> {
     return partsOf(job).ownBids ?? this.#parts(job, { ownBids: {} }).then((parts) => parts?.ownBids);
   }
 
-  /** Null for a viewer who may not see it. */
+  /** Loads the bid that was awarded the job. Null if the viewer may not see that bid. */
   awardedBidOf(job: ReadableJob): MaybePromise<Bid | null> {
     const { awardedBid } = partsOf(job);
     if (awardedBid !== undefined || !job.awardedBidId) return awardedBid ?? null;
@@ -177,12 +178,12 @@ export class Loaders {
     return dispute === undefined ? this.#parts(job, { dispute: true }).then((parts) => parts?.dispute) : dispute;
   }
 
-  /** The facts that a job's available actions depend on, in addition to the job itself. */
+  /** Loads the facts that decide a job's available actions, in addition to the job itself. */
   factsOf(job: ReadableJob): MaybePromise<Partial<JobFacts>> {
     return partsOf(job).facts ?? this.#parts(job, { facts: true }).then((parts) => parts?.facts);
   }
 
-  /** A page of the bids on a job, or of those in one state. */
+  /** Loads a page of a job's bids, or of its bids in one state. */
   bidsOn(job: ReadableJob, page: NestedPage, status: BidState | null): MaybePromise<Page<Bid>> {
     const { bids } = partsOf(job);
     if (status === null && isFirst(page, bids)) return bids;
@@ -190,7 +191,7 @@ export class Loaders {
     return this.#parts(job, include, { position: page.after ?? page.before, status }).then((parts) => parts?.bids);
   }
 
-  /** A page of a job's events. */
+  /** Loads a page of a job's events. */
   timelineOf(job: ReadableJob, page: NestedPage): MaybePromise<Page<JobEvent>> {
     const { timeline } = partsOf(job);
     if (isFirst(page, timeline)) return timeline;
@@ -199,7 +200,10 @@ export class Loaders {
     );
   }
 
-  /** A field has the same arguments for every job, so one loader serves all of them. */
+  /**
+   * Loads parts of a job. A GraphQL field has the same arguments for every job in a list, so one loader serves all of
+   * these jobs.
+   */
   #parts(job: ReadableJob, include: JobInclude, values: ListValues = {}): Promise<JobParts | undefined> {
     const name = JSON.stringify([include, values]);
     return this.#loader<ReadableJob, JobParts>(name, (db, viewer, jobs) =>
@@ -223,7 +227,7 @@ export class Loaders {
   }
 }
 
-/** A page of a list inside a job, and whether its total is selected. */
+/** A page of a list inside a job. Also says whether the list's total is selected. */
 interface NestedPage extends SamePageRequest {
   readonly total: boolean;
 }
@@ -233,7 +237,7 @@ function sizeOf(page: NestedPage) {
   return { size, total, start: startOf(page) };
 }
 
-/** True if the page was read in the same statement as the job. */
+/** True if the job's own statement has already read this page. */
 function isFirst<Row>(page: NestedPage, read: Page<Row> | undefined): read is Page<Row> {
   return startOf(page) === 'first' && page.size === read?.size;
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the parts of jobs that a selection needs, so they are read in the same statement as the jobs. If it misses a
- * part, the part's own resolver reads it.
+ * Finds the parts of jobs that a selection needs, so they can be read in the same statement as the jobs. If it misses a
+ * part, that part's own resolver reads it.
  */
 import {
   Kind,
@@ -15,12 +15,12 @@ import { PAGE } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import type { PersonFields } from '../market/store/people/people.js';
 
-/** For a field that returns one job. */
+/** Finds the parts to read for a field that returns one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
   return memoize(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
-/** For a field that returns a connection of jobs. */
+/** Finds the parts to read for a field that returns a connection of jobs. */
 export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   return memoize(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
@@ -29,12 +29,15 @@ export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   });
 }
 
-/** For a field that returns a connection: true if its total is selected. */
+/** True if the total is selected in a field that returns a connection. */
 export function needsTotal(info: GraphQLResolveInfo): boolean {
   return selectsTotal(inside(info.fieldNodes, new Reading(info)));
 }
 
-/** The result for these fields, kept as long as the document if it doesn't depend on variables. */
+/**
+ * A cache of the parts that each selection needs. An entry lives as long as its document. A selection that depends on
+ * variables isn't cached.
+ */
 const includes = new WeakMap<readonly FieldNode[], JobInclude>();
 
 function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
@@ -46,7 +49,7 @@ function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclud
   return include;
 }
 
-/** A document being read. It records whether a variable was used. */
+/** The state of reading one document. Records whether a variable was used. */
 class Reading {
   usesVariables = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
@@ -68,7 +71,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const bids = firstPageOf(withName(fields, 'bids'), reading);
   const timeline = firstPageOf(withName(fields, 'timeline'), reading);
   return {
-    // The available actions depend on the whole job.
+    // The available actions depend on the whole job, so they need all of its fields.
     ...(!has('availableActions') && { job: has('warnings') ? [...names, ...WARNED_FIELDS] : names }),
     ...(has('homeowner') && { homeowner: personIn(insideOf('homeowner'), reading) }),
     ...(has('myBid') && { ownBids: bidIn(insideOf('myBid'), reading) }),
@@ -80,12 +83,15 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   };
 }
 
-/** Sorted, so the same fields make the same statement whatever their order in the document. */
+/**
+ * Returns the selected fields' names. They are sorted, so the same fields produce the same statement no matter how a
+ * document orders them.
+ */
 function namesOf(fields: readonly FieldNode[]): readonly string[] {
   return [...new Set(fields.map(({ name }) => name.value))].toSorted();
 }
 
-/** A profile's own fields, and those of its account. */
+/** Finds the selected fields of a profile and of its account. */
 function personIn(fields: readonly FieldNode[], reading: Reading): PersonFields {
   return { user: namesOf(inside(withName(fields, 'user'), reading)), profile: namesOf(fields) };
 }
@@ -98,7 +104,7 @@ function bidIn(fields: readonly FieldNode[], reading: Reading): NonNullable<JobI
   };
 }
 
-/** The first page of a list, if one of these fields asks for it. */
+/** Finds the list's first page, if any of these fields requests it. */
 function firstPageOf(lists: readonly FieldNode[], reading: Reading): JobInclude['timeline'] {
   const size = lists.map((list) => firstPageSize(list, reading)).find((first) => first !== undefined);
   return size === undefined ? undefined : { size, total: selectsTotal(inside(lists, reading)) };
@@ -110,15 +116,15 @@ function selectsTotal(connection: readonly FieldNode[]): boolean {
   return TOTALS.some((name) => withName(connection, name).length > 0);
 }
 
-/** The fields selected from a connection's nodes. */
+/** Finds the fields that are selected from a connection's nodes. */
 function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
   const edges = inside(withName(connection, 'edges'), reading);
   return inside([...withName(connection, 'nodes'), ...withName(edges, 'node')], reading);
 }
 
 /**
- * The size of the first page. Undefined for any other page, for a filtered list, and for arguments that will be
- * refused.
+ * Returns the size of the list's first page. Undefined if the field requests another page, filters the list, or has
+ * invalid arguments.
  */
 function firstPageSize({ arguments: args = [] }: FieldNode, reading: Reading): number | undefined {
   const values = new Map(args.map(({ name, value }) => [name.value, valueOf(value, reading)]));
@@ -139,7 +145,7 @@ function withName(fields: readonly FieldNode[], name: string): FieldNode[] {
   return fields.filter((field) => field.name.value === name);
 }
 
-/** The fields that these sets and their fragments select. */
+/** Finds the fields that these fields select, including the fields in fragments. */
 function inside(fields: readonly FieldNode[], reading: Reading): FieldNode[] {
   const innerFields: FieldNode[] = [];
   for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, reading, innerFields);

@@ -1,17 +1,17 @@
-/** The page at / for browsers: what this server is, links to its pages, and a first request to paste. */
+/** The page at / for browsers. It says what this server is, links to its pages, and has a first request to copy. */
 import { HTML, htmlPage, ICON_FILES, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages, type Pages } from '../platform/http/pages/pages.js';
 
-/** Which pages this server has, apart from those that every server has. */
+/** The optional pages of this server. */
 export interface FrontPage {
   readonly playground: boolean;
   readonly mailbox: boolean;
-  /** True if this server sends emails, or keeps them in the mailbox. */
+  /** True if this server sends emails or keeps them in the mailbox. */
   readonly mail: boolean;
   readonly demo?: DemoPeople | undefined;
 }
 
-/** Everybody who can log in to a demonstration, by role. */
+/** The people who can log in to a demo, by role. */
 export interface DemoPeople {
   readonly password: string;
   readonly people: Readonly<Record<string, readonly string[]>>;
@@ -106,7 +106,7 @@ curl -sw '\\n' $BASE/v1/auth/signup/homeowner -H 'Content-Type: application/json
   -d '{"email": "hanna.'$RANDOM'@example.com", "password": "a good password",
     "first_name": "Hanna", "last_name": "Hill"}'`;
 
-/** Shows the address that the browser uses. Behind a proxy, the server doesn't know it. */
+/** Shows the origin that the browser uses, which the server doesn't know if it's behind a proxy. */
 const SCRIPT = `'use strict';
 const [text, button] = ['.call pre', '.call button'].map((name) => document.querySelector(name));
 text.textContent = text.textContent.replace('${WRITTEN_ORIGIN}', location.origin);

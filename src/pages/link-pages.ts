@@ -1,6 +1,6 @@
 /**
- * The pages that links in emails lead to. Opening one changes nothing, since link scanners open every link. Only its
- * form makes the change. The token follows `#`, which browsers don't send.
+ * The pages that the links in emails lead to. Opening a page changes nothing, because link scanners open every link.
+ * Only submitting the page's form makes the change. The token follows `#`, so browsers don't send it to the server.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
@@ -8,12 +8,12 @@ import { openPages, type PageFile, type Pages } from '../platform/http/pages/pag
 
 interface Form {
   readonly title: string;
-  /** The address to which the script sends the fields and the link's token. */
+  /** The URL path to which the script sends the form's fields and the link's token. */
   readonly path: string;
   readonly text: string;
   readonly fields?: string;
   readonly button: string;
-  /** Next steps as HTML: after success, and if the link doesn't work. */
+  /** The next steps, as HTML: after success, and if the link doesn't work. */
   readonly whenDone?: string;
   readonly whenRefused?: string;
 }
@@ -55,7 +55,7 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
   },
 });
 
-/** Shown if there is no link, or it doesn't work. */
+/** The form that is shown if the link is missing or doesn't work. */
 const REQUEST_LINK: Omit<Form, 'title'> = {
   path: '/v1/auth/password-reset',
   text: 'Enter your email address. If an account uses it, we’ll send you a link to set a new password.',
@@ -63,7 +63,9 @@ const REQUEST_LINK: Omit<Form, 'title'> = {
   button: 'Send me a link',
 };
 
-/** `appOrigin` is where people log in, if not on this server. */
+/**
+ * Opens the pages. `appOrigin` is the origin of the app where people log in. By default, they log in on this server.
+ */
 export function openLinkPages(links: SiteLinks, appOrigin = '/'): Pages {
   const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
   const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [

@@ -1,8 +1,8 @@
 /**
- * The page at /mailbox: the emails that would be sent if there were a mail server, for developers on this machine.
- * Their links let anyone into an account, so the page opens only with a secret link, which the server prints at
- * startup. A cookie remembers it. Requests through proxies on this machine or with other host names are rejected if
- * they can be recognized, and don't have the secret anyway.
+ * The page at /mailbox: the emails that a mail server would send if there were one, for developers on this machine.
+ * Links in these emails let anyone into an account. So the page opens only with a secret link, which the server prints
+ * at startup, and a cookie remembers the secret. Requests through proxies on this machine or with other host names are
+ * rejected if they can be recognized. They don't have the secret anyway.
  */
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages } from '../platform/http/pages/pages.js';
@@ -21,7 +21,7 @@ const COOKIE = 'mailbox';
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
 
 export interface Mailbox {
-  /** False for everyone else: they get the response of any unknown address. */
+  /** True if this request may open the mailbox. All other requests get the response for an unknown path. */
   handles(exchange: Exchange): boolean;
   send(exchange: Exchange): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function openMailbox(
   };
 }
 
-/** Redirects to keep the secret out of the browser's address bar and history. */
+/** Redirects to the page without the secret, so the browser's address bar and history don't contain the secret. */
 function remember(exchange: Exchange, secret: string): void {
   const cookie = `${COOKIE}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
   exchange.response.setHeader('Set-Cookie', cookie);
@@ -73,7 +73,10 @@ function cookieIn(header = ''): string | undefined {
 
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
 
-/** Pages of other origins send an Origin header, even those that CORS allows. */
+/**
+ * True if a browser on this machine requests the page directly. Pages of other origins send an Origin header, even if
+ * CORS allows them.
+ */
 function isOpenedHere(exchange: Exchange): boolean {
   if (!isLocal(exchange) || exchange.header('origin') !== undefined) return false;
   const host = exchange.header('host') ?? '';
@@ -114,7 +117,7 @@ function articleOf(mail: ShownMail): string {
       </article>`;
 }
 
-/** The script replaces it with a relative time. */
+/** Writes an email's time. The script replaces it with a relative time. */
 function timeOf({ createdAt }: Mail): string {
   const time = createdAt.toISOString();
   return `<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
@@ -140,7 +143,10 @@ const closedPage = (links: SiteLinks) =>
     </main>`,
   });
 
-/** Without a script, the email whose link was followed is open. A wide window shows the newest one until then. */
+/**
+ * Without a script, the email whose link was followed is open. Until a link is followed, a wide window shows the newest
+ * email.
+ */
 const STYLES = `${TEXT_STYLES}
       main { display: grid; grid-template-columns: 340px minmax(0, 1fr); gap: 32px; max-width: 1280px; }
       h1 { grid-column: 1 / -1; margin: 0 0 -20px; }

@@ -1,10 +1,10 @@
 /**
- * A script for the pages of this server: it keeps a session for each role. Every open page sends its tokens to the
- * others. A second tab is signed in too, and one page's renewed token reaches all of them.
+ * A script for this server's pages that keeps one session for each role. Every open page sends its tokens to the
+ * others, so a second tab is signed in too, and a refreshed token reaches all pages.
  *
  * Sessions are in sessionStorage, which survives a reload and ends with the browser's tab. A refresh token lasts 30
- * days: it must not stay on a shared computer's disk, or be found by another project that later uses the same
- * localhost address.
+ * days, so it must not stay on a shared computer's disk. It also must not be available to another project that later
+ * uses the same localhost origin.
  */
 import type { PageFile } from '../platform/http/pages/pages.js';
 

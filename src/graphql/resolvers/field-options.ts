@@ -1,4 +1,7 @@
-/** A root field's description: its operation's, and its effects if it's an operation on a job. */
+/**
+ * The description of a root field. It's the operation's description, followed by the effects if it's an operation on a
+ * job.
+ */
 import type { Operation } from '../../platform/call/operation.js';
 import { audienceOf, refusalCodesOf } from '../../market/operations/refusals.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
@@ -9,7 +12,10 @@ export function queryOptions({ name, description }: Pick<Operation<unknown, unkn
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }
 
-/** Null if the mutation is refused. If it were non-null, a refusal would remove the results of earlier mutations. */
+/**
+ * The options of a mutation. Its field is nullable and is null if the mutation is refused. If it were non-null, a
+ * refusal would also remove the results of the mutations before it.
+ */
 export function mutationOptions(operation: Operation<unknown, unknown>) {
   const { name, description } = queryOptions(operation);
   const codes = refusalCodesOf(operation).map((code) => `\`${code}\``);

@@ -1,4 +1,4 @@
-/** Relay connections. A part of a connection is computed only if it is selected. */
+/** Relay connections. Each part of a connection is computed only if it's selected. */
 import { fieldOptions } from './field.js';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../platform/call/paging.js';
@@ -90,15 +90,15 @@ export class Connection<Node> {
     return this.#counted().then(({ isCapped }) => isCapped);
   }
 
-  /** Counted once for both fields. */
+  /** Counts the list's entries once, for both of the fields that need the total. */
   #counted(): Promise<Total> {
     return (this.#total ??= this.page.total());
   }
 }
 
 /**
- * A class, because an accessor in an object literal would give every page its own hidden class, kept until the next
- * major garbage collection.
+ * The page info is a class. With accessors in an object literal, every page would get its own hidden class, which stays
+ * in memory until the next major garbage collection.
  */
 class PageInfoOf<Node> implements PageInfo {
   constructor(
@@ -127,7 +127,7 @@ class PageInfoOf<Node> implements PageInfo {
   }
 }
 
-/** The connection and edge types of one kind of node. */
+/** Creates the connection type and the edge type for one kind of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `An entry in a list of ${entries}.` })
   class NodeEdge {

@@ -1,4 +1,4 @@
-/** Creates a GraphQL type's fields from an entity's fields. */
+/** Creates the fields of a GraphQL type from an entity's fields. */
 import { Field, Float, ID, Int, ObjectType, Arg, InputType } from 'type-graphql';
 import type { ZodObject, z } from 'zod';
 import { isNullable, kindOf, type ShapeKind, isRequired, metaOf } from '../../platform/fields/shapes.js';
@@ -6,24 +6,29 @@ import { descriptionOf, entityOf, type Entity } from '../../platform/fields/enti
 import { enumNamed } from '../enums.js';
 import { GraphQLScalarType } from 'graphql';
 
-/** The options of a plain field. Its value comes from the row, which has null if the viewer may not read it. */
+/**
+ * The options of a plain field. The field's value comes from the row. If the viewer may not read the value, the row has
+ * null.
+ */
 export function fieldOptions(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
 type ObjectClass = abstract new () => object;
 
-/** Each entity's class, by the entity's schema, for fields of other entities that contain it. */
+/**
+ * The class of each entity, keyed by the entity's schema. Other entities' fields use it if they contain that entity.
+ */
 const classes = new Map<ZodObject, ObjectClass>();
 
-/** The entities that have a type in the schema. */
+/** Returns the entities that have a type in the schema. */
 export function entitiesShown(): Entity[] {
   return [...classes.keys()].map(entityOf);
 }
 
 /**
- * Gives a class every field of an entity, except those that a resolver gives a different type. Fields that only GraphQL
- * has are written in the class itself.
+ * Gives a class all fields of an entity, except fields for which a resolver has a different type. Fields that exist
+ * only in GraphQL are written in the class itself.
  */
 export function FieldsOf({ fields, schema }: Entity, except: readonly string[] = []): (type: ObjectClass) => void {
   return (type) => {
@@ -39,7 +44,7 @@ export function FieldsOf({ fields, schema }: Entity, except: readonly string[] =
   };
 }
 
-/** The object type of an entity. */
+/** Declares an entity's object type. */
 export function objectType(entity: Entity, { except = [], ...options }: TypeOptions = {}) {
   @ObjectType(entity.name, { description: entity.description, ...options })
   @FieldsOf(entity, except)
@@ -49,7 +54,7 @@ export function objectType(entity: Entity, { except = [], ...options }: TypeOpti
 }
 
 interface TypeOptions {
-  /** Fields that a resolver adds with another type. */
+  /** The names of fields that a resolver adds with a different type. */
   readonly except?: readonly string[];
   readonly implements?: ObjectClass;
 }
@@ -58,7 +63,7 @@ function classOf(schema: ZodObject): ObjectClass {
   return assertExists(classes.get(schema), entityOf(schema).name);
 }
 
-/** The GraphQL type of a value, an entity, or an input. */
+/** Returns the GraphQL type of a value, an entity, or an input. */
 export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => ObjectClass): object {
   switch (kind.is) {
     case 'identifier':
@@ -91,17 +96,20 @@ function assertExists<T>(type: T | undefined, name: string): T {
   return type;
 }
 
-/** The scalars for times and dates. */
+/** The scalar for times. The internal value is a string. */
 export const DateTimeScalar = new GraphQLScalarType({
   name: 'DateTime',
   description: 'A timestamp in UTC with milliseconds, in ISO 8601: `2026-05-04T12:30:00.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
   serialize: (value) => (value instanceof Date ? value.toISOString() : value),
-  // A string internally. As for REST, the operation's own schema checks that it is a time.
+  // The value stays a string. The operation's own schema checks that it's a time, just as for REST.
   parseValue: (value) => value,
 });
 
-/** A string internally. As for REST, the operation's own schema checks that it is a date. */
+/**
+ * The scalar for dates. The internal value is a string. The operation's own schema checks that it's a date, just as for
+ * REST.
+ */
 export const DateScalar = new GraphQLScalarType({
   name: 'Date',
   description: 'A calendar date without a time zone: `2026-05-04`. In input, an empty string counts as null.',
@@ -109,7 +117,10 @@ export const DateScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/** An event's payload differs by type. Fields that the viewer may not read have already been removed. */
+/**
+ * The scalar for event data, which differs by event type. Fields that the viewer may not read have already been
+ * removed.
+ */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'A JSON object. Its fields depend on the object that contains it.',
@@ -117,15 +128,18 @@ export const JsonScalar = new GraphQLScalarType({
 });
 
 /**
- * Creates the input types from the operations' schemas, so REST and GraphQL accept the same input. The operation checks
- * the values. GraphQL only checks names, types, and required fields.
+ * A class for an input type. Input types are created from the operations' schemas, so REST and GraphQL accept the same
+ * input. GraphQL checks only names, types, and required fields. The operation checks the values.
  */
 interface InputClass {
   new (): object;
   readonly description: string;
 }
 
-/** An operation's input type, without the parameters that are separate arguments: an identifier, a version. */
+/**
+ * Creates an operation's input type. It leaves out parameters that are separate arguments, such as an identifier or a
+ * version.
+ */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const kind = kindOf(schema);
   if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
@@ -140,7 +154,7 @@ export function inputOf(name: string, schema: z.core.$ZodType, description: stri
   return OperationInput;
 }
 
-/** A mutation's `input` argument, with its type's description. */
+/** Declares a mutation's `input` argument, with the description of its type. */
 export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
   return Arg('input', () => type, { nullable: nullable === 'nullable', description: type.description });
 }

@@ -5,7 +5,7 @@ import type { Entity } from '../../platform/fields/entity.js';
 import { metaOf } from '../../platform/fields/shapes.js';
 import { fieldOptions, objectType } from './field.js';
 
-/** The schema's types, by the kind of their identifiers. */
+/** The names of the types in the schema, by the kind of their identifier. */
 const typeNames = new Map<string, string>();
 
 export function typeOfNode({ id }: { id: string }): string | undefined {
@@ -22,12 +22,12 @@ export abstract class Node {
 }
 
 interface NodeOptions {
-  /** The kind of the identifier, if it isn't one of the entity's fields. */
+  /** The kind of the type's identifier. Set only if the identifier isn't one of the entity's fields. */
   readonly kind?: IdKind;
   readonly except?: readonly string[];
 }
 
-/** The type of an entity that has its own identifier. */
+/** Declares the type of an entity that has its own identifier. */
 export function nodeType(entity: Entity, { kind, except = [] }: NodeOptions = {}) {
   const { id } = entity.fields;
   typeNames.set(kind ?? (id && metaOf(id.type).kind) ?? '', entity.name);

@@ -1,7 +1,7 @@
 /**
- * The payloads of mutations. Each mutation has its own type, so fields can be added. A payload has the changed objects
- * and, for a signed-in caller, the `viewer`. Fields that are objects may be null: if one can't be read, the mutation
- * has still been done, and its result must not be lost.
+ * The payloads of mutations. Each mutation has its own type, so fields can be added to one without changing the others.
+ * A payload has the changed objects and, for a signed-in caller, the `viewer`. Fields that return objects are nullable.
+ * If such an object can't be read, the mutation has still succeeded, and the rest of its result must not be lost.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
 import { readMe } from '../../market/operations/accounts/me.js';
@@ -18,7 +18,7 @@ import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 @ObjectType()
 abstract class WithViewer {
-  /** type-graphql calls this unless the mutation itself has returned a `viewer`. */
+  /** type-graphql calls this method unless the mutation itself has returned a `viewer`. */
   @Field(() => Viewer, {
     nullable: true,
     description: 'Your account after this mutation, including your token balance.',
@@ -38,7 +38,7 @@ function payload(mutation: string, fields: PayloadFields = {}) {
   return addFields(MutationPayload, fields);
 }
 
-/** For mutations that anyone may call. */
+/** Creates the payload of a mutation that anyone can call. */
 function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
   @ObjectType(nameOf(mutation), describe(mutation))
   class MutationPayload {}
@@ -46,7 +46,10 @@ function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
   return addFields(MutationPayload, fields);
 }
 
-/** Without `viewer`: the session is new, and this request has no role yet. The next request reads it with the token. */
+/**
+ * Creates the payload of a mutation that starts a session. It doesn't have a `viewer`, because this request started
+ * without the session and has no role. The client's next request can read the viewer with the new token.
+ */
 function sessionPayload(mutation: string) {
   @ObjectType(nameOf(mutation), { ...describe(mutation), implements: Session })
   class SessionPayload {}
@@ -72,7 +75,7 @@ function value(type: object, description: string) {
   return [type, fieldOptions(description)] as const;
 }
 
-/** An object that was changed. */
+/** Declares a field for an object that the mutation has changed. */
 function changed(type: object, description: string) {
   return [type, fieldOptions(description, 'nullable')] as const;
 }

@@ -1,4 +1,4 @@
-/** The rules that a client can build its forms and buttons from. */
+/** The rules from which a client can build its forms and buttons. */
 import {
   CATALOG,
   CATALOG_URGENCY,

@@ -1,4 +1,7 @@
-/** An email's text, generated from its row when it is sent, and again when it is shown, because no text is stored. */
+/**
+ * Generates an email's text from its row. No text is stored, so it's generated when the email is sent and again when
+ * it's shown.
+ */
 import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
@@ -26,9 +29,9 @@ const TEXTS: Readonly<Record<MailKind, MailText>> = {
   email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
-/** Where links lead: to this server's pages, or to those of your own app, with `{token}` in the address. */
+/** Where the links in emails lead: to this server's pages, or to your own app's pages, whose URLs contain `{token}`. */
 export interface LinkAddresses {
-  /** Where people reach this server, once it listens. */
+  /** The URL at which people reach this server. Set when the server starts listening. */
   origin: string;
   readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
 }
@@ -40,7 +43,8 @@ export interface ComposedMail {
 }
 
 /**
- * `nobody`: no account has the address, or the link has expired. `no token`: this server has a different JWT_SECRET.
+ * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if this server has a
+ * different JWT_SECRET.
  */
 export function compose(
   mail: Mail,
@@ -62,7 +66,7 @@ function textOf({ kind, hasExpired, userId, currentAccountId }: Mail): MailText 
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];
 }
 
-/** After `#`, so the token reaches no server and no log. */
+/** The token follows `#` in the link, so it doesn't reach any server or log. */
 function addressOf(page: LinkPage, token: string, { origin, pages }: LinkAddresses): string {
   return (pages[page] ?? `${origin}${page}#token={token}`).replaceAll('{token}', token);
 }

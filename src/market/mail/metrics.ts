@@ -4,9 +4,9 @@ import { MAIL_BUDGETS, type MailBudget } from '../rules/rate-limits.js';
 import type { MailOutcome } from '../rules/people/mail-kinds.js';
 
 export interface MailMetrics {
-  /** An attempt to send an email ended. If it `failed`, there will be another one. */
+  /** Records the end of an attempt to send an email. An email that `failed` will be tried again. */
   recordOutcome(outcome: MailOutcome | 'failed', seconds: number): void;
-  /** An email was dropped by a rate limit. */
+  /** Records that a rate limit dropped an email. */
   recordDropped(limit: MailBudget): void;
 }
 

@@ -1,4 +1,4 @@
-/** Passes an email to the mail server. Without one, keeps it for the page at /mailbox. */
+/** Passes an email to the mail server. If there is no mail server, keeps the email for the page at /mailbox. */
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { MAIL } from '../rules/market-limits.js';
 import { isLoopback } from '../../platform/security/address.js';
@@ -8,12 +8,15 @@ import type { ComposedMail, LinkAddresses } from './compose.js';
 
 export type SendOutcome = 'sent' | 'stopped' | SendFailure;
 
-/** Why it wasn't sent. Without the address, which a server's response may contain. */
+/** Why an email wasn't sent. Doesn't include the server's response, which may contain the recipient's address. */
 export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
-  /** Set if this is final: the address was refused, or the email itself. Undefined if the email will be sent again. */
+  /**
+   * Set if the failure is final: `refused` if the address was rejected, `given_up` if the email itself was. Undefined
+   * if the email will be sent again.
+   */
   readonly end: 'refused' | 'given_up' | undefined;
 }
 
@@ -26,12 +29,12 @@ export interface MailServer {
 
 export interface Sender {
   readonly send: SendMail;
-  /** Connects and logs in without sending anything. Returns the failure, if any. */
+  /** Connects to the mail server and logs in without sending anything. Returns the failure, if any. */
   check(): Promise<SendFailure | undefined>;
 }
 
 export interface MailSettings extends Sender {
-  /** True if emails reach anybody: through a mail server, or on the page at /mailbox. */
+  /** True if emails can be read: in an inbox, if there is a mail server, or otherwise on the page at /mailbox. */
   readonly isOn: boolean;
   /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
   readonly mailboxSecret: string | undefined;
@@ -42,7 +45,8 @@ export interface MailSettings extends Sender {
 export function createSender({ url, from: { address, name } }: MailServer): Sender {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   const transport = createTransport({
-    // A server elsewhere gets neither the password nor links unencrypted, unless the URL itself allows it.
+    // A mail server on another machine gets the password and the links only over TLS, unless the URL itself turns TLS
+    // off.
     requireTLS: !isLoopback(new URL(url).hostname),
     connectionTimeout: MAIL.connectMs,
     greetingTimeout: MAIL.connectMs,
@@ -85,13 +89,14 @@ function failureOf(error: Partial<NodemailerError>): SendFailure {
   return { code, command, responseCode, end: endAfter(error) };
 }
 
-/** Of a server's permanent rejections, only those of the recipient are about the address. */
+/** A permanent rejection counts against the address only if the server rejected the recipient. */
 function endAfter({ command, permanent, response = '' }: Partial<NodemailerError>): SendFailure['end'] {
   if (permanent !== true) return undefined;
   if (command === 'DATA') return 'given_up';
-  // 5.7.x is about this server or MAIL_FROM: a block list, a policy, or required authentication.
+  // A 5.7.x status is about this server or MAIL_FROM, not the recipient: a block list, a policy, or required
+  // authentication.
   return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
 }
 
-/** Without a mail server, `/mailbox` shows sent emails. */
+/** Used if there is no mail server. The page at `/mailbox` then shows the emails. */
 export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

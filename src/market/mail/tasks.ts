@@ -26,11 +26,11 @@ export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metr
     if (!mail) return { outcome: 'done' };
     const composed = compose(mail, tokens, addresses);
     if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
-    // Another instance may have the secret that it was written under.
+    // This email was written with a different secret. Another instance may have that secret.
     if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
     const beganMs = performance.now();
     const outcome = await send(mail, composed, stop);
-    // The server may or may not have accepted it, so it is sent again with the same Message-ID.
+    // The mail server may or may not have accepted the email, so the email is sent again with the same Message-ID.
     if (outcome === 'stopped') return { outcome: 'not run' };
     const durationMs = performance.now() - beganMs;
     if (typeof outcome === 'string') return endOfTask(id, outcome, durationMs);

@@ -1,4 +1,4 @@
-/** All operations. Both APIs, the contracts, and the tests use this list. */
+/** The list of all operations. Both APIs, the contracts, and the tests use it. */
 import type { BidOperationName } from '../rules/bids.js';
 import type { JobOperationName, JobTransitionName } from '../rules/lifecycle.js';
 import {

@@ -1,4 +1,4 @@
-/** Reads any object by its identifier, with the same checks as the query for that kind of object. */
+/** Reads any object by its identifier. The checks are the same as in the query for that kind of object. */
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId, kindOfId, siblingOf } from '../rules/ids.js';
@@ -57,5 +57,5 @@ export const readNode = operation({
   },
 });
 
-/** The parts of a person, each with its own identifier. */
+/** The kinds of identifiers that belong to a person: the account and each profile have their own. */
 const PERSON_ID_KINDS = ['user', 'homeowner', 'contractor'] as const;

@@ -1,4 +1,4 @@
-/** Public reference data for clients: the lifecycle of a job, and suggested values. */
+/** Public reference data for clients: the lifecycle of a job, and suggested values for forms. */
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { BID_STATES, INITIAL_JOB_STATE, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/states.js';

@@ -1,4 +1,7 @@
-/** Who each operation is for, and which codes it can be refused with. Both APIs' documents are generated from this. */
+/**
+ * Who each operation is for, and the error codes with which it can be refused. Both APIs' documents are generated from
+ * this file.
+ */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
@@ -10,7 +13,7 @@ import { kindOf, metaOf } from '../../platform/fields/shapes.js';
 
 type AnyOperation = Operation<unknown, unknown>;
 
-/** In the order of the list of codes. */
+/** Returns the codes with which an operation can be refused, in the order of `ERROR_CODES`. */
 export function refusalCodesOf(operation: AnyOperation): ErrorCode[] {
   const codes = new Set([
     ...OF_EVERY_CALL,
@@ -38,7 +41,9 @@ function ofItsKind(operation: AnyOperation): ErrorCode[] {
   return codes;
 }
 
-/** Kinds of objects that are private. Others learn that an object exists but may not see it. */
+/**
+ * The kinds of private objects. Other users get FORBIDDEN instead of NOT_FOUND, so they learn that the object exists.
+ */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'job',
   'bid',
@@ -47,14 +52,14 @@ const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'webhookDelivery',
 ]);
 
-/** The codes for an action on a job or a bid in a state that doesn't allow it, or whose other conditions fail. */
+/** Returns the codes for an action on a job or a bid whose state or other conditions don't allow it. */
 function ofState({ name }: AnyOperation): readonly ErrorCode[] {
   const key = JOB_ACTION_KEYS.find((one) => JOB_ACTIONS[one].operation === name);
   if (key) return codesOfDenials(key);
   return BID_TRANSITION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
 }
 
-/** Who an operation is for, to follow `For`. */
+/** Describes who an operation is for, as a phrase that follows the word `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
   if (row) return ALLOWED_ACTORS[row.actor].description;

@@ -1,4 +1,4 @@
-/** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
+/** The life of a bid, as data: what people do with a bid, and what happens to a bid because of its job. */
 import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
@@ -12,8 +12,8 @@ export interface BidTransition<Event extends string = string> extends Action<Eve
 }
 
 /**
- * Steps may be skipped but never repeated: a shortlisted bid can't be marked as viewed again. An accepted bid can be
- * neither withdrawn nor rejected. Its stake stays held until the job ends.
+ * A bid can skip steps but never repeat them: a shortlisted bid can't be marked as viewed again. An accepted bid can't
+ * be withdrawn or rejected, and its stake stays held until the job ends.
  */
 export const BID_TRANSITIONS = {
   view: {
@@ -74,7 +74,7 @@ interface BidConsequence {
   readonly effects: readonly BidEffect[];
 }
 
-/** What happens to bids because something happened to their job. An accepted bid's stake is held until the end. */
+/** What happens to bids because of a change to their job. An accepted bid's stake is held until the job ends. */
 export const BID_CONSEQUENCES = {
   accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'the bid is awarded', effects: [] },
   passOver: {
@@ -102,11 +102,11 @@ export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((liveState) => liveState === state);
 }
 
-/** How much a job's counts change. */
+/** The changes to a job's bid counts. */
 interface BidCounts {
-  /** Bids that the homeowner hasn't decided on yet. */
+  /** The number of bids that the homeowner hasn't decided on yet. */
   readonly liveBids: number;
-  /** Bids that aren't withdrawn. */
+  /** The number of bids that aren't withdrawn. */
   readonly countedBids: number;
 }
 

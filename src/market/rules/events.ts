@@ -1,8 +1,11 @@
-/** The event types: one for each thing that can happen to a job or a bid, taken from the tables of both. */
+/**
+ * The event types: one for each thing that can happen to a job or a bid. They come from the tables of job actions and
+ * bid transitions.
+ */
 import { BID_CONSEQUENCES, BID_TRANSITIONS } from './bids.js';
 import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';
 
-/** In the order of the tables. */
+/** All event types, in the order of the tables. */
 export const EVENT_TYPES = [
   ...new Set([
     JOB_CREATION.event,
@@ -14,7 +17,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What each type means, in a sentence from the row that leads to it. */
+/** The meaning of each event type, as a sentence from the table row that causes the event. */
 export const EVENT_DESCRIPTIONS = Object.fromEntries([
   [JOB_CREATION.event, 'The homeowner created a draft.'],
   [BID_CONSEQUENCES.accept.event, 'The homeowner awarded the job to the bid.'],

@@ -1,53 +1,55 @@
 /**
- * The life of a job, as data: every operation on it, the states it starts from, the state it leads to, and who may call
- * it. `availableActions`, the documents, and the tests' journeys are all generated from this file, `states.ts`, and,
- * for bids, `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks the rows against each other, and
- * `test/contracts/actions.test.ts` checks them against the routes' addresses.
+ * The life of a job, as data: each operation on a job, the states it starts from, the state it leads to, and who may
+ * perform it. `availableActions`, the documents, and the tests' journeys are all generated from this file, `states.ts`,
+ * and, for bids, `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks the rows against each other, and
+ * `test/contracts/actions.test.ts` checks them against the routes' paths.
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
 import { REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
-/** Who an operation is for. `parties.ts` defines each word. */
+/** Who an operation is for. `parties.ts` defines each of these words. */
 export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
 /** The common properties of operations on jobs and on bids. */
 export interface Action<Event extends string = string> {
-  /** The spelling in `availableActions` and the GraphQL enum. */
+  /** The action's spelling in `availableActions` and in the GraphQL enum. */
   readonly action: string;
-  /** The operation, which is also the GraphQL mutation. */
+  /** The operation's name, which is also the name of its GraphQL mutation. */
   readonly operation: string;
-  /** The last part of the REST address, after that of the job or the bid. Empty for the object itself. */
+  /**
+   * The last part of the REST path, after the path of the job or the bid. Empty if the path is the job's or bid's own.
+   */
   readonly path: string;
-  readonly method?: 'PUT' | 'DELETE'; // Defaults to POST.
+  readonly method?: 'PUT' | 'DELETE'; // The HTTP method. Defaults to POST.
   readonly actor: AllowedActor;
-  /** The type of the event that records it. */
+  /** The type of the event that records the operation. */
   readonly event: Event;
-  /** Completes the sentence “Only an open job can be …”. */
+  /** The participle that completes the sentence “Only an open job can be …”. */
   readonly participle: string;
   readonly description: string;
 }
 
 interface ActionOnJob<Event extends string = string> extends Action<Event> {
   readonly from: readonly JobState[];
-  /** The code that a call gets in any other state. Defaults to INVALID_TRANSITION. */
+  /** The error code that a call gets in any other state. Defaults to INVALID_TRANSITION. */
   readonly codeInOtherStates?: RefusalCode;
-  /** The effects in addition to the state change, in documentation order. */
+  /** The operation's effects in addition to the state change, in documentation order. */
   readonly effects: readonly Effect[];
 }
 
-/** A transition leads to a state. */
+/** An operation that leads to a state. */
 export interface JobTransition<Event extends string = string> extends ActionOnJob<Event> {
   readonly to: JobState;
   readonly effects: readonly TransitionEffect[];
-  /** The call may also leave the job in its state. It is then recorded as another event. */
+  /** Set if a call may also leave the job in its state. Such a call is recorded as this other event. */
   readonly mayKeepState?: { readonly event: Event; readonly until: string };
-  /** States in which this is already done. The call succeeds and changes nothing. */
+  /** The states in which the operation has already been done. In these, a call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
 }
 
-/** Any other action keeps the state, or deletes the job. */
+/** An operation that keeps the job's state or deletes the job. */
 export interface OtherJobAction extends ActionOnJob {
   readonly to: 'stays' | 'gone';
 }
@@ -314,9 +316,7 @@ export const JOB_CREATION = {
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
 export type JobActionKey = keyof typeof JOB_ACTIONS;
-/**
- * Each has an operation, a REST route, a summary, an example, and a mutation, which the types of these lists require.
- */
+/** The types of these lists require a REST route, a summary, an example, and a mutation for each operation. */
 export type JobOperationName = (typeof JOB_ACTIONS)[JobActionKey]['operation'];
 export type JobTransitionName = (typeof JOB_TRANSITIONS)[JobTransitionKey]['operation'];
 export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
@@ -328,14 +328,14 @@ export function isTransition(row: JobAction): row is JobTransition {
   return row.to !== 'stays' && row.to !== 'gone';
 }
 
-/** An operation outside the normal flow. */
+/** True for an operation that is possible in every unfinished state, outside the normal flow. */
 export function leavesEveryState(row: JobAction): boolean {
   return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }
 
 /**
- * A job in one of these states may lack what publishing requires: it is unpublished, or an operation has ended it as a
- * draft.
+ * The states in which a job may lack what publishing requires. These jobs are unpublished, or were ended while they
+ * were drafts.
  */
 export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
   (state) =>
@@ -343,7 +343,7 @@ export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
     (isTerminal(state) && JOB_ACTION_LIST.some((row) => row.to === state && row.from.some(isUnpublished))),
 );
 
-/** The states in which the call succeeds, including those in which it changes nothing. */
+/** Returns the states in which a call succeeds, including those in which it changes nothing. */
 export function statesAllowing(row: JobAction): readonly JobState[] {
   return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
 }

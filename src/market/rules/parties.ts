@@ -1,4 +1,4 @@
-/** Who a viewer is to a job or bid, and which parties and roles each of the lifecycle's actor words allows. */
+/** Who a viewer is to a job or bid, and which roles and parties each kind of allowed actor includes. */
 import type { ContractorId, HomeownerId } from './ids.js';
 import { OTHER_JOB_ACTIONS, type AllowedActor } from './lifecycle.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
@@ -6,13 +6,13 @@ import type { Relation } from './reading/readers.js';
 import type { Role } from './viewer.js';
 
 /**
- * What a viewer can be to a job. An onlooker is a contractor without a bid on an open job. A stranger may not see the
+ * What a viewer can be to a job. An onlooker is a contractor who hasn't bid on an open job. A stranger may not see the
  * job at all.
  */
 export const PARTIES = ['owner', 'awardee', 'bidder', 'onlooker', 'admin', 'stranger'] as const;
 export type Party = (typeof PARTIES)[number];
 
-/** The facts about somebody that decide who they are to a job. */
+/** The facts about a person that decide who they are to a job. */
 export interface PartyViewer {
   readonly mustVerifyEmail?: boolean;
   readonly role: Role;
@@ -25,7 +25,7 @@ export interface JobParties {
   readonly status: JobState;
   readonly homeownerId: HomeownerId;
   readonly awardedContractorId: ContractorId | null;
-  /** Omitted if it doesn't matter whether the job is open to bids. */
+  /** May be omitted if it doesn't matter whether the job is open to bids. */
   readonly isOwnerSuspended?: boolean;
 }
 
@@ -33,7 +33,10 @@ interface BidParties {
   readonly contractorId: ContractorId;
 }
 
-/** While contractors may bid on a job, all of them see it, including those who have never bid on it. */
+/**
+ * The states in which contractors can bid on a job. All contractors can see a job in these states, even if they have
+ * never bid on it.
+ */
 export const STATES_OPEN_TO_BIDS: readonly JobState[] = OTHER_JOB_ACTIONS.submitBid.from;
 
 function isOpenToBids({ status, isOwnerSuspended }: JobParties): boolean {
@@ -53,8 +56,8 @@ function isBidder({ contractorId }: PartyViewer, bid: BidParties): boolean {
 }
 
 /**
- * If several parties apply, the first one counts. Withdrawn and rejected bids also make somebody a bidder, because a
- * contractor who has bid on a job continues to see it.
+ * Returns who a viewer is to a job. If several parties apply, the first one counts. A withdrawn or rejected bid also
+ * makes a contractor a bidder, because a contractor who has bid on a job can still see it.
  */
 export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): Party {
   if (viewer.role === 'admin') return 'admin';
@@ -65,7 +68,10 @@ export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
   return isOpenToBids(job) ? 'onlooker' : 'stranger';
 }
 
-/** Roles may try the operation at all. Parties may do it to this job. */
+/**
+ * For each kind of actor, the roles that may call the operation at all and the parties that may perform it on a given
+ * job.
+ */
 export const ALLOWED_ACTORS = {
   owner: { roles: ['homeowner'], parties: ['owner'], description: 'the homeowner who posted the job' },
   awardee: { roles: ['contractor'], parties: ['awardee'], description: 'the awarded contractor' },
@@ -94,7 +100,7 @@ export function admitsParty(actor: AllowedActor, party: Party): boolean {
   return ALLOWED_ACTORS[actor].parties.some((allowedParty) => allowedParty === party);
 }
 
-/** The relations with which a viewer reads a job's fields that aren't for everyone. */
+/** The viewer's relations to a job. They decide which of the job's restricted fields the viewer can read. */
 export function relationsToJob(viewer: PartyViewer, job: JobParties): readonly Relation[] {
   if (viewer.role === 'admin') return AS_ADMIN;
   if (isOwner(viewer, job)) return AS_OWNER;
@@ -106,32 +112,39 @@ const AS_OWNER: readonly Relation[] = ['owner'];
 const AS_AWARDEE: readonly Relation[] = ['awardee'];
 const NO_RELATION: readonly Relation[] = [];
 
-/** The awarded contractor has bid on the job. */
+/** True if the viewer may see the job. The awarded contractor always can, because they have bid on the job. */
 export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): boolean {
   return partyOf(viewer, job, hasBid) !== 'stranger';
 }
 
 /**
- * True if somebody receives a job's events without naming the job. They receive those of their own jobs and of jobs on
- * which they have a bid that isn't withdrawn, like the awarded contractor. Admins receive the events of every job.
+ * True if somebody receives a job's events without asking for that job. Homeowners receive the events of their own
+ * jobs. Contractors receive the events of jobs on which they have a bid that isn't withdrawn, which includes the
+ * awarded contractor. Admins receive the events of every job.
  */
 export function receivesJobEvents(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
   if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));
   return viewer.role === 'admin' || isOwner(viewer, job);
 }
 
-/** What a viewer is to a job whose events they receive, by whether it was awarded to them. */
+/**
+ * Returns who a viewer is to a job whose events they receive. For a contractor, that depends on whether the job was
+ * awarded to them.
+ */
 export function partyToOwn(role: Role, isAwardedTo: boolean): Party {
   if (role === 'contractor') return isAwardedTo ? 'awardee' : 'bidder';
   return role === 'admin' ? 'admin' : 'owner';
 }
 
-/** A bid has only two parties: the job's owner and the contractor who made the bid. Admins see all. */
+/**
+ * True if the viewer may see a bid. A bid has only two parties, the job's owner and the contractor who made the bid.
+ * Admins can see every bid.
+ */
 export function seesBid(viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   return viewer.role === 'admin' || isOwner(viewer, job) || isBidder(viewer, bid);
 }
 
-/** Never true for a word that isn't a party to a bid. */
+/** True if the viewer is this kind of actor for a bid. Only owners and bidders can be. */
 export function mayActOnBid(actor: AllowedActor, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   if (actor === 'owner') return isOwner(viewer, job);
   return actor === 'bidder' && isBidder(viewer, bid);

@@ -1,7 +1,7 @@
 /**
- * Decides whether somebody may do an operation to a job or a bid. Each policy names the facts that it uses, and returns
- * its denial, or undefined if it has no objection. The same policies refuse calls and answer `availableActions`.
- * `editing.ts` decides what an edit may not change.
+ * Decides whether somebody may perform an operation on a job or a bid. Each policy names the facts that it uses, and
+ * returns a denial, or undefined if it has no objection. The same policies refuse calls and fill in `availableActions`.
+ * `editing.ts` decides what an edit can't change.
  */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { refuse, type RefusalCode } from './errors.js';
@@ -26,15 +26,15 @@ import type { BidState, JobState } from './states.js';
 import type { Role } from './viewer.js';
 import { eitherOf } from './words.js';
 
-/** The input of a policy: a viewer, a job, the facts that were read, and the call's input. */
+/** The input of a policy: a viewer, a job, the facts that were read, and the call's own input. */
 export interface PolicyInput extends Partial<JobFacts> {
   readonly viewer: PartyViewer & { readonly userId?: UserId };
   readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
-  /** The version that the caller has read. Null if they don't say. */
+  /** The job version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null;
-  /** The call's cost in tokens, if it follows from the input: a stake, or a raise of the urgency. */
+  /** The call's cost in tokens if it depends on the input, such as a stake or a raised urgency. */
   readonly cost?: number;
-  /** The proposal ID in the call. */
+  /** The ID of the proposal that the call names. */
   readonly proposalId?: ProposalId | undefined;
   /** True if the call gives the contractor credit for the work. */
   readonly creditContractor?: boolean | undefined;
@@ -46,15 +46,15 @@ export interface BidPolicyInput {
   readonly bid: { readonly contractorId: NonNullable<PartyViewer['contractorId']>; readonly status: BidState };
 }
 
-/** The first reason against an operation. Its details are computed only for a refusal. */
+/** The first reason why an operation is refused. Its details are computed only if a call is refused. */
 export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly code: RefusalCode;
   details?(): Record<string, unknown>;
-  /** True if the refusal names the operations that the caller can call instead. */
+  /** True if the refusal names the operations that the caller could use instead. */
   readonly namesAlternatives?: boolean;
 }
 
-/** Throws the refusal if there is a denial, with these details in addition to its own. */
+/** Throws a refusal if there is a denial. The refusal has these details in addition to the denial's own. */
 export function assertAllowed(denial: Denial | undefined, more?: Record<string, unknown>): void {
   if (!denial) return;
   const { code, message, fields, details } = denial;
@@ -66,8 +66,9 @@ export function assertAllowed(denial: Denial | undefined, more?: Record<string, 
 }
 
 /**
- * Checks in this order: whether the caller may do this to the job and its proposal, whether their email is confirmed
- * and undisputed, whether they have the job's current version, whether its state allows it, and everything else.
+ * Returns the first denial. It checks whether the caller may do this to the job and its proposal, then whether their
+ * email is confirmed and undisputed, whether they have the job's current version, and whether its state allows the
+ * operation. The other conditions come last.
  */
 export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return (
@@ -79,12 +80,17 @@ export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undef
   );
 }
 
-/** The check of an edit before its fields. In a state without edits, the refusal names the fields that were sent. */
+/**
+ * Checks an edit before its fields are checked. If the job's state doesn't allow edits, the refusal names the fields
+ * that the client sent.
+ */
 export function editDenial(input: PolicyInput): Denial | undefined {
   return callerDenial(JOB_ACTIONS.update.actor, input) ?? versionDenial(input);
 }
 
-/** The check that follows once the lifecycle's table allows the operation. The price comes last. */
+/**
+ * Checks the remaining conditions, after the lifecycle's table has allowed the operation. The price is checked last.
+ */
 export function conditionDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return firstDenial(CONDITIONS[key], input);
 }
@@ -99,8 +105,8 @@ function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput):
 }
 
 /**
- * The facts that a call's policies use, by the caller's role. If `isPlain`, without conditions that only some calls
- * have.
+ * Returns the facts that a call's policies use, which depend on the caller's role. With `isPlain`, it leaves out the
+ * conditions that apply only to some calls.
  */
 export function factsForPolicies(key: JobActionKey, role: Role, { isPlain = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
@@ -108,7 +114,7 @@ export function factsForPolicies(key: JobActionKey, role: Role, { isPlain = fals
   return [...new Set([...FACTS_OF_VISIBILITY[role], ...asked.flatMap(({ facts }) => facts)])];
 }
 
-/** The facts that decide what callers in this role can do to a job. */
+/** Returns the facts that decide what a caller with this role can do to a job. */
 export function factsForAvailableActions(role: Role): FactName[] {
   const keys = JOB_ACTION_KEYS.filter((key) =>
     allowedRoles(JOB_ACTIONS[key].actor).some((allowed) => allowed === role),
@@ -116,26 +122,32 @@ export function factsForAvailableActions(role: Role): FactName[] {
   return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isPlain: true })))];
 }
 
-/** The facts that decide who a contractor is to a job and whether they see it. For others, the job's row is enough. */
+/**
+ * The facts that decide who a contractor is to a job and whether they can see it. For other roles, the job's row is
+ * enough.
+ */
 export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = {
   homeowner: [],
   contractor: ['ownBids', 'isOwnerSuspended'],
   admin: [],
 };
 
-/** A denial's contents in addition to its code. Empty if the code says everything. */
+/** The contents of a denial in addition to its code. Empty if the code says everything. */
 type Explanation = Omit<Denial, 'code'>;
 
 interface Condition {
   readonly code: RefusalCode;
-  /** The facts that it uses. */
+  /** The facts that the condition uses. */
   readonly facts: readonly FactName[];
-  /** The calls that it's about, by their input; without it, every call. */
+  /**
+   * True if the condition applies to a call with this input. Without this function, the condition applies to every
+   * call.
+   */
   concerns?(this: void, input: PolicyInput): boolean;
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
 
-/** The policy can use no facts except those it names. */
+/** Defines a condition. Its policy can use only the facts that it names. */
 function condition<Name extends FactName = never>(
   code: RefusalCode,
   facts: readonly Name[],
@@ -151,7 +163,7 @@ function condition<Name extends FactName = never>(
   };
 }
 
-/** Throws if a fact is missing: whatever uses a fact must name it, or it isn't read. */
+/** Throws if a fact is missing. Code that uses a fact must name it, because other facts aren't read. */
 export function assertKnown<Name extends FactName>(
   facts: Partial<JobFacts>,
   names: readonly Name[],
@@ -166,9 +178,10 @@ type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<J
 const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
 const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
 
-/** The conditions on the caller, checked before the job's version and state. */
+/** The conditions on the caller. They are checked before the job's version and state. */
 const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
-  // Whatever spends tokens or binds someone else is blocked while support decides who owns the account.
+  // While support decides who owns the account, the caller can't spend tokens or make commitments that bind someone
+  // else.
   publish: [verifiedEmail, undisputedEmail],
   award: [undisputedEmail],
   submitBid: [verifiedEmail, undisputedEmail],
@@ -205,7 +218,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
 };
 
-/** The codes with which an operation can be refused once it's known that the caller is one it is for. */
+/** Returns the codes with which an operation can refuse a caller whom it's meant for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   const [before = [], after = []] = [PERSONAL_CONDITIONS[key], CONDITIONS[key]];
   const codes = [...before.map(({ code }) => code), wrongStateCode(JOB_ACTIONS[key]), ...after.map(({ code }) => code)];
@@ -218,7 +231,7 @@ function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSusp
   return admitsParty(by, party) ? undefined : ONLY_FOR[by];
 }
 
-/** Actor words that stand for many people are plural. */
+/** The denials that name who an operation is for. Words for a whole group, such as contractors, are plural. */
 const ONLY_FOR = Object.fromEntries(
   Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
     ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} can do this.` }],
@@ -235,7 +248,7 @@ function ownProposalDenial({ viewer, standingProposal }: Given<'standingProposal
 
 const OWN_PROPOSAL = { message: 'You made the current proposal. Only the other party can accept it.' };
 
-/** Only if the operator requires it. */
+/** Denies callers who must confirm their email first. The operator decides whether that's required. */
 function unverifiedEmailDenial({ viewer }: Given): Explanation | undefined {
   return viewer.mustVerifyEmail ? EMAIL_UNVERIFIED : undefined;
 }
@@ -273,12 +286,15 @@ const STATES_OF = Object.fromEntries(
   }),
 ) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
 
-/** The code for the wrong state, for this operation. */
+/** Returns the error code that this operation has for the wrong state. */
 function wrongStateCode(row: JobAction): RefusalCode {
   return row.codeInOtherStates ?? 'INVALID_TRANSITION';
 }
 
-/** Names the states that allow the operation or, if most of them do, the others. */
+/**
+ * Writes a message that names the states that allow the operation. If most states allow it, the message names the other
+ * states instead.
+ */
 function onlyInStates(participle: string, allowing: readonly JobState[]): string {
   const others = JOB_STATES.filter((state) => !allowing.includes(state));
   const jobs = (states: readonly JobState[]) => eitherOf(states.map((state) => JOB_STATE_ROWS[state].noun));
@@ -295,7 +311,10 @@ function missingFieldsDenial({ job }: Given): Explanation | undefined {
   };
 }
 
-/** The price of publishing follows from the job. A draft without an urgency has no price yet. */
+/**
+ * Denies publishing a job that the owner can't pay for. The price depends on the urgency, so a draft without one has no
+ * price yet.
+ */
 function publishBalanceDenial(input: Given<'availableTokens'>): Explanation | undefined {
   return balanceDenial({ ...input, cost: publishCost(input.job.urgency ?? null) });
 }
@@ -309,7 +328,8 @@ function balanceDenial({ availableTokens, cost = 0 }: Given<'availableTokens'>):
 }
 
 /**
- * `awardJob` refuses a wrong bid with this sentence, and `availableActions` uses it for a job without a bid to award.
+ * Denies an award if there is no bid to award. `awardJob` refuses a wrong bid with this message, and `availableActions`
+ * uses it for a job without such a bid.
  */
 function bidToAwardDenial({ bidsToAward }: Given<'bidsToAward'>): Explanation | undefined {
   return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
@@ -322,7 +342,10 @@ const NO_BID_TO_AWARD = {
   fields: { bidId: 'can’t be awarded' },
 };
 
-/** A call that is repeated changes nothing and succeeds, as without credit. */
+/**
+ * Denies credit for work that isn't in review. A repeated call with credit changes nothing and succeeds, just as it
+ * does without credit.
+ */
 function creditDenial({ job, isCredited }: Given<'isCredited'>): Explanation | undefined {
   return job.status === 'in_review' || isCredited ? undefined : NO_WORK_TO_CREDIT;
 }
@@ -332,12 +355,18 @@ const NO_WORK_TO_CREDIT = {
   fields: { creditContractor: 'must be false unless the job is in review' },
 };
 
-/** Contractors who have bid on the job continue to see it, but can't bid again. */
+/**
+ * Denies bids on a job whose homeowner is suspended. Contractors who have already bid can still see the job, but can't
+ * bid again.
+ */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
   return isOwnerSuspended ? { message: 'You can’t bid on this job because the homeowner is suspended.' } : undefined;
 }
 
-/** A contractor has at most one bid on a job. Withdrawing it allows another, but a rejected bid doesn't. */
+/**
+ * Denies a second bid. A contractor can have only one bid on a job. They can bid again after they withdraw it, but not
+ * after the homeowner rejects it.
+ */
 function duplicateBidDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
@@ -351,7 +380,7 @@ const NO_PROPOSAL = {
   namesAlternatives: true,
 };
 
-/** Nobody can accept a proposal that they haven't read. */
+/** Denies an acceptance that names an earlier proposal, so nobody accepts a proposal that they haven't read. */
 function replacedProposalDenial({ standingProposal, proposalId }: Given<'standingProposal'>): Explanation | undefined {
   if (proposalId === undefined || standingProposal === null) return undefined;
   if (proposalId === siblingOf('proposal', standingProposal.eventId)) return undefined;
@@ -372,9 +401,7 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
   over: `You can rate a job only within ${REVIEW_DAYS_MAX} days of its completion.`,
 };
 
-/**
- * The same for what people do with bids: whether this caller may do this to this bid, and whether its state allows it.
- */
+/** Checks whether this caller can do this to a bid, and whether the bid's state allows it. */
 export function bidDenial({ actor, from, participle }: BidTransition, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
   if (!mayActOnBid(actor, viewer, bid, job)) return ONLY_FOR[actor];

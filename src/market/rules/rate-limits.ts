@@ -1,8 +1,8 @@
-/** The rate limits: how many calls of a kind one caller can make. */
+/** The rate limits: how many calls of each kind one caller can make. */
 
 /**
- * Calls per minute, or per `windowSeconds`. `per` says whose calls are counted together. Both APIs share each limit.
- * Outside production, the limits per address are ten times as high.
+ * The number of calls allowed per minute, or per `windowSeconds`. `per` says which calls are counted together. Both
+ * APIs share each limit. Outside production, the limits per address are ten times as high.
  */
 export const BUDGETS = {
   logInPerAccountAndAddress: { max: 10, per: 'account and address' },
@@ -13,13 +13,15 @@ export const BUDGETS = {
   read: { max: 600, per: 'user' },
   write: { max: 120, per: 'user' },
   invalidToken: { max: 120, per: 'address' },
-  /** Genuine access tokens that have merely expired. An office full of well-behaved clients may send many. */
+  /**
+   * Calls with a genuine access token that has expired. An office full of well-behaved clients may send many of them.
+   */
   expiredToken: { max: 600, per: 'address' },
-  /** Emails that someone requests, per recipient. */
+  /** The emails that people request, per recipient. */
   mailPerRecipient: { max: 3, per: 'recipient', windowSeconds: 3_600 },
-  /** Per signed-in caller. */
+  /** The emails that a signed-in caller requests. */
   mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
-  /** Per IP address, for callers without a session. */
+  /** The emails that callers without a session request, per IP address. */
   mailPerAddress: { max: 200, per: 'address', windowSeconds: 3_600 },
 } as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
 
@@ -30,7 +32,7 @@ export function budgetWindowSeconds(name: BudgetName): number {
   return 'windowSeconds' in budget ? budget.windowSeconds : 60;
 }
 
-/** The limits that can drop an email. */
+/** The rate limits that can drop an email. */
 export const MAIL_BUDGETS = ['mailPerRecipient', 'mailPerCaller', 'mailPerAddress'] as const;
 
 export type MailBudget = (typeof MAIL_BUDGETS)[number];

@@ -1,15 +1,15 @@
-/** Prepaid tokens: what credits, spends, and stakes them, and between which accounts. */
+/** Prepaid tokens: how they are credited, spent, and staked, and between which accounts they move. */
 
 export const SIGNUP_BONUS = { homeowner: 10, contractor: 25 } as const;
 export const REFERRAL_BONUS = 10;
 export const GUARANTEED_VIEW_STAKE = 5;
 export const HOLD_STATES = ['active', 'released'] as const;
 
-/** The service's own two accounts. Tokens come from `issuance` and are spent into `fees`. */
+/** The service's own two accounts. Tokens come from `issuance`, and spent tokens go to `fees`. */
 export const SYSTEM_ACCOUNTS = ['issuance', 'fees'] as const;
 export type SystemAccount = (typeof SYSTEM_ACCOUNTS)[number];
 
-/** Why tokens moved. Each reason determines the system account on the other side. */
+/** The reasons for moving tokens. Each reason determines which system account is on the other side of the transfer. */
 export const TRANSFER_REASONS = {
   signup_bonus: { systemAccount: 'issuance', description: 'The bonus for signing up' },
   referral_bonus: { systemAccount: 'issuance', description: 'The bonus for a referral, to either party' },
@@ -25,6 +25,6 @@ export const TRANSFER_REASONS = {
 export type TransferReason = keyof typeof TRANSFER_REASONS;
 export const TRANSFER_REASON_KEYS = Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]];
 
-/** The symbols of a referral code, without characters that look alike (0 O, 1 I L). */
+/** The characters of a referral code. Characters that look alike (0 O, 1 I L) are left out. */
 export const REFERRAL_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 export const REFERRAL_LENGTH = 8;

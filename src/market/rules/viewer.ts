@@ -1,4 +1,4 @@
-/** The person making a call. Only the session check creates a viewer. The APIs never build one. */
+/** The person making a call. Only the session check creates a viewer. The APIs never create one. */
 import { isId, type ContractorId, type HomeownerId, type SessionId, type UserId } from './ids.js';
 
 export const ROLES = ['homeowner', 'contractor', 'admin'] as const;
@@ -7,7 +7,10 @@ export type Role = (typeof ROLES)[number];
 interface UserSession {
   readonly userId: UserId;
   readonly sessionId: SessionId;
-  /** True if the operator lets only people with a confirmed email publish and bid. */
+  /**
+   * True if this person can't publish or bid until they confirm their email. The operator decides whether that's
+   * required.
+   */
   readonly mustVerifyEmail?: boolean;
 }
 
@@ -25,7 +28,7 @@ interface ViewerByRole {
   admin: UserSession & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null };
 }
 
-/** A viewer with one of these roles. */
+/** A viewer whose role is one of these. */
 export type ViewerWith<R extends Role> = ViewerByRole[R];
 
 export type Viewer = ViewerWith<Role>;

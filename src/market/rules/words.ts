@@ -1,13 +1,13 @@
-/** Names as people write them in sentences. */
+/** Names as they are written in sentences. */
 
-/** `in_progress` as people write it. */
+/** Writes a name as in a sentence: `in_progress` becomes `in progress`. */
 export function wordsOf(name: string): string {
   return name.toLowerCase().replaceAll('_', ' ');
 }
 
 const DISJUNCTION = new Intl.ListFormat('en-US', { type: 'disjunction' });
 
-/** `pending, viewed, or shortlisted`. */
+/** Writes a list of alternatives, such as `pending, viewed, or shortlisted`. */
 export function eitherOf(names: readonly string[], write = wordsOf): string {
   return DISJUNCTION.format(names.map(write));
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics of the market and the database, in addition to each instance's counters. They are read when the metrics are
- * requested and cached for half a minute, because counting a million jobs takes a tenth of a second.
+ * Metrics of the market and the database, in addition to each instance's own counters. They are read when the metrics
+ * are requested. They are cached for half a minute, because counting a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
@@ -13,15 +13,15 @@ export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly reached: {
     /**
-     * Every job that is no longer a draft. That includes drafts that an admin has completed, which are few. To tell
-     * them apart, every completed job's row would have to be read, but the counts by status read an index.
+     * The number of jobs that aren't drafts anymore. It includes the few drafts that an admin has completed. Leaving
+     * them out would take reading every completed job's row, while counts by status only read an index.
      */
     readonly published: number;
     readonly awarded: number;
     readonly completed: number;
   };
   readonly disputesOpen: number;
-  /** The tokens of all users together. */
+  /** The sum of all users' tokens. */
   readonly tokens: { readonly available: number; readonly held: number };
 }
 
@@ -53,7 +53,7 @@ const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` 
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
 );
 
-/** The maximum number of waiting deliveries that are counted. */
+/** Waiting deliveries are counted up to this number. */
 const WAITING_MAX = sql.raw('10000');
 
 const webhooksNow = statement(
@@ -72,7 +72,7 @@ const webhooksNow = statement(
 );
 
 export interface WebhookFigures {
-  /** Deliveries that wait to be sent or retried. */
+  /** The number of deliveries that wait to be sent or retried. */
   readonly waiting: number;
   /** How long the oldest due delivery has waited. */
   readonly oldestSeconds: number;
@@ -102,14 +102,15 @@ export async function readFigures(db: Db): Promise<Figures> {
   };
 }
 
-/** The number of sessions in this database that wait for another session's lock. */
+/** Counts the sessions in this database that wait for another session's lock. */
 export async function countLockWaits(db: Db): Promise<number> {
   const [waiting] = await lockWaits(db, {});
   return waiting?.count ?? 0;
 }
 
 /**
- * Limits how often it reads and how long it waits. After a failure, it returns the last value, or the given default.
+ * Creates a cached read, which limits how often it reads and how long a caller waits. After a failure, it returns the
+ * last value, or the default if there is none.
  */
 export function createCachedRead<T>(
   read: () => Promise<T>,
@@ -126,7 +127,7 @@ export function createCachedRead<T>(
       last = await read();
       readAtMs = performance.now();
     } catch {
-      // The database's own metrics show its failures.
+      // The failure isn't reported here, because the database's own metrics show it.
     } finally {
       reading = undefined;
     }

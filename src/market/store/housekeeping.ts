@@ -1,4 +1,4 @@
-/** Deletes expired rows in small batches. Any instance may do it. */
+/** Deletes expired rows in small batches. Any instance can do this. */
 import { sql, type SQL } from 'drizzle-orm';
 import { HOUSEKEEPING, MAIL, WEBHOOKS } from '../rules/market-limits.js';
 import type { Db } from '../../platform/db/database.js';
@@ -23,14 +23,15 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
 );
 
 /**
- * Deletes tokens only after their session has ended. While the session is active, an old token's reuse shows a theft,
- * and without the row it would look like an unknown token. Sessions expire, so their tokens have a bound.
+ * Deletes refresh tokens after their session has ended. While a session is active, the reuse of an old token shows a
+ * theft. Without the row, that token would look like an unknown one. Every session expires, so the number of its tokens
+ * is limited.
  */
 const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
   builder
     .delete(refreshTokens)
     .where(
-      // `offset 0` makes Postgres look up the tokens of each such session instead of reading all tokens.
+      // With `offset 0`, Postgres looks up the tokens of each of these sessions instead of reading all tokens.
       sql`hash in (select t.hash from sessions s
         cross join lateral (select hash from refresh_tokens where session_id = s.id offset 0) t
         where s.ends_at < ${daysAgo(HOUSEKEEPING.keptDaysAfterEnd)} ${batch})`,
@@ -38,7 +39,10 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Pla
     .returning(fields),
 );
 
-/** Keeps sessions that still have tokens, so those are deleted in batches instead of by the session's cascade. */
+/**
+ * Deletes sessions that no longer have tokens. Otherwise, a session's cascade would delete all its tokens at once
+ * instead of in batches.
+ */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(sessions)
@@ -49,7 +53,10 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
     .returning(fields),
 );
 
-/** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them, and their tasks here. */
+/**
+ * Deletes deliveries that are too old, whether they were sent or not. The database deletes their attempts with them,
+ * and this statement deletes their tasks.
+ */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select id from webhook_deliveries
     where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
@@ -68,7 +75,10 @@ const withTheirTasks = (ids: SQL) => sql`with dropped as (
   ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
   select id from dropped`;
 
-/** An hour later, because another instance may still commit a delivery to an endpoint that was just deleted. */
+/**
+ * Deletes an endpoint an hour after its user deleted it. Until then, another instance may still commit a delivery to
+ * the endpoint.
+ */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(webhookEndpoints)
@@ -79,7 +89,10 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
-/** Sent or not: their links expire long before. Those that wait for a decision are kept. */
+/**
+ * Deletes old emails, whether they were sent or not, because their links expired long before. Emails that wait for
+ * support's decision are kept.
+ */
 const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(mails)
@@ -90,7 +103,7 @@ const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<obje
     .returning(fields),
 );
 
-/** In this order: referring rows come before the rows that they refer to. */
+/** The kinds of rows to delete. Rows that refer to other rows come first. */
 const DROPS = {
   records: dropRecords,
   tokens: dropTokens,
@@ -104,10 +117,10 @@ const DROPS = {
 type Kind = keyof typeof DROPS;
 type OnFailure = (kind: Kind, error: unknown) => void;
 
-/** The number of deleted rows of each kind. */
+/** The number of rows deleted, by kind. */
 type DropCounts = Readonly<Record<Kind, number>>;
 
-/** A failure with one kind of row doesn't stop the others. */
+/** Deletes expired rows of every kind. If one kind fails, the others are still deleted. */
 export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
   const counts: Record<Kind, number> = {
     records: 0,
@@ -133,7 +146,7 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   return counts;
 }
 
-/** Deletes soon after startup, and then every hour until it is closed. */
+/** Starts the cleanup, which runs soon after startup and then every hour until it's closed. */
 export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;

@@ -1,4 +1,4 @@
-/** Records of completed calls. A record commits together with its call's effect, or not at all. */
+/** Records of completed calls with an idempotency key. A record is committed together with its call's effects. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { builder, columns, type Placeholders, selectFrom, statement } from '../../platform/db/statement.js';
@@ -11,7 +11,7 @@ interface Claim {
   key: string;
 }
 
-/** False while another call with the same key runs. The lock is held until its transaction ends. */
+/** Locks an idempotency key until the transaction ends. Returns false if another call with the same key is running. */
 export const lockKey = statement(
   'lockKey',
   ($: Placeholders<Claim>) => ({
@@ -21,7 +21,7 @@ export const lockKey = statement(
   (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
-/** An older record no longer counts. The cleanup deletes it later. */
+/** How long a record is valid. The cleanup deletes an older record later. */
 const KEPT = sql.raw(`interval '${IDEMPOTENCY_KEY.keptHours} hours'`);
 export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${KEPT}`;
 
@@ -41,7 +41,10 @@ export const selectRecord = statement(
     ),
 );
 
-/** Runs under the key's lock and replaces a record that is too old. Returns no row if there is a valid one. */
+/**
+ * Inserts a record under the key's lock, or replaces one that is too old. Returns no row if the key already has a valid
+ * record.
+ */
 export const insertRecord = statement(
   'insertRecord',
   { key: idempotencyRecords.key },

@@ -1,8 +1,8 @@
 /**
- * Who sees which jobs, bids, and events, in SQL. These conditions repeat the rules, because lists, single rows, and
- * nested fields must all find their rows with them. `market/rules/parties.ts` and `market/rules/reading/timeline.ts`
- * say the same, and test/market/store/visibility.test.ts compares them on random rows. Columns are written with their
- * tables, because Drizzle drops a table's name if it selects from only one.
+ * Who can see which jobs, bids, and events, as SQL conditions. These conditions repeat the rules of
+ * `market/rules/parties.ts` and `market/rules/reading/timeline.ts`, because lists, single rows, and nested fields must
+ * all find their rows with them. test/market/store/visibility.test.ts compares the two on random rows. Columns are
+ * written with their table's name, because Drizzle leaves out that name if a query selects from only one table.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';
@@ -25,40 +25,43 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
 
-/** The homeowner of the row of `jobs` is suspended. */
+/** True if the homeowner of this row of `jobs` is suspended. */
 export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h join users u on u.id = h.user_id
   where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
 
 /**
- * Read once per statement, since few people are suspended. A condition on each job would keep lists from using an
- * index.
+ * The open jobs of suspended homeowners. They are read once per statement, because few people are suspended. A
+ * condition on each job would keep lists from using an index.
  */
 const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
 
-/** The contractor of the row of `contractors` is suspended. */
+/** True if the contractor in this row of `contractors` is suspended. */
 export const isContractorSuspended = sql<boolean | null>`exists (select from users u
   where u.id = "contractors"."user_id" and u.suspended_at is not null)`;
 
-/** The contractor of the row of `bids` is suspended. */
+/** True if the contractor of this row of `bids` is suspended. */
 export const isBidderSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
 
-/** The directory doesn't list suspended contractors. They are read once per statement, like `HIDDEN_JOBS`. */
+/**
+ * True if the directory lists the contractor. Suspended contractors aren't listed. They are read once per statement,
+ * like `HIDDEN_JOBS`.
+ */
 export const isInDirectory = sql`"contractors"."id" not in (select c.id from users u
   join contractors c on c.user_id = u.id where u.suspended_at is not null)`;
 
 export const isInOpenState = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
 export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
 
-/** Open jobs, which every contractor sees. */
+/** True if the job is open to bids, so every contractor can see it. */
 export const isOpenToBids = sql`(${isInOpenState} and ${isNotHidden})`;
 
-/** Jobs in other states. A contractor sees those that they have bid on. */
+/** True if the job isn't open to bids. A contractor can see such a job only if they have bid on it. */
 export const isClosedToBids = sql`"jobs"."status" not ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
-/** The condition on the table `jobs`. */
+/** The condition for rows of `jobs` that the viewer may see. */
 export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
@@ -72,8 +75,9 @@ export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
 }
 
 /**
- * The visible jobs that lists show. For a contractor, they exclude the open jobs of suspended homeowners, which
- * contractors who have bid can still read one by one. Two indexes serve the two halves.
+ * The condition for the visible jobs that appear in lists. For a contractor, lists leave out the open jobs of suspended
+ * homeowners. A contractor who has bid on such a job can still read it by its identifier. Each half of the condition
+ * has its own index.
  */
 export function listedJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
   if (role !== 'contractor') return visibleJobs(role, $);
@@ -81,7 +85,7 @@ export function listedJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
     select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')})))`;
 }
 
-/** The condition on the joined tables `bids` and `jobs`. */
+/** The condition for joined rows of `bids` and `jobs` whose bid the viewer may see. */
 export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
@@ -93,20 +97,20 @@ export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   }
 }
 
-/** For a row `own` of `bids`: true if its contractor receives the job's events because of it. */
+/** True if a row `own` of `bids` makes its contractor receive the job's events. */
 export function isCountedBidOf($: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   return sql`own.contractor_id = ${$('contractorId')} and own.status ${oneOf(COUNTED_BID_STATES)}`;
 }
 
-/** For the row of `jobs`: true if it was awarded to this contractor. */
+/** True if this row of `jobs` was awarded to this contractor. */
 export function isAwardedTo(contractor: Placeholder | SQL): SQL<boolean> {
   return sql`("jobs"."awarded_contractor_id" = ${contractor}::text) is true`;
 }
 
-/** A statement about many contractors has a column for the viewer's ID. */
+/** The contractor who reads. A statement about many contractors takes the ID from a column instead of a parameter. */
 type Contractor = Placeholder<'contractorId', ContractorId | null> | SQL;
 
-/** The condition on a row of `events` for somebody who reads its job's events with this visibility. */
+/** The condition for rows of `events` that a reader with this visibility may read. */
 export function visibleEvents(visibility: EventVisibility, contractor: Contractor): SQL {
   switch (visibility) {
     case 'all':
@@ -125,12 +129,13 @@ const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_statu
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 
 /**
- * The same for a viewer who may see the job. What contractors read depends on whether it was awarded to them, which the
- * row of `jobs` says. A deleted draft has no row, and only its owner reads it.
+ * The condition for rows of `events` that a viewer may read, if the viewer may see the job. What contractors can read
+ * depends on whether the job was awarded to them, which is in the row of `jobs`. A deleted draft has no row, and only
+ * its owner and admins can read its events.
  */
 export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   if (role !== 'contractor') return visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
-  // Contractors who haven't bid read the same as an onlooker.
+  // Contractors who haven't bid can read the same events as an onlooker.
   const ofOnlooker = visibleEvents(eventVisibilityOf('onlooker'), contractor);
   const isForOnlookerOrHasBid = sql`(${ofOnlooker} or exists (select from bids own
     where own.job_id = "events"."job_id" and own.contractor_id = ${contractor}::text))`;
@@ -138,8 +143,8 @@ export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
 }
 
 /**
- * The same for a contractor who has bid on the job, however the award is known: the awarded contractor's bid is the
- * accepted one.
+ * The condition for rows of `events` that a contractor who has bid on the job may read. `isAwardee` is the caller's way
+ * to check for the award, such as whether the contractor's bid was accepted.
  */
 export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): SQL {
   const as = (isAwarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', isAwarded)), contractor);
@@ -148,7 +153,7 @@ export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): S
 
 export const IS_ACCEPTED = sql`own.status = ${BID_CONSEQUENCES.accept.to}`;
 
-/** The states of the viewer's own bids on the row of `jobs`. */
+/** Reads the states of the viewer's own bids on this row of `jobs`. */
 export function ownBidStates(role: Role, $: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
   return sql`(select coalesce(json_agg(own.status), '[]') from bids own

@@ -1,10 +1,13 @@
-/** An event as REST shows it, which is also the body of a webhook. */
+/** Writes an event as REST shows it. Webhooks use the same format for their body. */
 import { JOB_EVENT } from '../rules/entities/event.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
 import type { JobEvent } from '../store/events/events.js';
 import { wireName, wireWriter } from '../../platform/openapi/wire.js';
 
-/** Omits the contractor of the bid that an event is about. The bid itself has it, for viewers who may read it. */
+/**
+ * Leaves out the contractor of the bid that an event is about. Viewers who may read the bid itself find the contractor
+ * there.
+ */
 export function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): ShownRow<typeof JOB_EVENT> {
   return { ...event, fields: fields && fields.map(wireName) };
 }

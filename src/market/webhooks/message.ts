@@ -1,4 +1,6 @@
-/** A delivery's request: a body with the event as the endpoint's owner may currently read it, and the signatures. */
+/**
+ * Builds a delivery's request: the signatures, and a body with the event as the endpoint's owner can currently read it.
+ */
 import { writeEvent } from './event-body.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
@@ -7,7 +9,7 @@ import { readEvent } from '../rules/reading/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
-/** Undefined if the endpoint's owner may not read the event, or no longer may. */
+/** Returns the body. Undefined if the endpoint's owner may not, or may no longer, read the event. */
 export function webhookBody({
   eventType,
   receiver,
@@ -25,7 +27,7 @@ export function webhookBody({
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
-/** The secrets to sign with, newest first. Undefined if the newest can't be decrypted. */
+/** Decrypts the secrets to sign with, newest first. Undefined if the newest secret can't be decrypted. */
 export function decryptSecrets(
   { secrets, endpointId }: PendingDelivery,
   encryptor: Encryptor,

@@ -1,10 +1,10 @@
-/** The metrics of sending events to webhooks. */
+/** The metrics for sending events to webhooks. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 
 export interface WebhookMetrics {
-  /** An attempt ended, or the event was skipped. */
+  /** Records the end of an attempt, or that an event was skipped. */
   recordOutcome(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
-  /** Counts a request while it's in flight. */
+  /** Counts a request as long as it's in flight. */
   trackRequest<T>(request: () => Promise<T>): Promise<T>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Sends one request to a webhook. The endpoint may be slow, may send an endless response, or may have a name with a
- * private address. So a request ends after ten seconds, only the start of the response is read, and redirects aren't
- * followed.
+ * Sends one request to a webhook. The endpoint may be slow, may send an endless response, or may have a host name with
+ * a private IP address. So a request ends after ten seconds, only the start of the response is read, and redirects
+ * aren't followed.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -15,7 +15,7 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** The outcome of a request. If `error` is null, the endpoint has received it. */
+/** The outcome of a request. If `error` is null, the endpoint accepted the request. */
 export interface Outcome {
   readonly responseStatus: number | null;
   /** The first characters of the response. */
@@ -23,17 +23,17 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-/** Never throws. */
+/** Sends a message. It never throws. */
 export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outcome | 'stopped'>;
 
 interface PosterSettings {
   readonly addresses: AddressRules;
   readonly timeoutMs?: number;
-  /** Certificates to trust instead of the usual ones. */
+  /** Certificates to trust instead of the system's certificates. */
   readonly ca?: string;
 }
 
-/** Unused connections are kept for a short while, a few per endpoint. */
+/** Each endpoint may keep a few unused connections for a short while. */
 const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.placesPerKey, timeout: 5_000 };
 
 export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Post {
@@ -53,7 +53,8 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
         if (!isAnswered) reject(Object.assign(error, { wasReused: request.reusedSocket }));
       };
       request.on('error', fail);
-      // If the endpoint upgrades to a protocol that wasn't requested, Node closes the connection without an event.
+      // If the endpoint switches to a protocol that wasn't requested, Node closes the connection without an error
+      // event.
       request.on('close', () => fail(Object.assign(new Error('Closed.'), { code: 'ECLOSED' })));
       request.on('response', (response) => {
         isAnswered = true;
@@ -82,7 +83,10 @@ interface Answer {
   readonly text: string | null;
 }
 
-/** The endpoint may close an idle connection at the moment it is reused. */
+/**
+ * Sends the request again if its idle connection was stale. The endpoint may close such a connection at the moment it's
+ * reused.
+ */
 async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
@@ -94,7 +98,10 @@ async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answ
   }
 }
 
-/** The part of the response within the time and size limits. If there is more, the connection is closed. */
+/**
+ * Returns the part of the response that arrives within the time and size limits. If there is more, the connection is
+ * closed.
+ */
 function firstBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -104,13 +111,13 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
       length += chunk.length;
       if (length >= WEBHOOKS.answerBytes) response.destroy();
     });
-    // The status decides, so a response with a cut-off body still counts.
+    // The status decides the outcome, so an error after it, such as a cut-off body, doesn't matter.
     response.on('error', () => {});
     response.on('close', () => resolve(Buffer.concat(chunks)));
   });
 }
 
-/** Without NUL, which Postgres can't store in text. */
+/** Converts bytes to text. NUL characters are removed, because Postgres can't store them. */
 function asText(bytes: Buffer): string | null {
   const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
   return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);
@@ -132,7 +139,10 @@ function failure(error: string): Outcome {
   return { responseStatus: null, response: null, error: cut(error, WEBHOOKS.errorCharacters) };
 }
 
-/** By error code. The error's message would reveal addresses in the private network. */
+/**
+ * The reason for each error code. The error's own message isn't used, because it would reveal addresses in the private
+ * network.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   [NOT_PUBLIC]: 'The host name leads to an IP address that isn’t public.',
   ENOTFOUND: 'The host name doesn’t exist.',

@@ -57,10 +57,10 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
     const beganMs = performance.now();
     const message = webhookMessage(delivery, body, secrets, startedAt.getTime());
     const answer = await webhookMetrics.trackRequest(() => post(message, stop));
-    // The endpoint may or may not have received it, so it is sent again.
+    // The endpoint may or may not have received the delivery, so it's sent again.
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
-    // The queue ends a task that has failed this often.
+    // After this many failed attempts, the queue ends the task.
     const isLast = attempts === WEBHOOKS.retryAfterSeconds.length;
     const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
     webhookMetrics.recordOutcome(METRIC_OF[status], durationMs / 1000);
@@ -89,7 +89,7 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
   return { limits: TASKS.webhook, mayRun: isEndpointActive, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
 }
 
-/** The metric's label for an attempt, by the resulting state of its delivery. */
+/** The metric's label for an attempt, keyed by the delivery's state after the attempt. */
 const METRIC_OF = { delivered: 'delivered', waiting: 'failed', failed: 'given_up' } as const;
 
 const HTTP_GONE = 410;

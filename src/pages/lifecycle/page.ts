@@ -1,6 +1,6 @@
 /**
- * The page at /lifecycle: the life of a job as a picture, the state of your own job in it, and all of it as text. It
- * uses REST, which works with any settings.
+ * The page at /lifecycle: a picture of a job's life, the state of the viewer's own job in it, and a description of
+ * every state and step. The page uses REST, which works with any settings.
  */
 import { HTML, htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
@@ -15,7 +15,10 @@ import { ARROWS, type Arrow } from './words.js';
 
 const FOLDER = '/lifecycle';
 
-/** `played`: the operations that the playground's steps perform, or undefined if the playground is off. */
+/**
+ * Opens the page. `played` contains the operations that the playground's steps perform. It's undefined if the
+ * playground is off.
+ */
 export function openLifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined): Pages {
   const page = { contentType: HTML, read: async () => lifecyclePage(links, played) };
   return openPages({
@@ -80,7 +83,10 @@ function stateRow(state: JobState): string {
   return row(`state-${state}`, state, JOB_STATE_ROWS[state].description, { 'From here': next });
 }
 
-/** The styles stack the cells, which removes the table's own roles. */
+/**
+ * Writes a table row. The roles are explicit, because the styles stack the cells, and that removes the table's own
+ * roles.
+ */
 function row(id: string, name: string, description: string, more: Readonly<Record<string, string>>): string {
   const cells = Object.entries(more).map(([head, text]) => `<td role="cell" data-head="${head}">${text}</td>`);
   return (

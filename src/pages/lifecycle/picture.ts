@@ -1,6 +1,6 @@
 /**
- * The picture of the lifecycle as SVG. dagre lays out the lifecycle table. Every step and every state links to its
- * description on the page.
+ * The picture of the lifecycle as SVG. dagre computes its layout from the lifecycle table. Each step and each state
+ * links to its description on the page.
  */
 import { Graph, layout } from '@dagrejs/dagre';
 import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
@@ -10,7 +10,7 @@ import { MARKS, ARROWS, type Arrow } from './words.js';
 type Point = Readonly<Record<'x' | 'y', number>>;
 type Box = Point & Readonly<Record<'width' | 'height', number>>;
 
-/** The average width of a letter in the widest common font. */
+/** The average width of a letter, in pixels, in the widest common font. */
 const LETTER_WIDTH = 6.8;
 
 export function drawPicture(): string {
@@ -28,10 +28,13 @@ export function drawPicture(): string {
   ].join('\n');
 }
 
-/** A step's label is a node, like a state. A line leads to it from each state that the step leaves. */
+/**
+ * Arranges the picture. A step's label is a node, just like a state. A line leads to the label from each state that the
+ * step leaves.
+ */
 function arrange(): Graph {
   const graph = new Graph();
-  // The whole picture fits in a 400 by 800 pixel window.
+  // With these distances, the whole picture fits in a window of 400 by 800 pixels.
   graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 8, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
@@ -39,8 +42,8 @@ function arrange(): Graph {
     if (!leadsTo) continue;
     graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
     graph.setEdge(labelOf(id), leadsTo, {});
-    // Each label is close to the state that it leaves. Labels that lead to the same state are stacked. Side by side,
-    // they would make the picture too wide.
+    // Each label is close to the state that its step leaves. Labels of steps that lead to the same state are stacked.
+    // Side by side, they would make the picture too wide.
     for (const state of leaves) {
       const above = ARROWS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
       graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
@@ -95,7 +98,7 @@ function loopAt({ x, y, width }: Box): string {
   return `M${x + width / 2} ${y - 8}c20 -8 20 24 0 16`;
 }
 
-/** Rounds a corner at each of dagre's points between the first and the last. */
+/** Draws a line through dagre's points, with a rounded corner at each inner point. */
 function curve([first, ...rest]: readonly Point[]): string {
   const corners = rest.slice(0, -1).map(({ x, y }, at) => {
     const next = rest[at + 1] ?? { x, y };

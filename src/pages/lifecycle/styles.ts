@@ -1,4 +1,4 @@
-/** The styles of the lifecycle page, wide and narrow, light and dark. */
+/** The styles of the lifecycle page, for wide and narrow windows and for light and dark screens. */
 export const STYLES = `
       .by-owner { --by: var(--mark); }
       .by-awardee { --by: light-dark(#1d4ed8, #7fb0ff); }

@@ -1,6 +1,6 @@
 /**
- * A playground script: it keeps the sessions and IDs from responses, replaces {{homeowner}} or {{job}} in a tab with
- * them, and renews access tokens. `pages/session-script.ts` keeps the sessions.
+ * A playground script that keeps the sessions and IDs from responses. In a tab, it replaces placeholders like
+ * {{homeowner}} and {{job}} with them. It also refreshes access tokens. `pages/session-script.ts` stores the sessions.
  */
 export const MEMORY_SCRIPT = String.raw`'use strict';
 import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';

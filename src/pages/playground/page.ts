@@ -1,9 +1,10 @@
-/** The playground: a guide through the stories, and GraphiQL below it. */
+/** The playground's page: a guide through the stories, and GraphiQL below the guide. */
 import { htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 
 export const FOLDER = '/graphql/playground';
 
-// GraphiQL follows the system's colors until the user chooses others, and then marks the body. The guide follows it.
+// GraphiQL follows the system's colors until the user chooses others. It then marks the body, and the guide follows
+// that choice.
 const STYLES = `
       body.graphiql-dark { color-scheme: dark; }
       body.graphiql-light { color-scheme: light; }
@@ -64,8 +65,8 @@ const STYLES = `
       }
 `;
 
-// GraphiQL's package has its own page, with every script inline. This page forbids inline scripts, shows the guide
-// before GraphiQL has loaded, and keeps its address while the user types.
+// GraphiQL's package has its own page, but with inline scripts. This page forbids inline scripts, shows the guide
+// before GraphiQL has loaded, and keeps its URL while the user types.
 export const playgroundPage = (links: SiteLinks) =>
   htmlPage({
     links,

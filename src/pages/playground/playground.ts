@@ -1,6 +1,7 @@
 /**
- * The page that a browser gets at /graphql: GraphiQL with tabs for two stories, a job that goes well and one that ends
- * in an appeal. All its files come from this server, which reads them on the first request.
+ * The page that a browser gets at /graphql: GraphiQL, with tabs for two stories. In one story, a job goes well, and in
+ * the other, a job ends in an appeal. All files of the page come from this server, which reads them on the first
+ * request.
  */
 import { HTML, type SiteLinks } from '../../platform/http/pages/look.js';
 import { readPageFile } from '../../platform/http/pages/page-files.js';

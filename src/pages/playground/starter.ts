@@ -1,9 +1,9 @@
-/** The script of the playground that starts GraphiQL with the steps in its tabs. */
+/** The playground script that starts GraphiQL with the steps in its tabs. */
 import { createHash } from 'node:crypto';
 import { FOLDER } from './page.js';
 import { readSteps } from './steps.js';
 
-/** The edition changes with the tabs' contents. */
+/** Builds the script. Its edition changes whenever the contents of the tabs change. */
 export function starterScript(): string {
   const steps = readSteps();
   const edition = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);
@@ -11,7 +11,7 @@ export function starterScript(): string {
   return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));
 }
 
-/** Runs before anything is painted: applies the colors that the user chose in GraphiQL. */
+/** A script that runs before the page is painted. It applies the colors that the user chose in GraphiQL. */
 export const THEME_SCRIPT = `'use strict';
 const theme = Object.entries(localStorage).find(([key]) => /^job-marketplace:.*:graphiql:theme$/.test(key));
 if (theme?.[1]) document.body.classList.add('graphiql-' + theme[1]);

@@ -1,26 +1,26 @@
 /**
- * The steps of the playground's stories, one file each, in a folder per chapter. A step needs the steps before it. Its
- * comment has the guide's text about it, and what the tab sends along with its operation: `Authorization` and
- * `Variables`.
+ * The steps of the playground's stories. Each step is a file, and each chapter is a folder. A step depends on the steps
+ * before it. The comment in a step's file contains the guide's text, and the `Authorization` and `Variables` that the
+ * tab sends with the operation.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Step {
-  /** The operation's name, which GraphiQL shows as the tab's name. */
+  /** The name of the operation, which GraphiQL shows as the name of the tab. */
   readonly name: string;
-  /** The file's name in plain words. */
+  /** The name of the file in plain words. */
   readonly title: string;
   readonly chapter: string;
-  /** The operation's top-level fields. */
+  /** The top-level fields of the operation. */
   readonly calls: readonly string[];
-  /** A preview of the response. */
+  /** A preview of the response to the operation. */
   readonly coming: string;
   readonly isMeantToFail: boolean;
   readonly text: string;
   readonly tab: Readonly<{ query: string; headers?: string | undefined; variables?: string | undefined }>;
 }
 
-/** Compiled code reads them there too: the build doesn't copy them. */
+/** The folder of the steps. Compiled code reads the steps from `src` too, because the build doesn't copy them. */
 const FOLDER = new URL('../../../src/pages/playground/steps/', import.meta.url);
 
 export function readSteps(): readonly Step[] {
@@ -31,12 +31,12 @@ export function readSteps(): readonly Step[] {
   );
 }
 
-/** Every operation that a step performs. */
+/** Returns every operation that a step performs. */
 export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }
 
-/** Each folder is a chapter, and these are their titles. */
+/** The title of each chapter, by the name of its folder. */
 const CHAPTERS = {
   '1-a-job-that-goes-well': 'A job that goes well',
   '2-a-dispute': 'A dispute and an appeal',

@@ -1,4 +1,7 @@
-/** A playground script: a subscription's results over server-sent events, as an iterator that can be stopped. */
+/**
+ * A playground script that reads a subscription's results over server-sent events. It provides them as an iterator that
+ * can be stopped.
+ */
 export const STREAM_SCRIPT = String.raw`'use strict';
 export function stream(request) {
   const controller = new AbortController();

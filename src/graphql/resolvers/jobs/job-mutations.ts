@@ -1,4 +1,4 @@
-/** The things you can do with a job: one method per mutation. */
+/** The actions on a job. Each mutation is one method. */
 import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { createJob, deleteJob, updateJob } from '../../../market/operations/jobs/edit.js';
 import { reviewJob } from '../../../market/operations/jobs/review.js';
@@ -54,7 +54,7 @@ const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating an
 const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'The reason.');
 const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'The reason.');
 
-/** The arguments of every job mutation in addition to its input. */
+/** The arguments that every job mutation has in addition to its input. */
 @ArgsType()
 class JobArgs {
   @Field(() => ID, { description: 'The job.' })
@@ -71,7 +71,10 @@ const OnJob = () => Args(() => JobArgs);
 
 const jobPayload = (job: ReadableJob) => ({ job });
 
-/** In each method, the job comes after the input, so it is the one in the argument `id` even if the input has one. */
+/**
+ * In each method, `job` is spread after `input`. So the argument `id` decides which job is changed, even if the input
+ * also has an `id`.
+ */
 @Resolver()
 export class JobMutations implements Readonly<Record<JobMutationName, (...args: never[]) => unknown>> {
   @Mutation(() => PAYLOADS.CreateJobPayload, mutationOptions(createJob))

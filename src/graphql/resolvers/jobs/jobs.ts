@@ -80,7 +80,7 @@ export class JobResolver {
   })
   async myEvents(@Args(() => PageArgs) pageArgs: PageArgs, @Ctx() { caller }: Context) {
     const { page } = await perform(listOwnEvents, pageArgs, caller);
-    // A caller who has read events elsewhere has their positions and can continue here.
+    // The cursors are event positions, so a caller who has read events elsewhere can continue here.
     return new Connection(page, ({ position }) => position ?? '');
   }
 

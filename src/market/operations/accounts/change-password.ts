@@ -1,4 +1,4 @@
-/** A password change ends all other sessions of the account and all of its API keys. */
+/** Changes the caller's password. Ends all of the account's other sessions and all of its API keys. */
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectCredentials } from '../../store/accounts/accounts.js';
@@ -39,7 +39,8 @@ export const changePassword = operation({
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     return {
       email,
-      // Otherwise, somebody who signed up with a stranger's address could send them any number of emails.
+      // Without this limit, somebody who signed up with a stranger's address could send the stranger any number of
+      // emails.
       noticeSent:
         services.mail.isOn && emailVerified && (await waitForRecipient(call, { email, purpose: 'notice' })) === 0,
       formerHash,
@@ -55,8 +56,8 @@ export const changePassword = operation({
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
       await endOtherSessionsAndKeys({ db: tx, services, caller }, viewer);
-      // Somebody who knew the old password may have asked to move the account to another address. A password reset link
-      // stays valid, because otherwise that person could keep the mailbox's owner out.
+      // Somebody who knew the old password may have requested an email change, so pending changes expire. A password
+      // reset link stays valid. Otherwise, that person could keep the mailbox's owner out.
       await expireEmailChanges(tx, { userId: viewer.userId });
       if (noticeSent) await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });

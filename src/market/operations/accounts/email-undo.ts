@@ -1,4 +1,4 @@
-/** Undoes an email change for the owner of the former address. If the undo is disputed, support decides. */
+/** Undoes an email change for the owner of the former address. If both owners claim the account, support decides. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { EMAIL_UNDO_DECISIONS } from '../../rules/people/email-undo.js';
@@ -46,10 +46,10 @@ export const undoEmailChange = operation({
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
         const { email: currentEmail, emailUndo, emailUndoAddress } = await ownAddress(tx, userId);
-        // If the account already has this address again, no other address loses it.
+        // True if the account already has this address again. The undo then takes the account from no other address.
         const isBack = currentEmail === email;
         if (emailUndo === 'pending' && !isBack) {
-          // Support decides about one address at a time, and about each.
+          // Support decides about one address at a time. Any other address that asks for an undo waits its turn.
           await consumeLink(tx, link, email === emailUndoAddress ? undefined : markUndoWaiting);
           return { email, pending: true };
         }
@@ -62,7 +62,8 @@ export const undoEmailChange = operation({
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
-        // Whoever lost the account when it came back to this address may still claim it.
+        // If the account had already come back to this address, the owner of the address it came back from can still
+        // claim it.
         const undosSince = isBack ? null : link.createdAt.toISOString();
         await expireLinks(tx, { userId, email: currentEmail, undosSince });
         await enqueueMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
@@ -92,7 +93,7 @@ export const settleEmailUndo = operation({
     reason: requiredText(TEXT.note).describe('The reason. It’s stored in the log of admin actions.'),
   }),
   async prepare(call, { id }): Promise<string> {
-    // A thief may be using this admin's account.
+    // An admin can't decide about their own account, because a thief may be using it.
     if (id === call.viewer.userId)
       throw refuse('FORBIDDEN', { message: 'Another admin must decide about your account.' });
     await pendingUndo(call.db, id);
@@ -107,7 +108,8 @@ export const settleEmailUndo = operation({
         const { current, former } = await pendingUndo(tx, userId);
         const [kept, other] = keep === 'current' ? [current, former] : [former, current];
         if (keep === 'former') await handOver({ ...call, db: tx }, { userId, email: former, passwordHash });
-        // The former address undoes what came after it. What came before, nobody has decided about.
+        // If the former address wins, the undo links of all later email changes expire. The links of earlier changes
+        // stay valid, because nobody has decided about those.
         const [undo] = keep === 'former' ? await selectUsedUndo(tx, { userId, email: former }) : [];
         await expireLinks(tx, { userId, email: current, undosSince: undo?.createdAt.toISOString() ?? null });
         const [next] = await takeWaitingUndo(tx, { userId });
@@ -148,7 +150,9 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 
-/** The hash of a password that nobody knows, so a login takes as long as for any other account. */
+/**
+ * The hash of a random password that nobody knows. With a hash, a login attempt takes as long as for any other account.
+ */
 function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
   return services.passwords.hash(randomBytes(48).toString('base64'), caller.client);
 }

@@ -1,4 +1,4 @@
-/** An account's address: its confirmation and its change. */
+/** Confirms an account's email address and changes it. */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -101,7 +101,8 @@ export const verifyEmail = operation({
         if (formerEmail === email) return;
         const undoneSince = await undoneByChangeTo(tx, { userId, email });
         await expireLinks(tx, { userId, email: formerEmail, undosSince: undoneSince });
-        // An unconfirmed address may belong to a stranger: nobody has proven that it's theirs.
+        // Nothing is sent to an unconfirmed former address. It may belong to a stranger, because nobody has proven that
+        // it's theirs.
         if (!formerIsVerified) return;
         const kind = undoneSince === null ? 'email_changed' : 'email_undone';
         await enqueueMail(services.mail, tx, { kind, email: formerEmail, userId });
@@ -141,11 +142,13 @@ export const changeEmail = operation({
     const { userId } = viewer;
     await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      // A new password ends what was requested under the old one, so none of it may start after that.
+      // Checks the password again under the lock. A new password cancels email changes that were requested with the old
+      // one, so no such change may start after it.
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
-      // Whether the address is taken is checked when the email is sent. Its owner then gets a different email.
+      // When the email is sent, the server checks whether the address is taken. If it is, its owner gets a different
+      // email.
       await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };
@@ -153,8 +156,9 @@ export const changeEmail = operation({
 });
 
 /**
- * The time of the change that going back to this address undoes, like the link that was sent to it. Null if that link
- * would hand nothing over: then the address that loses the account can claim it, as after any other change.
+ * Returns the time of the email change that is undone if the account moves back to this address, as the link sent there
+ * would undo it. Null if that link wouldn't return the account. The address that loses the account can then claim it,
+ * as after any other change.
  */
 async function undoneByChangeTo(tx: Db, to: { userId: UserId; email: string }): Promise<string | null> {
   const [undo] = await selectUndo(tx, to);
@@ -167,7 +171,7 @@ function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>)
   assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
 }
 
-/** Somebody else took the address at the same moment. */
+/** Refuses the call if someone else took the address at the same moment. */
 export function asEmailTaken(error: unknown): never {
   throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
 }

@@ -1,4 +1,4 @@
-/** Writes emails with their cause, and uses the links in them. */
+/** Creates emails in the transaction of the change they're about, and uses the links in them. */
 import { z } from 'zod';
 import { refuse, type LinkProblem } from '../../rules/errors.js';
 import { inWords, type Refusal } from '../../../platform/errors.js';
@@ -31,7 +31,7 @@ export async function enqueueMail({ tokens }: Call<unknown>['services']['mail'],
   });
 }
 
-/** The address an email goes to, and its purpose. Emails are counted separately for each purpose. */
+/** The address that an email goes to, and the email's purpose. Each purpose has its own count of emails. */
 interface Recipient {
   readonly email: string;
   readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
@@ -40,9 +40,12 @@ interface Recipient {
 interface Asking {
   /** The caller, if they are signed in. */
   readonly userId?: UserId;
-  /** Also counts the email toward the limit of the IP address: an unconfirmed account costs nothing to create. */
+  /**
+   * True if the account's email is unconfirmed. The email then also counts toward the IP address's limit, because
+   * anyone can create such accounts for free.
+   */
   readonly isUnconfirmed?: boolean;
-  /** Where the email goes, unless support sends it. */
+  /** The recipient, whose limit also applies. Undefined if support sends the email. */
   readonly to?: Recipient;
 }
 
@@ -70,18 +73,20 @@ async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: st
 }
 
 /**
- * The number of seconds until this address can get another email, or 0 if it can now. A response to a caller without a
- * session must not show this limit: it would tell a stranger that someone else has requested emails.
+ * Returns the number of seconds until this address can get another email, or 0 if it can get one now. A response to a
+ * caller without a session must not reveal this limit. It would tell a stranger that someone else has requested emails.
  */
 export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
-  // A dry run sends nothing, so it must not keep the address from getting an email.
+  // A dry run doesn't send email, so it must not count toward the address's limit.
   if (call.caller.dryRun) return 0;
   const seconds = await call.caller.tryConsume('mailPerRecipient', `${purpose} ${email}`);
   if (seconds > 0) noteDropped(call, 'mailPerRecipient');
   return seconds;
 }
 
-/** Tells operators why an email never arrives, because the person waiting for it can't know. */
+/**
+ * Logs why an email never arrives. Only operators can find out, because the person waiting for it can't see the limit.
+ */
 function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
   services.mailMetrics.recordDropped(limit);
   services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');
@@ -94,7 +99,7 @@ export const linkToken = z
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 
-/** Finds a link that currently works, without using it up. Refuses any other. */
+/** Finds a link that still works, without using it up. Refuses a link that doesn't. */
 export async function findLink(call: Call<unknown>, token: string, kinds: readonly LinkKind[]): Promise<Link> {
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
   const problem = problemOf(link, kinds);
@@ -109,7 +114,7 @@ function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProb
   return link.hasExpired ? 'expired' : undefined;
 }
 
-/** Uses a link up, in the transaction of the change that it allows. Lock the account first. */
+/** Uses up a link, in the transaction of the change that the link allows. The caller must lock the account first. */
 export async function consumeLink(tx: Db, { id, tokenHash }: Link, mark = markLinkUsed): Promise<void> {
   if ((await mark(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });

@@ -1,4 +1,4 @@
-/** Resets a forgotten password through an emailed link. */
+/** Resets a forgotten password with an emailed link. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { kindsWithPage } from '../../rules/people/mail-kinds.js';
@@ -36,7 +36,8 @@ export const requestPasswordReset = operation({
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
     await assertMailAllowed(call, {});
-    // The address is looked up when the email is sent, so the response time reveals nothing about it.
+    // The account is looked up when the email is sent, so the response time doesn't reveal whether the address has an
+    // account.
     if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
       await enqueueMail(call.services.mail, call.db, mail);
     return { requested: true };
@@ -87,7 +88,7 @@ export const resetPassword = operation({
     const { db, services, caller } = call;
     const link = await findLink(call, token, kindsWithPage('/reset-password'));
     const { currentAccountId: userId, email } = link;
-    // The account has another address by now.
+    // No account has the link's address anymore.
     if (userId === null) throw invalidLink('expired');
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     const passwordHash = await services.passwords.hash(newPassword, caller.client);
@@ -97,7 +98,7 @@ export const resetPassword = operation({
       if (account?.email !== email) throw invalidLink('expired');
       await consumeLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
-      // Somebody who has the link reads email at this address.
+      // Whoever used the link can read email at this address, so the address is now confirmed.
       await setConfirmedEmail(tx, { userId, email });
       await endSessionsAndKeys({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });

@@ -99,7 +99,7 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
-  // The signup limit covers these emails too. Only an address that accounts keep moving away from gets no email.
+  // The signup limit covers these emails too. No email goes to an address that accounts keep leaving.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 
@@ -142,7 +142,7 @@ async function creditReferral(tx: Db, newUser: UserId, referrer: UserId): Promis
   await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newUser });
 }
 
-/** Referral codes are random, and a code that is already taken is generated again. A taken email is refused. */
+/** Generates another referral code if the random one is already taken. Refuses an email that is already taken. */
 async function withFreeReferralCode<T>(join: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,4 +1,7 @@
-/** Reads the log of admin actions, for admins. Each operation on someone else writes to it with `recordAdminAction`. */
+/**
+ * Lists the log of admin actions, for admins. Every admin operation on another person writes to the log with
+ * `recordAdminAction`.
+ */
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';

@@ -1,6 +1,4 @@
-/**
- * Creates admins, which only the server's operator can do: through the environment or a command, never through an API.
- */
+/** Creates admins. Only the server's operator can do this, through the environment or a command. No API can. */
 import { email as emailShape } from '../../../platform/fields/values.js';
 import { findCredentials, insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
@@ -15,8 +13,8 @@ import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/p
 import { newReferralCode } from '../accounts/sign-up.js';
 
 /**
- * Creates the admin if none has this email. Fails if another kind of account has it, because an existing account is
- * never promoted.
+ * Creates the admin if no admin has this email. Fails if a homeowner or contractor has it, because an existing account
+ * is never promoted.
  */
 export async function ensureAdmin(services: Services, email: string, password: string): Promise<'created' | 'existed'> {
   const address = read(emailShape, 'The email', email);
@@ -26,7 +24,7 @@ export async function ensureAdmin(services: Services, email: string, password: s
     await insertAdmin(services, address, passwordHash);
     return 'created';
   } catch (error) {
-    // If several instances start at the same time, one creates the admin, and the others find it.
+    // If several instances start at the same time, one of them creates the admin and the others find it.
     if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'existed';
     throw error;
   }
@@ -65,8 +63,8 @@ export async function createAdmin(services: Services, email: string, password: s
 }
 
 /**
- * Sets an admin's password, ends their sessions, pauses their webhooks, and restores them if another admin has
- * suspended them. Other users change their own passwords.
+ * Sets an admin's password, ends the admin's sessions, pauses their webhooks, and lifts a suspension by another admin.
+ * Other users change their own passwords.
  */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);

@@ -1,6 +1,6 @@
 /**
- * Admins suspend people, restore them, and end their sessions. `market/rules/people/suspension.ts` says what a
- * suspension does.
+ * Suspends and restores people, and ends their sessions. `market/rules/people/suspension.ts` describes the effects of a
+ * suspension.
  */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
@@ -85,7 +85,7 @@ export const endUserSessions = operation({
   input: personInput.extend({ reason: requiredReason }),
   async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
     const [ended] = await db.inTransaction(async (tx) => {
-      // No new session can start until all of them have ended.
+      // The lock keeps new sessions from starting until all existing ones have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
         endSessionsButKeys({ db: tx, services, caller }, { userId: id, except: null }),
@@ -102,19 +102,20 @@ function noSuchUser() {
 
 async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   const locked = await lockPersonAndAdmins(tx, { id });
-  // Another admin suspended the caller while the call waited for the lock.
+  // Another admin suspended the caller while this call waited for the lock.
   if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const person = locked.find((one) => one.id === id);
   if (!person) throw noSuchUser();
   return person;
 }
 
-/** The task that ends a suspension at its set time. */
+/** The task that ends a suspension at the set time. */
 export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
-  // It never fails without throwing.
+  // No delays are needed, because this task either succeeds or throws.
   retryAfterSeconds: [],
-  // Not in the transaction that ends the task, because a suspension locks the person first and the task afterward.
+  // The restore doesn't run in the transaction that ends the task. A suspension locks the person before the task, and
+  // the opposite order could deadlock.
   async run(db, { id }) {
     await restoreAtEnd(db, { id: id as UserId });
     return { outcome: 'done' };

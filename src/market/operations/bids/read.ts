@@ -1,4 +1,4 @@
-/** Reads bids: those on a job, and the caller's own. */
+/** Reads bids: the bids on a job, and the caller's own bids. */
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
@@ -17,7 +17,7 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 
-/** The position of a bid among those on its job. */
+/** The keys that form a bid's position in the list of its job's bids. */
 export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
 export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Position => [
   guaranteedView,
@@ -49,7 +49,7 @@ export const listBids = operation({
 
 type BidQuery = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
-/** The caller has checked that the viewer may see the job. */
+/** Lists the bids on a job. The caller of this function has checked that the viewer may see the job. */
 export function bidsOnJob(
   db: Db,
   viewer: Viewer,
@@ -99,7 +99,7 @@ export const readHold = operation({
   },
 });
 
-/** The hold with this identifier, for every reader of its bid. */
+/** Finds the hold with this identifier. Anyone who can read the bid can read its hold. */
 export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold> {
   const hold = (await holdsOf(db, [id])).get(id);
   if (!hold) throw refuse('NOT_FOUND', { message: 'Hold not found.' });
@@ -107,13 +107,13 @@ export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold
   return hold;
 }
 
-/** Keeps only the bids nested in other objects that the viewer may see. */
+/** Filters bids nested in other objects, and keeps only the bids that the viewer may see. */
 export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, Bid>> {
   const rows = await selectBids(db, { ids: asArray(ids) });
   return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map(({ bid }) => [bid.id, bid]));
 }
 
-/** A bid that the viewer may see, with its job's parties. */
+/** Finds a bid that the viewer may see, with the parties to its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
   const [row] = await selectBids(db, { ids: asArray([id]) });
   if (!row) throw refuse('NOT_FOUND', { message: 'Bid not found.' });

@@ -1,4 +1,4 @@
-/** A contractor offers to do the work, and may stake tokens to be seen first. */
+/** Submits a contractor's bid on a job. The contractor may stake tokens to be listed first. */
 import { BID } from '../../rules/entities/bid.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
@@ -20,7 +20,7 @@ const input = entityInput(BID, {
   jobId: idInPath('job').describe('The job.'),
   ...fields,
   amount: fields.amount.unwrap(),
-  // A missing stake and a stake of none are the same input, so an idempotency key treats them alike.
+  // An omitted stake and `false` both mean no stake, so an idempotency key treats them as the same input.
   guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
 

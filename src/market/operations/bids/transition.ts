@@ -1,4 +1,4 @@
-/** A bid's transitions: viewed, shortlisted, rejected, withdrawn. */
+/** The transitions of a bid: viewed, shortlisted, rejected, and withdrawn. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import type { BidEffect } from '../../rules/jobs/effects.js';
@@ -23,7 +23,7 @@ const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise
   releaseHold: (tx, bid) => (bid.holdId === null ? Promise.resolve() : releaseHolds(tx, [bid.id])),
 };
 
-/** The refusal is the same for viewers who may not see the bid and for those who may not do this to it. */
+/** Viewers who may not see the bid and viewers who may not change it get the same refusal. */
 function bidTransition(key: BidTransitionKey) {
   const row: BidTransition<EventType> = BID_TRANSITIONS[key];
   return operation({

@@ -1,4 +1,4 @@
-/** The events of all of a viewer's jobs: as a list that can be continued from a position, and as subscriptions. */
+/** The events of all of a viewer's jobs, as a list that can be resumed from a position and as subscriptions. */
 import { z } from 'zod';
 import type { EventStream } from '../../../platform/live/live.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -24,7 +24,10 @@ import { invalidField } from '../../../platform/call/validation.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
-  /** The `after` of the next call: the page's last position, or the given one if the page is empty. */
+  /**
+   * The value to pass as `after` in the next call: the page's last position, or the call's own `after` if the page is
+   * empty.
+   */
   readonly nextAfter: string;
 }
 
@@ -65,7 +68,7 @@ export const listOwnEvents = operation({
   },
 });
 
-/** One event, as its job's timeline shows it. */
+/** Reads one event, as it appears in its job's timeline. */
 export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
   const stored = await findStoredEvent(db, viewer, id);
   if (!stored) throw refuse('NOT_FOUND', { message: 'Event not found.' });
@@ -74,16 +77,22 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   return event;
 }
 
-/** A proposal in a dispute, even one that was replaced. Anyone who can read its event can read the dispute. */
+/**
+ * Reads a proposal in a dispute, even if a later proposal replaced it. Anyone who can read the proposal's event can
+ * read the dispute.
+ */
 export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
   const event = await findEvent(db, viewer, siblingOf('event', id));
   if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'Proposal not found.' });
   return proposalFrom(event);
 }
 
-/** A stream that may be opened. It is opened later, because the session check may still fail after the operation. */
+/**
+ * A stream that the viewer may open. The server opens it after the operation, because the session check may still fail
+ * until then.
+ */
 export interface EventsToCome {
-  /** Opens the stream. It reads past events through `db`. */
+  /** Opens the stream and reads past events through `db`. */
   readonly open: (db: Db) => EventStream<JobEvent>;
 }
 
@@ -122,9 +131,9 @@ export const streamJobEvents = operation({
 });
 
 /**
- * Refuses a position after the last one. A client may have such a position from before the database was restored from
- * a backup, and would then miss events. Every instance commits positions before a client can read them, so this
- * statement sees them.
+ * Refuses a position that is higher than the last one. A client may have such a position if the database was restored
+ * from a backup, and it would then miss events. Every instance commits a position before a client can read it, so this
+ * statement sees all of them.
  */
 export async function assertPositionExists(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});

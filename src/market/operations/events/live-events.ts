@@ -1,4 +1,4 @@
-/** Events as they happen: which streams an event may be for, and what a viewer reads of it there. */
+/** Live events: which streams get an event, and what a viewer can read of it there. */
 import type { EventStream, Live, LiveQueries } from '../../../platform/live/live.js';
 import type { PositionRange } from '../../../platform/live/fan-out.js';
 import type { JobId } from '../../rules/ids.js';
@@ -31,13 +31,13 @@ const ADMINS = 'admin';
 
 interface Wanted {
   readonly jobId?: JobId;
-  /** Events after this position come first. By default, only new events come. */
+  /** The stream starts with the events after this position. By default, it starts with new events. */
   readonly after?: string | null | undefined;
 }
 
 /**
- * The events that this viewer reads, of one job or of all of theirs. The caller of this function checks that the viewer
- * can see the job.
+ * Opens a stream of the events that this viewer can read, either of one job or of all of the viewer's jobs. The caller
+ * of this function checks that the viewer can see the job.
  */
 export function openEvents(
   live: Pick<Live<EventWithParties>, 'open'>,
@@ -54,7 +54,7 @@ export function openEvents(
   return live.open(selection, after == null ? undefined : BigInt(after), db);
 }
 
-/** The next events in this range that the viewer can read. */
+/** Reads the next events in this range of positions that the viewer can read. */
 export async function readPage(db: Db, viewer: Viewer, jobId: JobId | undefined, { after, upTo }: PositionRange) {
   const range = { size: PAGE.perPageMax, after: [String(after)], upTo: String(upTo) };
   const { rows, hasNext } = await (jobId

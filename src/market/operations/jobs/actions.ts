@@ -1,4 +1,6 @@
-/** The caller's available actions on a job or a bid, and counts of the jobs that need their attention. */
+/**
+ * Lists the actions that the caller can take on a job or a bid, and counts the jobs that need the caller's attention.
+ */
 import { z } from 'zod';
 import { availableActions, availableBidActions } from '../../rules/jobs/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/jobs/available-actions.js';

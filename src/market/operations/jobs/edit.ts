@@ -1,4 +1,4 @@
-/** Creates, edits, and deletes jobs. `run-transition.ts` moves them from state to state. */
+/** Creates, edits, and deletes jobs. `run-transition.ts` moves jobs from state to state. */
 import { z } from 'zod';
 import { JOB } from '../../rules/entities/job.js';
 import { entityInput } from '../../../platform/fields/entity.js';
@@ -70,7 +70,7 @@ export const createJob = operation({
   },
 });
 
-/** Every field, with null for those that weren't sent. */
+/** Fills in null for every field that the client didn't send. */
 function wholeJob(input: z.infer<typeof newJob>): JobFields {
   return {
     ...EMPTY,
@@ -86,7 +86,9 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 
 const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
-/** Fields that a client can send back exactly as read. Warnings are computed from the job, so they are ignored. */
+/**
+ * Fields that a client can send back unchanged. Warnings are computed from the job, so a client's warnings are ignored.
+ */
 const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
 
 export const updateJob = operation({

@@ -1,7 +1,7 @@
 /**
- * The effects of transitions, by name. An effect sends its statements immediately, so they are pipelined with those of
- * the other effects. Its changes to the job's own row are made together with the state change. The job says who is paid
- * or credited, because the caller may be an admin.
+ * The code of each transition effect, by the effect's name. An effect sends its statements immediately, so they are
+ * pipelined with the other effects' statements. Its changes to the job's own row are written together with the state
+ * change. The job, not the caller, determines who is paid or credited, because the caller may be an admin.
  */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -18,17 +18,17 @@ import { moveTokens } from '../../store/ledger/ledger.js';
 import type { LockedJob } from './visible-job.js';
 
 export interface EffectResult {
-  /** The changes to the job's row in addition to its state. */
+  /** The changes to the job's row, in addition to its state. */
   readonly job?: JobChanges;
-  /** The events of bids, which follow the transition's own. */
+  /** The events of bids. They follow the transition's own event. */
   readonly events?: readonly NewEvent[];
   /** The data of the transition's own event, in addition to the call's input. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** The statements that have been sent. */
+  /** The statements that the effect has already sent. */
   readonly sent?: readonly Promise<unknown>[];
 }
 
-/** The input of the effects. */
+/** The part of a call's input that effects use. */
 export interface EffectInput {
   readonly bidId?: BidId | undefined;
   readonly rating?: number | null | undefined;
@@ -40,12 +40,12 @@ export interface EffectInput {
 }
 
 interface Effect {
-  /** The facts that it uses. */
+  /** The facts that the effect uses. */
   readonly facts: readonly FactName[];
   apply(this: void, lockedJob: LockedJob, input: EffectInput): EffectResult;
 }
 
-/** It can use no facts except those it names. */
+/** Defines an effect that can use only the facts it names. */
 function effect<Fact extends FactName = never>(
   facts: readonly Fact[],
   apply: (lockedJob: LockedJob<Viewer, Fact>, input: EffectInput) => EffectResult,
@@ -92,8 +92,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
   ),
 
   /**
-   * The accepted bid's hold. Before the award, all holds belong to live bids. `rejectLiveBids`, which every end of such
-   * a job also has, releases them with their bids.
+   * Releases the accepted bid's hold. Before the award, all holds belong to live bids. Every transition that ends a job
+   * before the award also has `rejectLiveBids`, which releases those holds with their bids.
    */
   releaseHolds: effect([], ({ tx, job }) =>
     job.awardedBidId === null ? {} : { sent: [releaseHolds(tx, [job.awardedBidId])] },
@@ -122,12 +122,12 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   }),
 
-  // A dispute has no row. It is read from the events (`market/rules/jobs/disputes.ts`).
+  // A dispute has no row. It is computed from the job's events (`market/rules/jobs/disputes.ts`).
   beginDispute: effect([], () => ({})),
   lapseProposal: effect([], () => ({})),
 };
 
-/** Afterward, no bid is live. */
+/** Rejects these bids and releases their holds. No live bid is left on the job. */
 function rejectBids(
   tx: LockedJob['tx'],
   actorId: NewEvent['actorId'],

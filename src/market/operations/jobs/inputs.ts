@@ -1,4 +1,4 @@
-/** The inputs of operations on a job: which job, and the fields that a homeowner fills in. */
+/** The inputs of operations on a job: the job's identifier, and the fields that a homeowner fills in. */
 import { z } from 'zod';
 import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../rules/jobs/editing.js';
 import { JOB } from '../../rules/entities/job.js';
@@ -8,7 +8,10 @@ import { withRule } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { writtenInputs } from '../../../platform/fields/entity.js';
 
-/** The parameters of an operation on one job: the path and a header in REST, separate arguments in GraphQL. */
+/**
+ * The inputs that identify a job and its version. REST sends them in the path and a header, GraphQL as separate
+ * arguments.
+ */
 export const ofJob = {
   id: idInPath('job').describe('The job.'),
   expectedVersion: z
@@ -23,7 +26,10 @@ export interface JobAddress {
   expectedVersion?: number | null | undefined;
 }
 
-/** The descriptions of fields that creation already requires don't mention publishing. */
+/**
+ * True if publishing requires the field but creating the job doesn't. Only the descriptions of these fields mention
+ * publishing.
+ */
 const neededToPublish = (name: string) =>
   REQUIRED_TO_PUBLISH.some((requiredField) => requiredField === name) &&
   !REQUIRED_FIELDS.some((requiredField) => requiredField === name);
@@ -39,7 +45,7 @@ const requiredShapes = {
 
 export const fieldsOfNewJob = { ...fields, ...requiredShapes };
 
-/** Every field accepts null, so a null title is refused by its own rule. */
+/** In an edit, every field accepts null, so the rule for required fields can refuse a null title. */
 const clearable = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),
@@ -50,7 +56,7 @@ export const fieldsOfEditedJob = { ...fields, ...clearable };
 const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionDate'] as const;
 type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };
 
-/** Checks that two fields of a call agree with each other. Whether they fit the stored job is checked later. */
+/** Checks that related fields of a call agree with each other. A later check compares them with the stored job. */
 export function withFieldRules<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   schema: z.ZodObject<Shape, Config>,
 ): z.ZodObject<Shape, Config> {

@@ -1,4 +1,4 @@
-/** Reads jobs: one, lists, and the events of one. */
+/** Reads a job, lists of jobs, and one job's events. */
 import { z } from 'zod';
 import type { Dispute } from '../../rules/jobs/disputes.js';
 import type { RedactedRow } from '../../rules/reading/redaction.js';
@@ -35,10 +35,7 @@ const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
-/**
- * The contents of a cursor in each order. The newest and the oldest job have the same kind of position, from either
- * end.
- */
+/** The contents of a cursor in each order. The orders `newest` and `oldest` use the same kind of position. */
 const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   newest: TIME_AND_ID,
   oldest: TIME_AND_ID,
@@ -48,7 +45,7 @@ const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   nearest: [{ order: 'nearest' }, 'number', 'text'],
 };
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
-/** The cursor of an event among those of its job. */
+/** The contents of an event's cursor in its job's list of events. */
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
@@ -152,7 +149,7 @@ export const readJob = operation({
   run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
-/** Jobs nested in other objects, for many objects together. */
+/** Reads the jobs nested in many objects together. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
   const rows = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
   return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));
@@ -202,10 +199,10 @@ export const readDispute = operation({
   },
 });
 
-/** The fields that a job's warnings are computed from. */
+/** The job fields that warnings are computed from. */
 export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
 
-/** A job's warnings, for the users who may read them. */
+/** Reads a job's warnings. Returns them only to users who may read them. */
 export async function readWarnings(viewer: Viewer, job: ReadableJob): Promise<JobWarning[] | null> {
   const isReader = relationsToJob(viewer, job).some((relation) => READERS.includes(relation));
   if (!isReader) return null;

@@ -1,6 +1,6 @@
 /**
- * Runs a job's transition. It locks the job, reads the facts, and asks the policy. Then it moves the job, applies the
- * row's effects, and writes the events. Each half is one flush, COMMIT included.
+ * Runs a job's transition. First it locks the job, reads the facts, and checks the policies. Then it moves the job,
+ * applies the effects, and writes the events. Each half is sent in one flush, and the second one includes the COMMIT.
  */
 import { z } from 'zod';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -21,19 +21,22 @@ import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type Rea
 /** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
 export type TransitionOutcome = 'move' | 'keep' | 'nothing';
 
-/** What a transition may add to its row. */
+/** The options that a transition can add to its lifecycle row. */
 interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
-  /** The input in addition to the job. The event keeps it. */
+  /** The input in addition to the job's identifier. It's stored in the event. */
   readonly body?: Body;
-  /** The facts that `outcomeOf` and `answer` use, in addition to those of the policies and the effects. */
+  /** The facts that `outcomeOf` and `answer` use, in addition to the facts that the policies and the effects use. */
   readonly facts?: readonly Fact[];
-  /** Only for rows with `mayKeepState`: decides whether this call keeps the job's state. */
+  /** Only for lifecycle rows with `mayKeepState`: decides whether this call keeps the job's state. */
   outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
-  /** Creates the result from the current job and from the job when it was locked. Without it, the result is the job. */
+  /**
+   * Creates the result from the current job and from the job as it was when it was locked. Without this function, the
+   * result is the job.
+   */
   answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;
 }
 
-/** The operation of a lifecycle row. */
+/** Creates the operation of a lifecycle row. */
 export function transition<
   Body extends z.ZodRawShape = Record<never, never>,
   Fact extends FactName = never,
@@ -49,7 +52,7 @@ export function transition<
     description: row.description,
     allows: allowedRoles(row.actor),
     budget: 'write',
-    // TypeScript doesn't add up the fields of a shape that it doesn't know.
+    // The cast is needed because TypeScript can't add up the fields of a generic shape.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
     run: ({ db, viewer }, input): Promise<Answer> =>
       db.inTransaction(async (tx) => {
@@ -64,8 +67,8 @@ export function transition<
 }
 
 /**
- * The facts that a call's policies, effects, and options use. If the live bids are read, they include the ones to
- * award.
+ * The facts that a call's policies, effects, and options use. If the call reads the live bids, it doesn't read
+ * `bidsToAward`, because the live bids include the bids to award.
  */
 function factsForCall(key: JobTransitionKey, role: Role, options: readonly FactName[]): FactName[] {
   const effects: readonly TransitionEffect[] = JOB_TRANSITIONS[key].effects;
@@ -130,7 +133,7 @@ async function keep(
   return newJob;
 }
 
-/** The call's input, for its event to keep. Omitted fields aren't in it. */
+/** The part of a call's input that its event stores. Omitted fields aren't stored. */
 function eventDataOf({ id: _id, expectedVersion: _version, ...data }: TransitionInput): Record<string, unknown> {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined && value !== null));
 }

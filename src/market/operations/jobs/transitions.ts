@@ -1,4 +1,4 @@
-/** A job's transitions, one for each lifecycle row: the input of each, and what it adds to its row. */
+/** A job's transitions, one for each lifecycle row. Each adds its input and options to the row. */
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
 import type { JobTransitionName } from '../../rules/lifecycle.js';
@@ -115,7 +115,7 @@ export const completeJob = transition('complete', {
     creditContractor: z
       .boolean()
       .nullish()
-      // False is the default, so an idempotency key treats an omitted value and false the same.
+      // False is the default. It becomes undefined, so an idempotency key treats false and an omitted value the same.
       .transform((credits) => (credits ? true : undefined))
       .describe(
         'True to give the contractor credit for the work. Allowed only for a job in review. Repeating the call ' +

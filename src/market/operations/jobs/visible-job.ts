@@ -1,4 +1,6 @@
-/** Finds a job for an operation, or locks it with the call's facts. Refuses jobs that the viewer may not see. */
+/**
+ * Finds a job for an operation, or locks the job and reads the call's facts. Refuses jobs that the viewer may not see.
+ */
 import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
 import { allowedOperations } from '../../rules/jobs/available-actions.js';
@@ -12,24 +14,24 @@ import { lockJob, readJob, type JobRow, type JobWithVisibility, type ReadFacts }
 import type { JobAddress } from './inputs.js';
 import { redact, type RedactedRow } from '../../rules/reading/redaction.js';
 
-/** An existing job that the viewer may see. */
+/** A job that exists and that the viewer may see. */
 export interface VisibleJob {
   readonly job: JobRow;
   readonly party: Party;
 }
 
-/** The job with the included parts. */
+/** Finds a job and reads the included parts. */
 export async function findJob(db: Db, viewer: Viewer, id: JobId, include?: JobInclude): Promise<VisibleJob> {
   const { job, ownBids = [], isOwnerSuspended = false } = visibleTo(viewer, await readJob(db, viewer, id, include));
   return { job, party: partyOf(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0) };
 }
 
-/** A job as this viewer may see it, with the included parts. */
+/** Reads a job as this viewer may see it, with the included parts. */
 export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
-/** A job under its lock, in the transaction of an operation that changes it, and the call's facts. */
+/** A locked job, in the transaction of an operation that changes it, with the call's facts. */
 export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> {
   readonly tx: Transaction;
   readonly viewer: V;
@@ -38,7 +40,7 @@ export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = ne
   readonly policyInput: PolicyInput;
 }
 
-/** The other objects that a call refers to. */
+/** The other objects that a call names. */
 interface Named {
   readonly bidId?: BidId | undefined;
   readonly proposalId?: ProposalId | undefined;
@@ -46,8 +48,8 @@ interface Named {
 }
 
 /**
- * Locks the job and reads the facts after the lock. No other transaction changes the job, its bids, or its holds until
- * this one ends.
+ * Locks the job and then reads the facts. Until this transaction ends, no other transaction can change the job, its
+ * bids, or its holds.
  */
 export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
@@ -71,7 +73,9 @@ export async function lockVisibleJob<V extends Viewer>(
   return { tx, viewer, job, facts, policyInput };
 }
 
-/** Refuses the call if there is a denial. First reads the caller's available actions, if the refusal names them. */
+/**
+ * Refuses the call if there is a denial. If the refusal names alternatives, first reads the caller's available actions.
+ */
 export async function assertJobAllowed({ tx, viewer, job }: LockedJob, denial: Denial | undefined): Promise<void> {
   if (!denial?.namesAlternatives) return assertAllowed(denial);
   const parts = await readPartsOfMany(tx, viewer, [job], { facts: true });

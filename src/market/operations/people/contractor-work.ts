@@ -1,4 +1,4 @@
-/** A contractor's awarded jobs and bids, for the contractor and for admins, who help them. */
+/** A contractor's awarded jobs and bids. Only the contractor and admins can read them. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { ContractorId } from '../../rules/ids.js';
@@ -13,7 +13,7 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 
-/** The contents of a cursor in either list. */
+/** The contents of a cursor in the lists of awarded jobs and of bids. */
 export const WORK_NEWEST_FIRST = ['time', 'text'] as const;
 
 const input = z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape });
@@ -60,7 +60,9 @@ function seesWorkOf(viewer: Viewer, id: ContractorId): boolean {
 
 type PagesOf<Item> = Promise<Map<ContractorId, Page<Item>>>;
 
-/** Nested in contractors: the same page for each one whose work the viewer may see. */
+/**
+ * Reads the awarded jobs of many contractors together: the same page for each contractor whose work the viewer may see.
+ */
 export async function jobsOfContractors(
   db: Db,
   viewer: Viewer,

@@ -1,4 +1,4 @@
-/** Contractors as other users see them, and their verification by admins. */
+/** Reads contractors as other users see them. Admins can also verify them. */
 import { z } from 'zod';
 import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
@@ -86,7 +86,8 @@ export const contractorFilter = z.strictObject({
 });
 
 /**
- * The contents of a cursor for each order. Each has a different length, so one order's cursor is invalid for another.
+ * The contents of a cursor in each order. Each order's cursor has a different length, so it's invalid in any other
+ * order.
  */
 const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],

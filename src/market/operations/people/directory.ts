@@ -1,10 +1,10 @@
-/** Reads a person, or one of their profiles, by its own identifier. */
+/** Finds a person by the identifier of their account or of one of their profiles. */
 import { refuse } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { readPeople, type Person } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
 
-/** The user or profile with this identifier, and the person it belongs to. */
+/** Returns the user or profile with this identifier, and the person it belongs to. */
 export async function findPerson<Part extends keyof Person>(
   { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>,
   id: string,

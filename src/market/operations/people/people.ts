@@ -1,4 +1,4 @@
-/** The schemas of a person's own fields for signup and profile editing, and people as readers see them. */
+/** The inputs for a person's own fields at signup and in profile edits, and the checks of their password. */
 import { z } from 'zod';
 import { redact } from '../../rules/reading/redaction.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -12,7 +12,10 @@ import type { ReadableContractor } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../../../platform/fields/entity.js';
 
-/** A password entered at login. */
+/**
+ * The input for a password at login. Passwords that are too long to be set are accepted, because they simply don't
+ * match.
+ */
 export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
 
 export const password = z
@@ -24,13 +27,16 @@ export const password = z
   }, `must be ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
-/** The email is lowercase, as it is stored. */
+/** True if the password is the email address itself. The email is already lowercase, as it's stored. */
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
   return email !== undefined && passwordText?.trim().toLowerCase() === email;
 }
 export const IS_THE_EMAIL = 'must not be the email address itself';
 
-/** bcrypt ignores all bytes after the 72nd, so a longer password would match the hash of its first 72 bytes. */
+/**
+ * True if the password matches the hash. A password of more than 72 bytes never matches. bcrypt ignores the bytes after
+ * the 72nd, so it would accept such a password if its first 72 bytes are right.
+ */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
   password: string,
@@ -41,9 +47,9 @@ export async function passwordMatches(
 }
 
 /**
- * Runs an attempt with a password, which returns a truthy value on success. The attempt is counted as a failure before
- * the password is checked. Otherwise, a thousand parallel guesses would all pass as the first one. The count is
- * refunded after a success, or if the attempt was refused before the check.
+ * Runs an attempt with a password, which returns a truthy value if the password is right. The attempt is counted as a
+ * failure before the password is checked. Otherwise, a thousand parallel guesses would all pass before the first one
+ * was counted. The count is refunded if the attempt succeeds or is refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
   const failure = await caller.consume('logInFailuresPerAccount', email);
@@ -70,7 +76,7 @@ export const homeownerShape = writtenInputs(HOMEOWNER);
 
 const contractorFields = writtenInputs(CONTRACTOR);
 
-/** Null clears a list like any other field. */
+/** The inputs for a contractor's fields. Null clears a list, as it does any other field. */
 export const contractorShape = {
   ...contractorFields,
   serviceAreas: listOrNone(contractorFields.serviceAreas),
@@ -81,12 +87,14 @@ function listOrNone(list: typeof contractorFields.serviceAreas) {
   return list.nullable().transform((values) => (values === null ? [] : values));
 }
 
-/** `isClient` is true if the contractor has bid on a job of the viewer's. */
+/**
+ * A contractor as the viewer may see them. `isClient` is true if the contractor has bid on one of the viewer's jobs.
+ */
 export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
   return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
 }
 
-/** A user's own row without the fields that only admins can read. Those fields are nullable in every row. */
+/** The row of a user as that user can read it. Fields that only admins can read are null. */
 export function readableByOneself(user: User): User {
   return redact('user', user, () => relationsToPerson({ userId: user.id, role: user.userType }, user.id, {})) as User;
 }

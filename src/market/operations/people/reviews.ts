@@ -1,4 +1,4 @@
-/** Reviews of contractors, for any signed-in user. */
+/** Lists a contractor's reviews. Any logged-in user can read them. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { selectContractor } from '../../store/accounts/accounts.js';

@@ -1,6 +1,6 @@
 /**
- * Reads people by their identifiers, with the fields that each signed-in user may see. Also lists all accounts, for
- * admins, who adjust tokens by user and verify contractors.
+ * Reads people by their identifiers, with the fields that every signed-in user may see. For admins, it also lists all
+ * accounts, so they can adjust a user's tokens and verify contractors.
  */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../../rules/people/email-undo.js';

@@ -1,6 +1,6 @@
 /**
- * The `near` input of a list: a ZIP code, or a city with its state, and the number of miles around it. GraphQL sends
- * one object. REST, whose queries are flat, sends four fields.
+ * The `near` input of a list: a ZIP code, or a city with its state, and a radius in miles. GraphQL sends it as one
+ * object. REST queries are flat, so REST sends four fields.
  */
 import { z } from 'zod';
 import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
@@ -13,7 +13,10 @@ import { invalidField } from '../../../platform/call/validation.js';
 const zipCode = optionalText(TEXT.line);
 const cityOrState = optionalText(TEXT.line);
 
-/** A list's inputs, in both forms. `listed` starts their descriptions: what is near the place. */
+/**
+ * The `near` inputs of a list, as an object and as flat fields. `listed` names the items in the list, for the
+ * descriptions.
+ */
 export function nearInputs(listed: string, milesMax: number) {
   const miles = z.number().min(1).max(milesMax);
   const nearest = milesMax > NEAREST_MILES_MAX ? `, or 1 to ${NEAREST_MILES_MAX} if the nearest come first` : '';
@@ -25,7 +28,7 @@ export function nearInputs(listed: string, milesMax: number) {
       state: cityOrState.describe('The city’s state, such as `TX`.'),
       withinMiles: miles.describe(howFar),
     }),
-    /** The same for a flat query. */
+    /** The same inputs as flat fields. */
     fields: {
       nearZip: zipCode.describe(`Only ${listed} near this US ZIP code. Requires \`within_miles\`.`),
       nearCity: cityOrState.describe(`Only ${listed} near this US city. Requires \`near_state\` and \`within_miles\`.`),
@@ -48,7 +51,7 @@ export interface NearInput extends Flat {
   readonly near?: Near | null | undefined;
 }
 
-/** The names of the fields in each API. */
+/** The names of the place's fields in GraphQL and in REST. */
 const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.state', withinMiles: 'near.withinMiles' };
 const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
 
@@ -59,13 +62,16 @@ function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | 
     : undefined;
 }
 
-/** The problems of the place as a whole, in either form. */
+/**
+ * Returns the fields of a place that contradict each other or are missing, whether it was sent as an object or as flat
+ * fields.
+ */
 export function contradictionsInPlace(near: Near | null | undefined, flat: Flat): Record<string, string> {
   const fromQuery = flatPlace(flat);
   return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
 }
 
-/** Throws if a list can't start with the nearest: without a place, or with a radius so large that too many are near. */
+/** Throws if the list can't be sorted by distance because it has no place or its radius exceeds `NEAREST_MILES_MAX`. */
 export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'miles'> | null | undefined): void {
   if (!around) throw invalidField('orderBy', 'requires a place and a distance in miles');
   if (around.miles <= NEAREST_MILES_MAX) return;
@@ -85,14 +91,14 @@ function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typ
   return problems;
 }
 
-/** The area that is searched. */
+/** The center and radius of the area to search. */
 interface Around {
   readonly latitude: number;
   readonly longitude: number;
   readonly miles: number;
 }
 
-/** Null if no place is given. An unknown place is refused. */
+/** Returns the area around the requested place, or null if no place was requested. Refuses an unknown place. */
 export async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;
@@ -102,7 +108,10 @@ export async function placeAround({ near, ...flat }: NearInput): Promise<Around 
 
 const MILES_PER_DEGREE = 69;
 
-/** The bounding box for the index. The distance is then computed within it. Null if no place is given. */
+/**
+ * Returns the bounding box for the index, within which the query then computes distances. Null if no place was
+ * requested.
+ */
 export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   const around = await placeAround(input);
   if (!around) return null;
@@ -112,13 +121,13 @@ export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   return { ...around, box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})` };
 }
 
-/** The service areas whose center is near enough. */
+/** Returns the service areas whose center is within the radius. */
 export async function areasAround({ latitude, longitude, miles }: Around): Promise<ContractorFilter['near']> {
   const names: string[] = [];
   const tenths: number[] = [];
   const high = (miles + 1) / MILES_PER_DEGREE;
   for (const area of await knownAreas()) {
-    // This check alone excludes most areas.
+    // This check excludes most areas without computing their distance.
     if (Math.abs(area.latitude - latitude) > high) continue;
     const distance = milesBetween(area, { latitude, longitude });
     if (distance > miles) continue;

@@ -1,6 +1,6 @@
 /**
- * The coordinates of ZIP codes, cities, and addresses, from an offline data set of US ZIP codes. The set is large, so
- * it is loaded at server startup, or on first use in a command.
+ * The coordinates of ZIP codes, cities, and addresses, from an offline data set of US ZIP codes. The data set is large,
+ * so a server loads it at startup, and a command loads it on first use.
  */
 import type { ZipCode } from 'zipcodes';
 import type { JobFields } from '../../rules/jobs/editing.js';
@@ -18,20 +18,25 @@ async function places() {
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
 
-/** Loads the set, which takes about 0.7 s of CPU. During a request, everything else would wait for it. */
+/**
+ * Loads the data set, which takes about 0.7 s of CPU time. If a request loaded it, every other request would have to
+ * wait.
+ */
 export async function loadPlaces(): Promise<void> {
   await places();
 }
 
-/** Loads the set if these fields need it. No transaction should be open meanwhile. */
+/** Loads the data set if these fields need it. Call it outside any transaction, because loading takes a while. */
 export async function loadPlacesFor({ zipCode, city, state }: SentAddress): Promise<void> {
   if (zipCode ?? city ?? state) await places();
 }
 
-/** Large cities have ZIP codes up to 30 miles from their center. */
+/**
+ * The maximum distance between a ZIP code and its city. In large cities, ZIP codes are up to 30 miles from the center.
+ */
 const MILES_APART_MAX = 50;
 
-/** The places of the ZIP code and of the city. The two contradict each other if they are far apart. */
+/** Finds the places of an address's ZIP code and of its city. The two contradict each other if they are far apart. */
 export async function placesOf({ zipCode, city, state }: Address) {
   const byZip = zipCode ? await postalPlace(zipCode) : undefined;
   const codes = city && state ? await codesOfCity(city, state) : [];
@@ -41,8 +46,8 @@ export async function placesOf({ zipCode, city, state }: Address) {
 }
 
 /**
- * Uses the ZIP code, or the city if there is no ZIP code or the two contradict each other. A place that isn't in the
- * data set has no coordinates.
+ * Finds an address's coordinates from its ZIP code. Uses the city if there is no ZIP code or the two contradict each
+ * other. If the data set doesn't have the place, the coordinates are null.
  */
 export async function locate(address: Address): Promise<Places> {
   const { byZip, byCity, milesApart } = await placesOf(address);
@@ -54,13 +59,13 @@ export async function locate(address: Address): Promise<Places> {
   };
 }
 
-/** A five-digit code, with or without its four-digit extension. */
+/** Finds the place of a ZIP code. The code has five digits, with or without the four-digit extension. */
 export async function postalPlace(zipCode: string): Promise<ZipCode | undefined> {
   const digits = /^(\d{5})(-?\d{4})?$/.exec(zipCode.trim())?.[1];
   return digits === undefined ? undefined : real((await places()).lookup(digits));
 }
 
-/** The center of a city is the mean of its ZIP codes. */
+/** Finds a city's center, which is the mean of its ZIP codes' coordinates. */
 export async function cityPlace(city: string, state: string): Promise<Point | undefined> {
   const codes = await codesOfCity(city, state);
   return codes.length > 0 ? middleOf(codes) : undefined;
@@ -73,19 +78,22 @@ async function codesOfCity(city: string, state: string): Promise<readonly ZipCod
 
 const citiesByState = new Map<string, Map<string, ZipCode[]>>();
 
-/** The ZIP codes of each city in a state. `state` is uppercase, so it can't name a built-in property of objects. */
+/**
+ * The ZIP codes of each city in a state. `state` is uppercase, so it can't match a built-in property of JavaScript
+ * objects.
+ */
 async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
   const known = citiesByState.get(state);
   if (known) return known;
   const { lookupByState } = await places();
   const codes = lookupByState(state).filter((place) => real(place));
   const cities = groupBy(codes, ({ city }) => city.toUpperCase());
-  // Caches only the names of states, not everything that users type.
+  // Only states that exist are cached. Otherwise, the cache would keep everything that users type.
   if (cities.size > 0) citiesByState.set(state, cities);
   return cities;
 }
 
-/** A service area with a known place: a ZIP code, or a town with its state, in lowercase. */
+/** A service area whose place is known: a ZIP code, or a town with its state, in lowercase. */
 interface KnownArea {
   readonly name: string;
   readonly latitude: number;
@@ -94,7 +102,7 @@ interface KnownArea {
 
 let areas: readonly KnownArea[] | undefined;
 
-/** All of them, in the data set's order. They are created on first use, which takes a quarter of a second. */
+/** Returns all known service areas, in the data set's order. Creating them on first use takes a quarter of a second. */
 export async function knownAreas(): Promise<readonly KnownArea[]> {
   const { codes } = await places();
   return (areas ??= areasOf(Object.values(codes)));
@@ -124,7 +132,10 @@ function spellingsOf(town: string): string[] {
   return [town, ...(town.startsWith('saint ') ? ['st. ', 'st '].map((saint) => town.replace('saint ', saint)) : [])];
 }
 
-/** Military ZIP codes and those of single companies have the coordinates 0, 0. */
+/**
+ * Returns the place only if its coordinates are real. The data set has 0, 0 for military ZIP codes and for those of
+ * single companies.
+ */
 function real(place: ZipCode | undefined): ZipCode | undefined {
   return place && Number.isFinite(place.latitude) && place.latitude !== 0 && place.longitude !== 0 ? place : undefined;
 }
@@ -138,7 +149,7 @@ function middleOf(places: readonly ZipCode[]) {
 
 type Point = Pick<ZipCode, 'latitude' | 'longitude'>;
 
-/** Same formula as `milesAway` in `market/store/jobs/distance.ts`. */
+/** Computes a distance in miles with the same formula as `milesAway` in `market/store/jobs/distance.ts`. */
 export function milesBetween(one: Point, other: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;

@@ -1,6 +1,5 @@
 /**
- * API keys for programs, which can't log in again every fifteen minutes. Only a session may create, list, and revoke
- * keys.
+ * API keys for programs, which can't log in again every 15 minutes. Only a session can create, list, and revoke keys.
  */
 import { z } from 'zod';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';

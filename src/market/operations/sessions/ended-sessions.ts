@@ -1,6 +1,6 @@
 /**
- * Ends sessions. This instance rejects them before it responds to the call, and all others once they're notified of the
- * commit. Later operations in the same request are also rejected.
+ * Ends sessions. This instance rejects an ended session before it responds to the call. Other instances reject it as
+ * soon as the commit notifies them. Later operations in the same request are also rejected.
  */
 import type { SessionId, UserId } from '../../rules/ids.js';
 import {
@@ -26,7 +26,7 @@ export async function endSessionsAndKeys(call: EndingCall, userId: UserId): Prom
   announceAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId }));
 }
 
-/** Returns the number of ended sessions. */
+/** Ends a user's sessions but not their API keys. Returns the number of ended sessions. */
 export async function endSessionsButKeys(
   call: EndingCall,
   { userId, except }: { readonly userId: UserId; readonly except: SessionId | null },

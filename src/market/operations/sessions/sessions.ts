@@ -1,4 +1,4 @@
-/** Logs in, refreshes, and logs out; lists, returns, and ends your own sessions. */
+/** Logs users in, refreshes sessions, and logs users out. Also lists, reads, and ends the caller's own sessions. */
 import { z } from 'zod';
 import { unauthorized, type UNAUTHORIZED_MESSAGES, refuse } from '../../rules/errors.js';
 import { suspended } from '../../rules/people/suspension.js';
@@ -48,12 +48,13 @@ export const logIn = operation({
     const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
-      // The log shows the account's ID, so an operator can find the attempts on the account of a user who reports their
+      // Logs the account's ID. If a user reports attempts on their account, an operator can find them by the user's
       // email.
       caller.request.record.account = account?.user.id;
-      // An unknown email takes an equally long comparison, so the timing reveals no more than the response.
+      // If no account has the email, the comparison takes just as long. The response time reveals no more than the
+      // response does.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-        // The hashing queue refused the comparison, so this doesn't count as an attempt.
+        // The queue for hashing was full and refused the comparison, so this call doesn't count as an attempt.
         await consume.refund();
         throw error;
       });
@@ -104,7 +105,10 @@ export const refreshSession = operation({
 
 type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
-/** Exchanges a refresh token for its successor. An ended session is refused before the token is checked. */
+/**
+ * Exchanges a refresh token for the next one. If the session has ended, the call is refused before the token is
+ * checked.
+ */
 async function successorOf(
   call: Pick<Call<null>, 'db' | 'services' | 'caller'>,
   token: string,
@@ -119,7 +123,7 @@ async function successorOf(
     const [successor] = services.refreshTokens.successorsOf(token, readAt);
     const successorToken = await replaceRefreshToken(db, token, readAt, successor);
     if (successorToken) return successorToken;
-    // A concurrent call has used the token in the meantime.
+    // Meanwhile, a concurrent call has used the token.
     const tokenNow = await findRefreshToken(db, token);
     if (!tokenNow) throw refusal('invalid');
     return successorOf(call, token, tokenNow);

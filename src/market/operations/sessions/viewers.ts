@@ -1,4 +1,4 @@
-/** Finds the viewer of a call: the user of a session or of an API key. */
+/** Finds the viewer of a call from its session or its API key. */
 import type { NoViewer, Viewers } from '../../../platform/call/services.js';
 import type { ActiveSessions } from '../../../platform/live/revocation-feed.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -21,7 +21,8 @@ export function createViewers({ activeSessions, keyUses, requireVerifiedEmail }:
       if (credentials.kind !== 'session') return undefined;
       const { userId, sessionId } = credentials.claims;
       const viewer = activeSessions.find(sessionId);
-      // After confirming an email address, the user can publish and bid immediately, on any instance.
+      // A cached viewer without a confirmed email isn't reused. So a user can publish and bid right after confirming
+      // the email, on any instance.
       const isReliable = viewer?.userId === userId && viewer.role !== 'admin' && !viewer.mustVerifyEmail;
       return isReliable ? viewer : undefined;
     },

@@ -1,4 +1,4 @@
-/** The caller's tokens: the balance and its transfers. Also adjustments and the audit, for admins. */
+/** The caller's token balance and transfers. For admins, also adjustments and the audit. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -39,7 +39,7 @@ function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefine
   return userId ?? viewer.userId;
 }
 
-/** True if the viewer may see a person's balance and transfers. */
+/** True if the viewer may see this person's balance and transfers. */
 export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
   return viewer.role === 'admin' || viewer.userId === userId;
 }
@@ -150,14 +150,17 @@ export const adjustTokens = operation({
         return transfer;
       })
       .catch((error: unknown) => {
-        // Two concurrent calls used the reference for two accounts.
+        // Two concurrent calls used the same reference for different accounts.
         throw violatedConstraint(error) === REFERENCE_TAKEN ? referenceReused() : error;
       }),
 });
 
 type Adjustment = Parameters<(typeof adjustTokens)['run']>[1];
 
-/** The transfer made under this reference, for the same adjustment. */
+/**
+ * Finds the transfer that was already made under this reference. Refuses the call if that transfer was a different
+ * adjustment.
+ */
 async function earlierTransfer(
   tx: Db,
   { userId, amount, reason }: Adjustment,
@@ -188,7 +191,8 @@ export const auditTokens = operation({
   input: emptyInput,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
-      // One statement each, mismatches first. An account that is opened in between is then only counted.
+      // Reads the mismatches first and then the counts, in separate statements. An account opened in between is counted
+      // but not checked.
       const mismatches = await selectMismatches(tx, {});
       const [counts] = await countLedger(tx, {});
       return {

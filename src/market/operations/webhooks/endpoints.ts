@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints: creates, reads, changes and deletes them, and rotates their secrets. An API key may not manage
- * them, since an endpoint would outlive the key.
+ * Creates, reads, changes, and deletes webhook endpoints, and rotates their secrets. An API key can't manage endpoints,
+ * because an endpoint would outlive the key.
  */
 import { z } from 'zod';
 import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
@@ -106,7 +106,7 @@ export const readWebhookEndpoint = operation({
   run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
 });
 
-/** Refuses everyone except the owner and admins. */
+/** Returns the endpoint to its owner and to admins. Refuses everyone else. */
 export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -114,7 +114,7 @@ export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: Webhook
   return row.endpoint;
 }
 
-/** Refuses everyone except the owner. */
+/** Returns the endpoint to its owner. Refuses everyone else. */
 export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -213,7 +213,10 @@ export const rotateWebhookSecret = operation({
     });
     return { webhook, secret };
 
-    /** Encrypts all of an endpoint's secrets with one key. Secrets that can no longer be decrypted are dropped. */
+    /**
+     * Encrypts an old secret with the current key, so all of an endpoint's secrets use the same key. Drops a secret
+     * that can no longer be decrypted.
+     */
     function reseal(one: StoredSecret): StoredSecret[] {
       const text = encryptor.open(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: encryptor.encrypt(text, endpoint) }];
@@ -221,7 +224,7 @@ export const rotateWebhookSecret = operation({
   },
 });
 
-/** Keeps the newest old secrets. None of them signs for longer than a day. */
+/** Returns the newest old secrets. An old secret keeps signing for at most a day. */
 function expiringSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets
     .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))

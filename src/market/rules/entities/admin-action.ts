@@ -1,4 +1,4 @@
-/** Admins' actions on others, for admins. */
+/** Records of admins' actions on other people. Only admins can read them. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';

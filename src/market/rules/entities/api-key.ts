@@ -1,11 +1,11 @@
-/** Keys for programs, as their owner sees them. */
+/** API keys for programs, as the keys' owner sees them. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
 import { TEXT } from '../market-limits.js';
 import { enumOf, timestamp, requiredText } from '../../../platform/fields/values.js';
 
-/** What a key may do: only read, or everything its owner may do that doesn't need a session. */
+/** What a key allows: only reads, or everything that its owner may do without a session. */
 export const API_KEY_ACCESSES = ['read', 'full'] as const;
 export type ApiKeyAccess = (typeof API_KEY_ACCESSES)[number];
 

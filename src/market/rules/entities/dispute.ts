@@ -1,4 +1,4 @@
-/** A dispute, stage by stage, as its parties and admins read it. */
+/** A dispute, stage by stage, as its parties and admins see it. */
 import { entity, type ShownRow } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';
 import { enumOf, timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';

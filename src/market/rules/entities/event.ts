@@ -1,4 +1,4 @@
-/** A job's events, as those who see the job read them. */
+/** A job's events, as the people who can see the job read them. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';
@@ -17,7 +17,7 @@ import {
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
-/** A decision has three texts. No other event has more. */
+/** The most texts that an event can have. Only a decision has three. */
 const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
@@ -32,7 +32,7 @@ export const EVENT_ACTOR = entity(
   },
 );
 
-/** The event data that has its own fields. In the database, all of it is in the column `data`. */
+/** The event data that has fields of its own. In the database, all event data is in the column `data`. */
 const DETAILS = {
   bidId: {
     type: idOf('bid').nullable(),
@@ -69,7 +69,7 @@ const DETAILS = {
 export const EVENT_DETAILS = Object.keys(DETAILS) as (keyof typeof DETAILS)[];
 export type EventDetails = { -readonly [Name in keyof typeof DETAILS]: z.output<(typeof DETAILS)[Name]['type']> };
 
-/** An event's fields in the database. */
+/** The fields of an event in the database. */
 const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },

@@ -1,4 +1,4 @@
-/** A job: the fields that its homeowner writes, and those that the service sets. */
+/** A job, with the fields that its homeowner fills in and the fields that the service sets. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';
@@ -17,7 +17,9 @@ import {
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
-/** A job's distance in a list. It isn't a field of the job, because another list uses another place. */
+/**
+ * A job's distance in a list. It isn't one of the job's fields, because it depends on the place in the list's filter.
+ */
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
@@ -28,7 +30,7 @@ export const JOB_DISTANCE = {
 
 export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
 
-/** Long enough for a sentence that quotes up to two of the job's values. */
+/** The maximum length of a warning. It has room for a sentence that quotes two of the job's values. */
 const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
 
 export const JOB_WARNING = entity(
@@ -45,7 +47,7 @@ export const JOB_WARNING = entity(
   },
 );
 
-/** Computed from the job when it is read. REST omits it from lists. */
+/** A job's warnings. They are computed when the job is read. REST omits them from lists. */
 export const JOB_WARNINGS = {
   type: z.array(JOB_WARNING.schema),
   description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',

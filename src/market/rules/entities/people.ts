@@ -1,4 +1,4 @@
-/** People: the account that logs in, and the profile of its role. */
+/** People: the account, with which they log in, and the profile for their role. */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../people/email-undo.js';
 import { entity } from '../../../platform/fields/entity.js';
@@ -123,7 +123,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** The orders of the contractor directory. Among equals, the newest comes first. */
+/** The orders of the contractor directory. Contractors with equal values are sorted newest first. */
 export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed', 'nearest'] as const;
 export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 
@@ -223,7 +223,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** A contractor's distance in a list. It belongs to the search, not to the contractor. */
+/** A contractor's distance in a list. It depends on the search, so it isn't one of the contractor's fields. */
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:

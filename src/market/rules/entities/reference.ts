@@ -1,4 +1,4 @@
-/** The rules that a client may build its forms and buttons from. */
+/** The rules from which a client can build its forms and buttons. */
 import { z } from 'zod';
 import { BID_TRANSITION_LIST } from '../bids.js';
 import { entity } from '../../../platform/fields/entity.js';

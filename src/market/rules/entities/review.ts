@@ -1,4 +1,4 @@
-/** A homeowner's review of finished work, for anyone looking for a contractor. */
+/** A homeowner's review of finished work. Anyone looking for a contractor can read it. */
 import { entity } from '../../../platform/fields/entity.js';
 import { identifier } from '../id-fields.js';
 import { TEXT } from '../market-limits.js';

@@ -1,4 +1,4 @@
-/** Sessions, and the first thing that a logged-in user reads. */
+/** Sessions, and the data that a client reads right after login. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';

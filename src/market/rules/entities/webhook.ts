@@ -1,4 +1,4 @@
-/** Webhook endpoints, the deliveries sent to them, and each attempt, as their owner sees them. */
+/** Webhook endpoints, their deliveries, and each delivery's attempts, as the endpoint's owner sees them. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../events.js';

@@ -1,4 +1,6 @@
-/** What a viewer may currently do with a job. For everything else, the refusal that a call would get first. */
+/**
+ * What a viewer may currently do with a job. If an action isn't allowed, it gives the refusal that a call would get.
+ */
 import { BID_TRANSITION_LIST, type BidTransition } from '../bids.js';
 import { REFUSALS, type ErrorCode } from '../errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
@@ -12,17 +14,23 @@ export interface AvailableAction {
   readonly action: JobActionName;
   readonly allowed: boolean;
   readonly reason: ErrorCode | null;
-  /** The reason why not, as a sentence for people. */
+  /** Why the action isn't allowed, as a sentence for people. */
   readonly message: string | null;
-  /** The fields to fill in first. Empty unless the job could otherwise be published. */
+  /**
+   * The fields that must be filled in before the job can be published. Empty unless nothing else but the price prevents
+   * that.
+   */
   readonly missingFields: readonly RequiredToPublish[];
-  /** The tokens that the call would cost this viewer. Null if it is free, or if the cost depends on the input. */
+  /**
+   * The number of tokens that the call would cost this viewer. Null if the call is free or its cost depends on the
+   * input.
+   */
   readonly tokenCost: number | null;
 }
 
 type ActionJob = JobParties & ToPublish;
 
-/** One entry per operation on a job, in table order. */
+/** Returns one entry for each operation on a job, in table order. */
 export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
   return JOB_ACTION_KEYS.map((key) => {
     const denial = jobDenial(key, { ...facts, viewer, job });
@@ -30,7 +38,7 @@ export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<
   });
 }
 
-/** The allowed operations among them, for a refused caller to choose from. */
+/** Returns the operations on the job that are allowed. A refused caller can choose from them. */
 export function allowedOperations(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): string[] {
   const allowedKeys = JOB_ACTION_KEYS.filter((key) => !jobDenial(key, { ...facts, viewer, job }));
   return allowedKeys.map((key) => JOB_ACTIONS[key].operation);
@@ -45,7 +53,7 @@ export interface AvailableBidAction {
 
 export type BidActionName = BidTransition['action'];
 
-/** One entry per operation on a bid, in table order. */
+/** Returns one entry for each operation on a bid, in table order. */
 export function availableBidActions(
   viewer: Viewer,
   { bid, job }: Omit<BidPolicyInput, 'viewer'>,
@@ -61,8 +69,8 @@ function answerFor(denial: Denial | undefined) {
 const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
 
 /**
- * Shown to a viewer who could publish except for missing fields or the price. A draft without an urgency has no price
- * yet.
+ * Only for viewers who may publish the job, even if fields are missing or they can't pay. A draft without an urgency
+ * has no price yet.
  */
 function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
   if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;

@@ -1,4 +1,4 @@
-/** The values that forms suggest. Any other text is allowed too, because the list can't name every trade. */
+/** The values that forms suggest. Other values are allowed too, because no list can name every trade. */
 export const CATALOG = {
   categories: [
     'plumbing',

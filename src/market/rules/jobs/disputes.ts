@@ -1,6 +1,6 @@
 /**
- * Disputes have no table. This file computes a dispute from its job's events, and decides what a party's resolution
- * means next to the current proposal.
+ * Computes a dispute from its job's events, because disputes have no table. Also compares a party's resolution with the
+ * current proposal and decides what it means.
  */
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from '../entities/dispute.js';
@@ -10,21 +10,24 @@ import { isInDispute } from '../states.js';
 
 export type { Dispute };
 
-/** The transitions that start disputes, and those that exist only within them. `complete` may also end one. */
+/**
+ * The transitions that start a dispute, and the transitions that are possible only during one. `complete` may also end
+ * a dispute.
+ */
 export const DISPUTE_TRANSITIONS = JOB_ACTION_LIST.filter(isTransition).filter(
   ({ from, effects }) => effects.includes('beginDispute') || from.every(isInDispute),
 );
 
-/** Everything that can happen in a dispute. */
+/** The types of all events that can happen in a dispute. */
 export const DISPUTE_EVENT_TYPES = [
   ...DISPUTE_TRANSITIONS.flatMap(({ event, mayKeepState }) => (mayKeepState ? [event, mayKeepState.event] : [event])),
   JOB_TRANSITIONS.complete.event,
 ];
 
-/** Each of these events makes a proposal. It stands until the next one, or until the parties can no longer agree. */
+/** The event that makes a proposal. A proposal stands until the next one, or until the parties can no longer agree. */
 export const PROPOSAL_EVENT = JOB_TRANSITIONS.resolveDispute.mayKeepState.event;
 
-/** The part of an event that a dispute is computed from. `data` has the operation's own input, in camelCase. */
+/** The part of an event that a dispute is computed from. `data` contains the operation's own input, in camelCase. */
 export interface DisputeEvent {
   readonly id: EventId;
   readonly type: string;
@@ -33,7 +36,10 @@ export interface DisputeEvent {
   readonly occurredAt: Date;
 }
 
-/** Null if the job was never disputed. The events come in the order in which they happened. */
+/**
+ * Computes a dispute from events, which must be in the order in which they happened. Null if the job was never
+ * disputed.
+ */
 export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
   let dispute: Dispute | null = null;
   for (const event of events) dispute = applyEvent(dispute, event);
@@ -42,7 +48,10 @@ export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
 
 export type ResolutionMove = 'propose' | 'repeat' | 'counter' | 'agree';
 
-/** Only `agree` ends the dispute, and `repeat` changes nothing. The other two make the text the current proposal. */
+/**
+ * Compares a party's resolution with the current proposal. `agree` ends the dispute, and `repeat` changes nothing.
+ * `propose` and `counter` make the resolution the current proposal.
+ */
 export function resolutionMove(
   currentProposal: Pick<Proposal, 'resolution' | 'proposedBy'> | null,
   caller: UserId,
@@ -53,7 +62,10 @@ export function resolutionMove(
   return currentProposal.proposedBy === caller ? 'repeat' : 'agree';
 }
 
-/** Only white space may differ, because a comma can be worth money. */
+/**
+ * True if two resolutions differ at most in white space. Any other difference counts, because even a comma can change
+ * an amount.
+ */
 export function sameResolution(a: string, b: string): boolean {
   return collapseWhiteSpace(a) === collapseWhiteSpace(b);
 }
@@ -78,7 +90,10 @@ function effectsOf(type: string): readonly Effect[] {
   return JOB_ACTION_LIST.find(({ event }) => event === type)?.effects ?? [];
 }
 
-/** Nobody can agree anymore once an admin has been asked or has ended the job. */
+/**
+ * Removes the proposal once an admin has been asked to decide or has ended the job. After that, the parties can no
+ * longer agree.
+ */
 const NO_PROPOSAL: Pick<Dispute, 'proposal'> = { proposal: null };
 
 function newDispute(event: DisputeEvent): Dispute {
@@ -96,7 +111,7 @@ function newDispute(event: DisputeEvent): Dispute {
   };
 }
 
-/** The parts of the dispute that each later event adds. All others add nothing. */
+/** The parts of the dispute that each type of event changes. Events of other types change nothing. */
 const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent, before: Dispute) => Partial<Dispute>>> = {
   [PROPOSAL_EVENT]: (event) => ({ proposal: proposalFrom(event) }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({

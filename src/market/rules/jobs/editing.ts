@@ -1,7 +1,7 @@
 /**
- * Decides which job fields people write, which of them a PUT may change in which state, and by how much. While bids may
- * come, a budget doesn't fall far below its highest value. With bids, the urgency doesn't fall. Once work has started,
- * the completion date doesn't move far (`EDITS`). A PUT changes everything or nothing.
+ * Decides which job fields people can write, which of them a PUT can change in each state, and by how much. While bids
+ * may be submitted, a budget can't fall far below its highest value. Once there are bids, the urgency can't be lowered.
+ * Once work has started, the completion date can't move far (`EDITS`). A PUT changes everything or nothing.
  */
 import { daysBetween } from '../../../platform/fields/values.js';
 import { JOB } from '../entities/job.js';
@@ -22,30 +22,36 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobField = WrittenField<typeof JOB>;
 
-/** The fields that a person fills in. Money has at most two decimals, dates are real days, and text is trimmed. */
+/**
+ * The fields that a person fills in. Money has at most two decimals, dates are valid calendar dates, and text is
+ * trimmed.
+ */
 export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
 
-/** The fields that the service sets. A client may send them back as it read them. */
+/** The fields that the service sets. A client may send them back unchanged. */
 export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
 
-/** Absent fields are unchanged. Null clears a field. */
+/** The input of an edit. Omitted fields are unchanged, and null clears a field. */
 export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
   [Field in keyof JobReadOnlyFields]?: unknown;
 };
 
 export const JOB_FIELDS = writtenFields(JOB);
 
-/** Creation requires them, and no edit clears them. */
+/** The fields that creation requires. No edit can clear them. */
 export const REQUIRED_FIELDS = requiredFields(JOB);
 export type RequiredJobField = RequiredField<typeof JOB>;
 
-/** A changed value is refused. An unchanged one is accepted, so a client may send a whole job back. */
+/**
+ * The fields that clients can't change. A changed value is refused. An unchanged value is accepted, so a client may
+ * send back the whole job.
+ */
 export const READ_ONLY_FIELDS = settledFields(JOB);
 
-/** The states in which `update` is allowed. */
+/** The states in which a job can be updated. */
 type EditableState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
 
-/** A draft accepts everything that creation accepts. Fields that aren't listed are read-only. */
+/** The fields that an edit can change in each state. A draft accepts everything that creation accepts. */
 const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   draft: JOB_FIELDS,
   open: [
@@ -67,16 +73,16 @@ export function editableFields(state: JobState): readonly JobField[] {
 }
 
 /**
- * The values that the limits on edits compare with. They are stored with the job, so many small edits reach no further
- * than one big edit.
+ * The values with which edits are compared, to limit them. They are stored with the job, so many small edits can't
+ * change more than one big edit could.
  */
 export interface EditBases {
-  /** The highest value since publication. */
+  /** The highest minimum budget since publication. */
   highestBudgetMin: number | null;
   highestBudgetMax: number | null;
   /** The most tokens ever paid for this job's urgency. */
   mostTokensPaid: number;
-  /** The completion date at check-in. If there was none, the first one set after it. */
+  /** The completion date at check-in. If there was no date then, the first one set afterward. */
   completionDateAtCheckIn: string | null;
 }
 
@@ -85,22 +91,22 @@ type Budget = 'budgetMin' | 'budgetMax';
 
 export type JobBeforeEdit = JobWithBases &
   Readonly<JobReadOnlyFields> & {
-    /** The number of bids, not counting withdrawn ones and those of suspended contractors. */
+    /** The number of bids, except withdrawn ones and those from suspended contractors. */
     readonly bidsLimitingEdits: number;
   };
 
 export interface JobEdit {
-  /** Only real changes. */
+  /** The fields whose values actually change. */
   changes: Partial<JobFields>;
-  /** The values that the job must keep for later edits. */
+  /** The new values with which later edits are compared. */
   bases: Partial<EditBases>;
-  /** The tokens to pay for a raised urgency. */
+  /** The number of tokens to charge for raising the urgency. */
   charge: number;
 }
 
 /**
- * Throws the first applicable refusal, in the order of the lines. A policy in `policies.ts`, which the caller asks
- * afterward, decides whether the charge is covered.
+ * Throws the first refusal that applies, in the order of the lines below. The caller of this function then asks a
+ * policy in `policies.ts` whether the user can pay the charge.
  */
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
@@ -113,7 +119,7 @@ export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
 }
 
-/** Contradicting fields, each with its problem. Creation checks this too. */
+/** Returns the fields that contradict each other, with the problem of each. Creation checks this too. */
 export function contradictionsIn(
   job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
 ) {
@@ -157,7 +163,7 @@ function refuseNotEditable(state: JobState, changes: FieldPatch): void {
 
 type Problems = Partial<Record<JobField, string>>;
 
-/** How far a field may change. Each limit has its refusal, in order. */
+/** The limits on how far a field can change, in the order in which they are checked. Each has its own refusal. */
 const LIMITS = [
   ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
   ['URGENCY_LOCKED', urgencyProblems],
@@ -186,14 +192,14 @@ function budgetProblems(job: JobBeforeEdit, changes: FieldPatch): Problems {
   return fields;
 }
 
-/** The lowest value that isn't further below the highest than `EDITS.budgetDecreasePercentMax` allows. */
+/** Returns the lowest budget in cents that `EDITS.budgetDecreasePercentMax` allows below this highest value. */
 function lowestCents(highest: number): number {
   return Math.ceil((inCents(highest) * (100 - EDITS.budgetDecreasePercentMax)) / 100);
 }
 
 /**
- * Withdrawn bids and those of suspended contractors don't count. Removing the urgency isn't lowering it: it's always
- * rejected, with or without bids, along with the other cleared fields.
+ * Withdrawn bids and bids from suspended contractors don't count. Removing the urgency doesn't count as lowering it.
+ * It's always rejected, with or without bids, along with the other cleared fields.
  */
 function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
   if (!isIn('bidding', job.status) || job.bidsLimitingEdits === 0 || !urgency || !job.urgency) return {};
@@ -207,7 +213,7 @@ function completionDateProblems(job: JobBeforeEdit, { desiredCompletionDate: new
   return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
-/** No job lacks what creation requires, and no published job lacks what publishing required. */
+/** Refuses to clear a field that creation required or, on a published job, a field that publishing required. */
 function refuseCleared(state: JobState, changes: FieldPatch): asserts changes is Partial<JobFields> {
   const requiredNames: readonly (keyof JobFields)[] = isIn('unpublished', state)
     ? REQUIRED_FIELDS
@@ -226,7 +232,10 @@ function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number 
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
 }
 
-/** The values that the job keeps after an accepted edit. In a state without limits, none of them changes. */
+/**
+ * Returns the values with which edits after this one are compared. In a state without limits, these values don't
+ * change.
+ */
 function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
   if (isIn('bidding', before.status))
     return {
@@ -248,12 +257,17 @@ const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' }
   keyof EditBases
 >;
 
-/** Null if the budget was never set. The next one is then free and becomes the base. */
+/**
+ * Returns the highest budget since publication. Null if the budget was never set. The next budget can then have any
+ * value, and limits later ones.
+ */
 function highestBudget(job: JobWithBases, budget: Budget): number | null {
   return larger(job[HIGHEST[budget]], job[budget]);
 }
 
-/** Null if there was no date at check-in and none since. */
+/**
+ * Returns the date that limits later changes of the completion date. Null if there was none at check-in or since then.
+ */
 function completionBase(job: JobWithBases): string | null {
   return job.completionDateAtCheckIn ?? job.desiredCompletionDate;
 }
@@ -263,7 +277,7 @@ function larger(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** Money is compared in whole cents, because to a computer 90 percent of 0.7 isn't exactly 0.63. */
+/** Converts money to cents before a comparison, because 90% of 0.7 isn't exactly 0.63 in floating-point arithmetic. */
 function inCents(amount: number): number {
   return Math.round(amount * 100);
 }

@@ -1,4 +1,7 @@
-/** What is known about a job beyond its row. Policies and effects name the facts they use, and only those are read. */
+/**
+ * What the service knows about a job beyond its row. Policies and effects name the facts that they use, and only those
+ * facts are read.
+ */
 import type { BidId, ContractorId, EventId, UserId } from '../ids.js';
 import type { BidState } from '../states.js';
 import type { DisputeEvent } from './disputes.js';
@@ -9,19 +12,19 @@ export interface JobFacts {
   readonly isOwnerSuspended: boolean;
   /** True if support has to decide who owns the viewer's account. */
   readonly isEmailDisputed: boolean;
-  /** The account that pays for the job and gets refunds, whoever calls. */
+  /** The account that pays for the job and gets the refunds, no matter who makes the call. */
   readonly ownerUserId: UserId;
-  /** The tokens that can be spent: the bidding contractor's in a contractor's call, otherwise the job owner's. */
+  /** The number of tokens that can be spent: by the contractor in a contractor's call, otherwise by the job's owner. */
   readonly availableTokens: number;
   /** The number of live bids whose contractors aren't suspended. In a call that names a bid, only that bid counts. */
   readonly bidsToAward: number;
-  /** The standing proposal in the dispute. Null if there is none. */
+  /** The current proposal in the dispute. Null if there is none. */
   readonly standingProposal: StandingProposal | null;
-  /** Null unless the job was approved. */
+  /** Whether the job can still be rated. Null unless the job was approved. */
   readonly reviewWindow: ReviewWindow | null;
-  /** Whether the contractor got credit for the job. */
+  /** True if the contractor got credit for the job. */
   readonly isCredited: boolean;
-  /** Oldest first. */
+  /** The live bids, oldest first. */
   readonly liveBids: readonly LiveBid[];
   readonly disputeEvents: readonly DisputeEvent[];
   /** The number of bids that limit what an edit can change. */
@@ -35,7 +38,10 @@ export interface StandingProposal {
   readonly by: UserId;
 }
 
-/** Whether an approved job can still be rated: it already has a rating, it's too late, or it can. */
+/**
+ * Whether an approved job can be rated: `used` if it already has a rating, `over` if it's too late, and `open` if it
+ * can.
+ */
 export type ReviewWindow = 'used' | 'over' | 'open';
 
 export interface LiveBid {

@@ -1,4 +1,4 @@
-/** The orders in which jobs are listed. */
+/** The sort orders for lists of jobs. */
 export const JOB_ORDERS = [
   'newest',
   'oldest',

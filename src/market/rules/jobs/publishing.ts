@@ -1,7 +1,7 @@
-/** What a job needs before contractors see it, what that costs, and when the price is refunded. */
+/** What a job needs before contractors can see it, what publishing costs, and when the tokens are refunded. */
 import { isIn, type JobState } from '../states.js';
 
-/** From the least urgent to the most. */
+/** The urgencies, from the least urgent to the most urgent. */
 export const URGENCIES = ['standard', 'priority', 'urgent'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
@@ -22,7 +22,7 @@ export type ToPublish = { readonly [Field in Exclude<RequiredToPublish, 'urgency
   readonly urgency: Urgency | null;
 };
 
-/** In the order of the specification. Blank text counts as missing. */
+/** Returns the fields that are missing for publication, in documentation order. Blank text counts as missing. */
 export function missingToPublish(job: ToPublish): RequiredToPublish[] {
   return REQUIRED_TO_PUBLISH.filter((field) => isBlank(job[field]));
 }
@@ -31,20 +31,23 @@ export function publishCost(urgency: Urgency | null): number {
   return urgency === null ? 0 : PUBLISH_COST[urgency];
 }
 
-/** Negative if `a` is less urgent. */
+/** Compares two urgencies. The result is negative if `a` is less urgent than `b`. */
 export function compareUrgency(a: Urgency, b: Urgency): number {
   return URGENCIES.indexOf(a) - URGENCIES.indexOf(b);
 }
 
 /**
- * A raised urgency costs the difference between its publishing cost and the most that was ever paid for this job. So
- * lowering the urgency refunds nothing, and raising it again doesn't charge the same tokens twice.
+ * Raising the urgency costs the difference between the new publishing cost and the most that was ever paid for this
+ * job. Lowering the urgency refunds nothing, so raising it again doesn't charge the same tokens twice.
  */
 export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number {
   return Math.max(0, publishCost(urgency) - mostTokensPaid);
 }
 
-/** The tokens paid for publishing, including raises, are refunded only if no contractor ever spent work on a bid. */
+/**
+ * Returns the tokens to refund for a canceled job, including the tokens paid to raise its urgency. There is a refund
+ * only if nobody ever bid on the job.
+ */
 export function refundOnCancel(job: { status: JobState; everHadBid: boolean; mostTokensPaid: number }): number {
   return isIn('bidding', job.status) && !job.everHadBid ? job.mostTokensPaid : 0;
 }

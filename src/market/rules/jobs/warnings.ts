@@ -1,4 +1,7 @@
-/** Warns about what may keep contractors from finding a job. The fields are free text, so nothing is rejected. */
+/**
+ * Warns about job fields that may keep contractors from finding the job. The fields are free text, so nothing is
+ * rejected.
+ */
 import { CATALOG } from './catalog.js';
 import type { JOB_WARNING } from '../entities/job.js';
 import type { JobFields } from './editing.js';
@@ -7,11 +10,11 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobWarning = ShownRow<typeof JOB_WARNING>;
 
-/** The known places from a job's ZIP code and from its city and state. */
+/** The known places for a job's ZIP code and for its city and state. */
 export interface KnownPlaces {
   readonly byZip: { readonly city: string; readonly state: string } | undefined;
   readonly byCity: object | undefined;
-  /** The distance between the two. Null unless they contradict each other. */
+  /** The distance in miles between the two places. Null unless they contradict each other. */
   readonly milesApart: number | null;
 }
 
@@ -19,7 +22,7 @@ type WarnedJob = Readonly<
   Pick<JobFields, 'category' | 'zipCode' | 'city' | 'state' | 'desiredStartDate' | 'desiredCompletionDate'>
 >;
 
-/** Once a job is awarded, nobody needs to find it. */
+/** True until the job is awarded or has ended. After that, contractors don't need to find it. */
 export function canHaveWarnings(status: JobState): boolean {
   return isIn('unpublished', status) || isIn('bidding', status);
 }
@@ -36,7 +39,7 @@ function categoryWarnings({ category }: WarnedJob): JobWarning[] {
   return [{ code: 'UNKNOWN_CATEGORY', field: 'category', message }];
 }
 
-/** The category that this is probably a misspelling of. */
+/** Returns the category that this text probably misspells, if any. */
 function nearestCategory(category: string): string | undefined {
   const word = category.toLowerCase().replaceAll(/[\s-]+/g, '_');
   const [nearest] = CATALOG.categories
@@ -45,7 +48,9 @@ function nearestCategory(category: string): string | undefined {
   return nearest && nearest.typos <= Math.max(1, Math.floor(word.length / 3)) ? nearest.known : undefined;
 }
 
-/** The Levenshtein distance: how many characters to add, remove, or replace to turn one string into the other. */
+/**
+ * Computes the Levenshtein distance: how many characters to add, remove, or replace to turn one string into the other.
+ */
 function editDistance(one: string, other: string): number {
   let row = [...other, ''].map((_, at) => at);
   for (const [line, letter] of [...one].entries()) {
@@ -91,7 +96,7 @@ function dateWarnings(job: WarnedJob, now: Date): JobWarning[] {
 
 const HOURS_BEHIND_UTC_MAX = 12;
 
-/** Today's date in the last time zone to reach it. An earlier date is in the past everywhere. */
+/** Returns today's date in the time zone that reaches it last. Every earlier date is in the past everywhere. */
 function earliestDate(now: Date): string {
   return new Date(now.getTime() - HOURS_BEHIND_UTC_MAX * 3_600_000).toISOString().slice(0, 'YYYY-MM-DD'.length);
 }

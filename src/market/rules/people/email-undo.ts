@@ -1,10 +1,10 @@
 /**
- * The undo of an email change. It returns the account immediately, unless the account was used after the change. In
- * that case, support decides, however long that takes. `USES_AFTER_CHANGE` in `market/store/accounts/email-undos.ts`
- * lists what counts.
+ * The states of an email undo. An undo returns the account immediately, unless the account was used after the email
+ * change. In that case, support decides, no matter how long that takes. `USES_AFTER_CHANGE` in
+ * `market/store/accounts/email-undos.ts` lists the uses that count.
  */
 export const EMAIL_UNDO_STATES = ['pending', 'undone', 'settled'] as const;
 export type EmailUndoState = (typeof EMAIL_UNDO_STATES)[number];
 
-/** The address that keeps the account when support decides. */
+/** The address that keeps the account after support's decision. */
 export const EMAIL_UNDO_DECISIONS = ['current', 'former'] as const;

@@ -1,15 +1,19 @@
 /**
- * What a suspension does. `users.suspended_at` alone decides whether somebody is suspended, and a queued task ends it
- * at a set time. The person's sessions, keys, streams, and pending email changes end, and no session can be opened
- * before they are restored. Their webhooks are paused until they resume them. Their open jobs aren't listed to
- * contractors, and nobody can bid on them, but those who have bid can still read them by identifier. Their live bids
- * wait and can't be awarded. Existing work continues: jobs in progress, disputes, and what was written.
+ * What a suspension does. Only `users.suspended_at` decides whether somebody is suspended, and a queued task ends the
+ * suspension at a set time. The person's sessions, API keys, streams, and pending email changes end, and the person
+ * can't open a session until they are restored. Their webhooks are paused until they resume them. Contractors no longer
+ * find their open jobs in lists, and nobody can bid on these jobs, but contractors who have bid can still read them by
+ * identifier. Their live bids stay as they are and can't be awarded. Existing work continues, such as jobs in progress
+ * and disputes. Everything that the person wrote stays.
  */
 import { refuse, unauthorized } from '../errors.js';
 import type { Refusal } from '../../../platform/errors.js';
 import type { UserId } from '../ids.js';
 
-/** The error when a suspended user logs in with the right password. Only admins see the reason. */
+/**
+ * The error when a suspended user logs in with the right password. It doesn't contain the reason, which only admins can
+ * see.
+ */
 export function suspended(until: Date | null): Refusal {
   const end = until && ` until ${DAY.format(until)}`;
   const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;
@@ -18,7 +22,10 @@ export function suspended(until: Date | null): Refusal {
 
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
 
-/** One admin always remains: the caller, who is locked with all other admins and isn't suspended. */
+/**
+ * Refuses a suspension of the caller. That way, at least one admin always remains: the caller, who is locked along with
+ * all other admins and isn't suspended.
+ */
 export function assertMaySuspend(adminId: UserId, personId: UserId): void {
   if (personId === adminId) throw refuse('FORBIDDEN', { message: 'You can’t suspend yourself.' });
 }

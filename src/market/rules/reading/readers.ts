@@ -1,10 +1,11 @@
-/** Who a field is for, if it isn't for everyone who sees the row. */
+/** Who can read a field that isn't for everyone who sees the row. */
 import type { Readers as FieldReaders } from '../../../platform/fields/entity.js';
 import type { Viewer } from '../viewer.js';
 
 /**
- * What a reader is to the row. To a person: themselves, the other party to an award (`counterpart`), or a homeowner
- * they bid for (`client`). To a job: its owner or its awarded contractor.
+ * What a reader is to a row. A reader of a person's row can be that person, the other party to an award
+ * (`counterpart`), or a homeowner on whose job the person has bid (`client`). A reader of a job can be its owner or its
+ * awarded contractor.
  */
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 
@@ -36,7 +37,10 @@ export const CREDENTIALS = {
   words: 'the contractor, homeowners whose jobs they’ve bid on, and admins',
 } as const satisfies Readers;
 
-/** What a viewer is to this account's person, according to the two rows and the other facts that were read. */
+/**
+ * Returns what a viewer is to an account's person. The result depends on the viewer, the account, and the other facts
+ * that were read.
+ */
 export function relationsToPerson(
   viewer: Pick<Viewer, 'userId' | 'role'>,
   userId: string,

@@ -1,15 +1,15 @@
-/** Redaction: a field that a row's reader may not see reads as null. */
+/** Redaction: a row's reader gets null for each field that they may not see. */
 import { CONTRACTOR, HOMEOWNER, USER } from '../entities/people.js';
 import { JOB } from '../entities/job.js';
 import type { Fields, PrivateField } from '../../../platform/fields/entity.js';
 import type { Relation } from './readers.js';
 
-/** The entities with fields that aren't for everyone. */
+/** The entities with fields that not everyone can read. */
 export const REDACTED_ENTITIES = { user: USER, homeowner: HOMEOWNER, contractor: CONTRACTOR, job: JOB } as const;
 
 export type RedactedEntity = keyof typeof REDACTED_ENTITIES;
 
-/** True if a field with this name is for everyone in each entity that has one. */
+/** True if everyone can read this field, in each entity that has a field with this name. */
 export function isForEveryone(field: string): boolean {
   return Object.values<{ fields: Fields }>(REDACTED_ENTITIES).every(({ fields }) => !fields[field]?.readBy);
 }
@@ -19,8 +19,8 @@ export type RedactedRow<E extends RedactedEntity, Row> = {
 };
 
 /**
- * The row as this reader may see it: a copy with nulls, or the row itself if there is nothing to hide. The relations
- * are computed only for rows with private fields, because most rows of a list have none.
+ * Returns the row as this reader may see it: a copy with nulls, or the row itself if there is nothing to hide.
+ * Relations are computed only for rows with private fields, because most rows in a list have none.
  */
 export function redact<
   E extends RedactedEntity,
@@ -31,7 +31,10 @@ export function redact<
   return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as RedactedRow<E, Row>;
 }
 
-/** A copy that is changed afterward keeps the row's hidden class, which is faster to read. */
+/**
+ * Copies the row and then sets fields to null. This way, the copy keeps the row's hidden class, which is faster to
+ * read.
+ */
 function withNulls(row: Readonly<Record<string, unknown>>, fields: readonly string[]): object {
   const copy = { ...row };
   for (const field of fields) if (field in copy) copy[field] = null;
@@ -47,7 +50,10 @@ const RELATION_BITS: Readonly<Record<Relation, number>> = {
   admin: 32,
 };
 
-/** By the bits of the relations. There are few ways to be related, and many rows. */
+/**
+ * A cache of the hidden fields, keyed by the bits of the relations. There are few combinations of relations and many
+ * rows.
+ */
 const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> = {
   user: [],
   homeowner: [],
@@ -55,14 +61,14 @@ const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> =
   job: [],
 };
 
-/** The fields that are hidden from a viewer with these relations. */
+/** Returns the fields that are hidden from a viewer with these relations. */
 function hiddenFieldsFor(entity: RedactedEntity, relations: readonly Relation[]): readonly string[] {
   let bits = 0;
   for (const relation of relations) bits |= RELATION_BITS[relation];
   return (HIDDEN_FIELDS[entity][bits] ??= privateFields(REDACTED_ENTITIES[entity], relations));
 }
 
-/** The fields that aren't for everyone. */
+/** The fields of each entity that not everyone can read. */
 const PRIVATE_FIELDS: Readonly<Record<RedactedEntity, readonly string[]>> = {
   user: privateFields(USER, []),
   homeowner: privateFields(HOMEOWNER, []),

@@ -1,4 +1,4 @@
-/** What a party to a job may read of its events. Reviews and ratings are for everyone who sees the job. */
+/** What a party to a job can read of its events. Everyone who can see the job can read its reviews and ratings. */
 import { EVENT_DETAILS, type EventDetails } from '../entities/event.js';
 import { JOB } from '../entities/job.js';
 import type { Field } from '../../../platform/fields/entity.js';
@@ -8,7 +8,10 @@ import type { ContractorId, HomeownerId } from '../ids.js';
 import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
 
-/** Everything, the job and your own bid, your own bid and the job's outcome, or only that the state changed. */
+/**
+ * How much of a job's events a party can read: everything, the job and their own bid, their own bid and the job's
+ * outcome, or only that the state changed.
+ */
 export type EventVisibility = 'all' | 'job and own bid' | 'own bid and changes' | 'status changes';
 
 const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
@@ -24,24 +27,24 @@ export function eventVisibilityOf(party: Party): EventVisibility {
   return VISIBILITY[party];
 }
 
-/** The texts of a dispute are for its parties and for admins. */
+/** True if this party can read the texts of a dispute. Only the dispute's parties and admins can. */
 export function readsDispute(party: Party): boolean {
   return party === 'owner' || party === 'awardee' || party === 'admin';
 }
 
-/** An edit. A bidder reads which public fields it changed. */
+/** The type of an edit's event. For a bidder, the event lists the public fields that were changed. */
 export const EDIT_EVENT = OTHER_JOB_ACTIONS.update.event;
 
 const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
 };
 
-/** The owner's charges are for the owner and admins. */
+/** The data about the owner's charges. Only the owner and admins can read it. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 interface StoredEvent {
   readonly type: EventType;
-  /** The bidder whose bid it is about. Null if it is only about the job. */
+  /** The bidder whose bid the event is about. Null if the event is about the job itself. */
   readonly bidderId: ContractorId | null;
   readonly data: Record<string, unknown>;
 }
@@ -51,7 +54,7 @@ interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
   readonly toStatus: JobState | null;
 }
 
-/** True if somebody may read an event at all. A bid's events name its bidder. */
+/** True if somebody can read any part of an event. An event about a bid names its bidder. */
 export function seesEvent(
   visibility: EventVisibility,
   { contractorId }: Pick<PartyViewer, 'contractorId'>,
@@ -69,32 +72,32 @@ export function seesEvent(
   }
 }
 
-/** An event, and the facts about its job that decide who may read it. */
+/** An event, with the facts about its job that decide who can read the event. */
 export interface EventOnJob<Event> {
   readonly event: Event;
   readonly homeownerId: HomeownerId;
-  /** Null for a deleted draft. */
+  /** The job's state. Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
   /**
-   * True if the job is open and its homeowner suspended. Omitted if only readers who receive its events anyway are
-   * checked.
+   * True if the job is open and its homeowner is suspended. May be omitted if every reader already receives the job's
+   * events.
    */
   readonly isHidden?: boolean;
-  /** At least the viewer's own. */
+  /** The bids on the job, including at least the viewer's own. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
 }
 
 /**
- * An event as a viewer may currently read it. Undefined if they may not. With `mine`, they read it only if they receive
- * the job's events without naming it.
+ * Returns an event as a viewer can currently read it. Undefined if they can't. With the scope `mine`, they can read it
+ * only if they receive the job's events without asking for that job.
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
   viewer: PartyViewer,
   { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<Event>,
   scope: 'job' | 'mine',
 ): (Event & EventDetails) | undefined {
-  // A deleted job was a draft.
+  // A job without a status was a draft, and has been deleted.
   const job = {
     status: status ?? INITIAL_JOB_STATE,
     homeownerId,
@@ -108,13 +111,13 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }
 
-/** The event with what this party may read of it, each part in its own field if it has one. */
+/** Returns an event with the data that this party can read. Data that has its own field is moved there. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
   const readable = READABLE[eventVisibilityOf(party)](event);
   const details = pick(readable, hasField);
   const data = pick(readable, (name) => !hasField(name));
-  // The operation's schema checked these before the event was written. Doesn't use a spread, because each field added
-  // to a spread object costs a microsecond.
+  // The cast is safe because the operation's schema checked the data before the event was written. `Object.assign` is
+  // used because each field added to a spread object costs a microsecond.
   return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
 }
 
@@ -146,7 +149,8 @@ const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventDa
 const JOB_FIELDS: Readonly<Record<string, Field>> = JOB.fields;
 
 /**
- * Returns nothing if the event doesn't have them. Failing on one event would stop everything that is sent to webhooks.
+ * Returns an empty object if the event doesn't list its fields. If this function threw instead, one bad event would
+ * stop all webhooks.
  */
 function publicFieldsIn({ fields }: EventData): EventData {
   return Array.isArray(fields) ? { fields: fields.filter((name) => JOB_FIELDS[name]?.readBy === undefined) } : {};

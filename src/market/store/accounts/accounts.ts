@@ -1,4 +1,4 @@
-/** Accounts and their profiles. This file returns a password hash only for a password check. */
+/** Accounts and their profiles. A password hash leaves this file only for a password check. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../../rules/ids.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -72,7 +72,10 @@ export const insertContractor = statement(
       .returning(fields),
 );
 
-/** Who has this address, can still undo a change away from it, or is waiting for support to decide about it. */
+/**
+ * Finds the account that has this address, can still undo a change away from it, or is waiting for support to decide
+ * about it.
+ */
 export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
@@ -86,7 +89,7 @@ export const selectIdByEmail = statement(
     ).limit(1),
 );
 
-/** A suspended user's code is treated like one that doesn't exist. */
+/** Finds the account with a referral code. Ignores a suspended user's code, as if it didn't exist. */
 export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
@@ -132,7 +135,10 @@ export const setPasswordHash = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** The address is confirmed as the account's, because a link sent there was used. */
+/**
+ * Sets an account's address and marks it as confirmed. The caller of this statement has seen that a link sent there was
+ * used.
+ */
 export const setConfirmedEmail = statement(
   'setConfirmedEmail',
   {},
@@ -143,7 +149,10 @@ export const setConfirmedEmail = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Of two concurrent changes, the second finds the password already changed and gets no row back. */
+/**
+ * Replaces a password hash if it's still the former one. If two changes run at the same time, the second one gets no
+ * row.
+ */
 export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },
@@ -175,8 +184,8 @@ export const selectAccount = statement(
 );
 
 /**
- * Read the account in a later statement. A row that is joined to a locked one is as old as the start of the wait for
- * the lock.
+ * Locks an account. Read the account in a later statement. In the same statement, a row that is joined to the locked
+ * one is as old as the start of the wait for the lock.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(users, fields, eq(users.id, $('userId'))).for('no key update'),
@@ -216,7 +225,7 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $('id'))),
 );
 
-/** After an edit, an email undo no longer returns the account without a decision by support. */
+/** Records that the profile was edited. After that, only support can return the account through an email undo. */
 export const markProfileEdited = statement('markProfileEdited', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
     .update(users)
@@ -224,7 +233,7 @@ export const markProfileEdited = statement('markProfileEdited', {}, ($: Placehol
     .where(eq(users.id, $('userId'))),
 );
 
-/** Returns a row if the contractor exists. */
+/** Checks whether a contractor exists. Returns a row if so. */
 export const selectContractor = statement(
   'selectContractor',
   { id: contractors.id },

@@ -1,4 +1,4 @@
-/** Admins' actions on others: recorded in the transaction that carries them out, and listed. */
+/** The log of admins' actions on other people. Each action is recorded in its own transaction. */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -15,9 +15,9 @@ const { otherUserId: _otherParty, ...actionColumns } = getTableColumns(adminActi
 export type AdminAction = RowOf<typeof ADMIN_ACTION, Omit<typeof adminActions.$inferSelect, 'otherUserId'>>;
 
 interface NewAction {
-  /** The name of the operation. */
+  /** The name of the admin's operation. */
   readonly action: string;
-  /** A user, a contractor, or a job. */
+  /** The ID of the user, contractor, or job that the action was about. */
   readonly subjectId: string;
   readonly reason?: string | null | undefined;
   readonly until?: Date | null;
@@ -25,7 +25,9 @@ interface NewAction {
   readonly decision?: string | undefined;
 }
 
-/** Records an admin's action on someone, among the last statements of the transaction that carries it out. */
+/**
+ * Records an admin's action on a person. It's one of the last statements in the transaction that performs the action.
+ */
 export async function recordAdminAction(tx: Db, { userId }: Pick<Viewer, 'userId'>, action: NewAction): Promise<void> {
   const { reason = null, until, amount = null, decision = null, ...what } = action;
   const details = { reason, until: until?.toISOString() ?? null, amount, decision };
@@ -89,7 +91,10 @@ function listOf(names: readonly (keyof typeof FILTERS)[], isByUser: boolean): Li
   });
 }
 
-/** The actions that concern a user. A decision about a job concerns both parties, and each has its own index. */
+/**
+ * Finds the actions that concern a user. A decision about a job concerns both of its parties, and each party has its
+ * own index.
+ */
 function toEitherParty($: Placeholders<FilterValues>, isEach: SQL | undefined, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
   const order = sql.raw(`order by created_at ${direction}, id ${direction} limit ${atMost}`);

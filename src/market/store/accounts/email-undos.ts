@@ -1,4 +1,4 @@
-/** Email undos: whether one hands the account over, its state, and those that wait for another one. */
+/** Email undos: whether an undo can return the account, its state, and the undos that wait for an earlier one. */
 import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import type { MailId, UserId } from '../../rules/ids.js';
@@ -7,27 +7,31 @@ import { builder, type Placeholders, selectFrom, statement } from '../../../plat
 import { users } from '../tables/accounts.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
-/** An event that the account caused after the change. Events of deleted drafts are kept, too. */
+/**
+ * True for an event that the account caused after the email change. Events of deleted drafts are kept, so they count
+ * too.
+ */
 const causedAfterChange = sql`e.actor_id = mails.user_id and e.occurred_at > mails.created_at`;
 
-/** Whether the homeowner did anything with a job, such as publishing an older draft. */
+/** True if the homeowner changed any of their jobs after the email change, for example by publishing an older draft. */
 const changedJob = (hasPosition: SQL) => sql`exists (select from homeowners h join events e on e.homeowner_id = h.id
   where h.user_id = mails.user_id and e.position ${hasPosition} and ${causedAfterChange})`;
 
 /**
- * Why an undo hands nothing over, so that support decides: mostly because the account was used after the change. The
- * row in `mails` was written with the change.
+ * The reasons why an undo doesn't return the account and support decides instead. Most of them are uses of the account
+ * after the email change. The row in `mails` was written at the time of that change.
  */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,
-  // One index has the events with a position, another one those without.
+  // Events with a position and events without one are in different indexes, so there is one condition for each.
   job: changedJob(sql`is not null`),
   recentJob: changedJob(sql`is null`),
   bid: sql`exists (select from contractors c join bids b on b.contractor_id = c.id join events e on e.job_id = b.job_id
     where c.user_id = mails.user_id and ${causedAfterChange})`,
   decision: sql`exists (select from admin_actions a where a.user_id = mails.user_id and a.action = 'settleEmailUndo'
     and a.created_at > mails.created_at)`,
-  // The owner may have taken the account back from a thief. Whose address this one was, only support can find out.
+  // The account moved back to an earlier address. Its owner may have taken it back from a thief, and only support can
+  // find out whose address this one was.
   return: sql`exists (select from users u join mails earlier on earlier.user_id = u.id
     where u.id = mails.user_id and earlier.kind = 'email_changed' and earlier.created_at < mails.created_at
       and earlier.created_at > mails.created_at - interval '${sql.raw(String(MAILS.email_changed.hours))} hours'
@@ -44,7 +48,7 @@ export const selectUseAfterChange = statement(
 interface NewUndoState {
   readonly userId: UserId;
   readonly state: EmailUndoState;
-  /** The address that the account doesn't have. */
+  /** The other address in the undo, which the account doesn't currently have. */
   readonly address: string;
 }
 
@@ -56,8 +60,8 @@ export const setEmailUndo = statement('setEmailUndo', {}, ($: Placeholders<NewUn
 );
 
 /**
- * Keeps an undo while support decides about another one, however long that takes: its link never expires. Returns no
- * row if the link was used or has expired.
+ * Keeps an undo valid while support decides about another one, no matter how long that takes. Its link no longer
+ * expires. Returns no row if the link was used or has already expired.
  */
 export const markUndoWaiting = statement(
   'markUndoWaiting',
@@ -70,7 +74,7 @@ export const markUndoWaiting = statement(
       .returning(fields),
 );
 
-/** Takes the address of the earliest change whose undo is waiting, and uses up all links of that address. */
+/** Takes the address of the earliest email change whose undo is waiting. Uses up all waiting links of that address. */
 export const takeWaitingUndo = statement(
   'takeWaitingUndo',
   { email: mails.email },

@@ -1,4 +1,4 @@
-/** Emails and the links in them: writes them with their cause, and reads, uses, and expires them. */
+/** Emails and the links in them. An email is written in the transaction of the change that it's about. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -12,13 +12,19 @@ interface NewMail {
   readonly email: string;
   readonly userId: UserId | null;
   readonly tokenHash: string | null;
-  /** How long its link works. */
+  /** The number of hours for which the email's link works. Null if the email has no link. */
   readonly hours: number | null;
-  /** The key of its task. Emails to one domain share a limited number of places. */
+  /**
+   * The recipient's domain, which is the key of the email's task. Emails to one domain share a limited number of
+   * places.
+   */
   readonly domain: string;
 }
 
-/** Writes an email and its task, which `market/mail/tasks.ts` runs, in the transaction that causes it. */
+/**
+ * Writes an email and its task in the transaction of the change that causes the email. `market/mail/tasks.ts` runs the
+ * task.
+ */
 export const insertMail = statement(
   'insertMail',
   {},
@@ -32,7 +38,7 @@ export const insertMail = statement(
 
 const HAS_EXPIRED = sql<boolean>`coalesce(expires_at <= now(), false)`.as('has_expired');
 
-/** What its text is generated from. */
+/** The columns from which an email's text is generated. */
 const shape = {
   id: mails.id,
   kind: mails.kind,
@@ -41,27 +47,27 @@ const shape = {
   createdAt: mails.createdAt,
   tokenHash: mails.tokenHash,
   hasExpired: HAS_EXPIRED,
-  /** The account that currently has the address. */
+  /** The account that currently has the email's address. */
   currentAccountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('current_account_id'),
 };
 
 export type Mail = Row<typeof shape>;
 
-/** Returns no row for an email that no longer needs to be sent. */
+/** Finds an email to send. Returns no row if the email no longer needs to be sent. */
 export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
   selectFrom(mails, fields, and(eq(mails.id, $('id')), isNull(mails.outcome))),
 );
 
 const SHOWN_MAX = 50;
 
-/** Sent emails, newest first. */
+/** Lists the newest emails that were sent. */
 export const selectNewestMails = statement('selectNewestMails', shape, (_: Placeholders<object>, fields) =>
   selectFrom(mails, fields, eq(mails.outcome, sql.raw(`'sent'`)))
     .orderBy(desc(mails.createdAt), desc(mails.id))
     .limit(SHOWN_MAX),
 );
 
-/** Records the outcome, which also tells whether email to this address arrives. */
+/** Records an email's outcome. Also records on the account whether the mail server accepts email to its address. */
 export const endMail = statement(
   'endMail',
   {},
@@ -73,14 +79,14 @@ export const endMail = statement(
       and users.email_undeliverable <> (ended.outcome = 'refused')`,
 );
 
-/** Also finds links that were used or have expired. */
+/** Finds a link by its token's hash, even if the link was used or has expired. */
 export const selectLink = statement(
   'selectLink',
   { ...shape, isUsed: sql<boolean>`used_at is not null`.as('is_used') },
   ($: Placeholders<{ tokenHash: string }>, fields) => selectFrom(mails, fields, eq(mails.tokenHash, $('tokenHash'))),
 );
 
-/** Of several concurrent calls, only one gets a row. */
+/** Marks a link as used. If several calls use the link at the same time, only one of them gets a row. */
 export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
   builder
     .update(mails)
@@ -89,7 +95,7 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
     .returning(fields),
 );
 
-/** The first undo of an email change that this account can still use at this address. */
+/** Finds the earliest undo that the account can still use from this address. */
 export const selectUndo = statement(
   'selectUndo',
   { id: mails.id, createdAt: mails.createdAt },
@@ -104,7 +110,7 @@ export const selectUndo = statement(
       .limit(1),
 );
 
-/** The last change away from this address whose undo was used. */
+/** Finds the latest email change away from this address whose undo was used. */
 export const selectUsedUndo = statement(
   'selectUsedUndo',
   { createdAt: mails.createdAt },
@@ -119,7 +125,7 @@ export const selectUsedUndo = statement(
       .limit(1),
 );
 
-/** Email changes that were requested but aren't confirmed yet. */
+/** Expires email changes that were requested but not confirmed. */
 export const expireEmailChanges = statement(
   'expireEmailChanges',
   {},
@@ -129,15 +135,15 @@ export const expireEmailChanges = statement(
 
 interface EndedLinks {
   readonly userId: UserId;
-  /** The account's address. */
+  /** The account's current address. */
   readonly email: string;
-  /** Undos of email changes from this time on. Null for none. */
+  /** Undo links of email changes after this time are also ended. Null to end none of them. */
   readonly undosSince: string | null;
 }
 
 /**
- * Ends all links to this account. The epoch also ends them for a transaction that began earlier and waits for the
- * account's lock: its `now()` is older. An undo that waits for support isn't ended.
+ * Ends all links to this account, except an undo that waits for support. The end is set to the epoch, which also stops
+ * a transaction that began earlier and waits for the account's lock. Its `now()` is older than the current time.
  */
 export const expireLinks = statement(
   'expireLinks',

@@ -10,8 +10,8 @@ import { pauseEndpoints } from '../webhooks/webhooks.js';
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
 /**
- * The person and all admins, always in the same order. Two admins who suspend each other then wait instead of
- * deadlocking.
+ * Locks the person and all admins, always in the same order. If two admins suspend each other at the same time, one
+ * waits for the other, and there is no deadlock.
  */
 export const lockPersonAndAdmins = statement(
   'lockPersonAndAdmins',
@@ -22,7 +22,9 @@ export const lockPersonAndAdmins = statement(
       .for('no key update'),
 );
 
-/** Suspending again changes only the end. `suspendedAt` keeps the first time. */
+/**
+ * Suspends a person. If the person is already suspended, only the end changes, and `suspendedAt` keeps its first value.
+ */
 const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: UserId; until: string | null }>) =>
   builder
     .update(users)
@@ -34,12 +36,14 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** Everything except sessions, API keys, and pending email changes, which the operation ends. */
+/**
+ * Suspends a person, except for ending their sessions, API keys, and pending email changes. The operation does that.
+ */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
     pauseEndpoints(tx, { userId: person, pausedReason: 'suspended' }),
-    // The earlier end no longer counts.
+    // A suspension without an end deletes the task, because an earlier end no longer applies.
     until ? queueTaskAt(tx, { ...taskOf(person), runAt: until.toISOString() }) : deleteTaskOf(tx, taskOf(person)),
   ]);
 }
@@ -55,7 +59,7 @@ export async function restorePerson(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 
-/** Restores a person whose suspension has ended by now. A prolonged one stays. */
+/** Restores a person if their suspension has ended. A suspension that was prolonged meanwhile continues. */
 export const restoreAtEnd = statement('restoreAtEnd', {}, ($: Placeholders<{ id: UserId }>) =>
   builder
     .update(users)

@@ -1,4 +1,4 @@
-/** Bids and holds. Every statement that changes them runs under their job's lock. */
+/** Bids and holds. A statement that changes a bid or a hold runs under its job's lock. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { LiveBid } from '../../rules/jobs/facts.js';
 import type { BID, HOLD } from '../../rules/entities/bid.js';
@@ -35,7 +35,7 @@ const jobParties = {
   status: jobs.status,
 };
 
-/** Bids, each with the parties of its job. */
+/** Reads bids, each with the parties to its job. */
 export const selectBids = statement(
   'selectBids',
   { bid: bidColumns, job: jobParties },
@@ -78,7 +78,7 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
   amount: number;
 }
 
-/** The caller has locked the balance and checked that it covers the stake. */
+/** Creates a hold for a stake. The caller has locked the balance and checked that it covers the stake. */
 export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
   const balance = builder.$with('balance').as(
     builder
@@ -113,12 +113,12 @@ const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: s
     .returning(fields),
 );
 
-/** Moves bids that were read under their job's lock. */
+/** Moves bids to another state. The caller has read them under their job's lock. */
 export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
   return updateBids(tx, { ids: asArray(ids), to });
 }
 
-/** The accounts are locked in a fixed order, so two transactions can't deadlock. */
+/** Releases holds. It locks the accounts in a fixed order, so two transactions can't deadlock. */
 const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
   const released = builder.$with('released').as(
     builder
@@ -135,14 +135,14 @@ const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string 
     .where(sql`${tokenBalances.userId} = staked.user_id`);
 });
 
-/** Releases the active holds of these bids and makes their tokens available again. */
+/** Releases the active holds of these bids, which makes their tokens available again. */
 export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
   await release(tx, { bidIds: asArray(bidIds) });
 }
 
 /**
- * The number of bids on a row of `jobs`, not counting those of suspended contractors. `count` is the column that counts
- * the bids in these states. If nobody is suspended, no bids are read.
+ * The number of bids on a row of `jobs`, except those from suspended contractors. `count` is the column with the number
+ * of bids in these states. If no one is suspended, the query uses this column and doesn't read any bids.
  */
 function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly BidState[]): SQL<number> {
   const counted = sql.raw(`"jobs"."${count}"`);
@@ -156,7 +156,7 @@ export const bidsToAwardOfJob = bidsOfOthers('live_bid_count', LIVE_BID_STATES);
 /** The number of bids that limit what an edit can change. */
 export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
 
-/** The live bids of a row of `jobs` with their contractors, oldest first. */
+/** The live bids on a row of `jobs`, with their contractors, oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id",
       'isBidderSuspended', ${isBidderSuspended})
@@ -166,8 +166,8 @@ export const liveBidsOfJob = sql<LiveBid[]>`(
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
 /**
- * The caller has checked that the viewer may see the job. Homeowners and admins then see all of its bids. Contractors
- * see their own.
+ * Lists the bids on a job. The caller has checked that the viewer may see the job. Homeowners and admins see all of its
+ * bids, and contractors see only their own.
  */
 function bidsOnJob(role: Role, isFiltered: boolean) {
   return pagedList({

@@ -1,4 +1,4 @@
-/** The events of all jobs in order of position: pages of a viewer's own events, and batches of all events. */
+/** The events of all jobs, in order of position: pages of a viewer's own events, and batches of all events. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { EventId, JobId } from '../../rules/ids.js';
 import type { EventOnJob } from '../../rules/reading/timeline.js';
@@ -31,24 +31,24 @@ import {
 } from '../visibility.js';
 import type { ViewerIds } from '../visibility.js';
 
-/** An event, and whether its job was awarded to the contractor who reads it. */
+/** An event, with whether its job was awarded to the contractor who reads it. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface EventQuery extends SamePageRequest {
-  /** Only positions up to this one. Defaults to the end. */
+  /** The last position to include. Defaults to the end of the log. */
   readonly upTo?: string | undefined;
 }
 
 type LogValues = ViewerIds & { upTo: string };
 
-/** Greater than any position that will ever exist. */
+/** A position higher than any event can have. */
 const END = String(2n ** 63n - 1n);
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
 const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
 const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as const;
 
-/** Events without a position aren't read yet, because `position > …` is null for them. */
+/** Lists all events. Events without a position aren't listed yet, because `position > …` is null for them. */
 const listAllEvents = pagedList({
   name: 'listAllEvents',
   ...BY_POSITION,
@@ -57,8 +57,8 @@ const listAllEvents = pagedList({
 });
 
 /**
- * Uses the owner that each event names instead of the job. An index leads from an owner to their events, and a deleted
- * draft has no row in `jobs`.
+ * Lists a homeowner's events by the owner that each event names, without reading the job. An index leads from an owner
+ * to their events. A deleted draft has no row in `jobs`.
  */
 const listEventsOfHomeowner = pagedList({
   name: 'listEventsOfHomeowner',
@@ -70,7 +70,7 @@ const listEventsOfHomeowner = pagedList({
 
 const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
 
-/** The events at these positions that belong to jobs with the contractor's bid. */
+/** Reads the events at these positions, with their jobs. */
 function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
   return builder
     .select(fields)
@@ -82,12 +82,16 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/** Uses the contractor's bid, because asking the job for its award would read the job for each of their bids. */
+/**
+ * The contractor's own bid decides whether they were awarded the job. Reading that from the job would take another row
+ * for each of their bids.
+ */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**
- * First reads the next event of each job with a counting bid. The page can only contain events of the jobs whose next
- * events come first. So it takes one index lookup per bid, even for long histories.
+ * Lists the events of jobs on which the contractor has a bid that counts. It first reads the next event of each such
+ * job. Only the jobs whose next events come first can have events on the page. That takes one index lookup per bid,
+ * even if the jobs have long histories.
  */
 const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
@@ -103,13 +107,13 @@ const listEventsOfOwnBids = pagedList({
       order by g.${order} ${rowsMax(rowsNeeded)}`;
     return atPositions(fields, first);
   },
-  // Without an order, so it stops at the counting limit.
+  // The rows aren't sorted, so the query can stop at the counting limit.
   rowsToCount: ($, { atMost }) => sql`select from bids own
     join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
     where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
 
-/** The number of events after the position that are scanned one by one. */
+/** The number of events after the position that are scanned one by one before other queries are used. */
 const SCANNED_MAX = 500;
 
 type FromPosition = LogValues & { key0: string };
@@ -118,7 +122,8 @@ type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent
 const ofSize = cachedByKey<ListNextEvents>();
 
 /**
- * The contractor's own events among the next ones, and the first position after the scanned events, if there is one.
+ * Reads the contractor's own events among the next events in the log. Also returns the first position after the scanned
+ * events, if there is one.
  */
 function listNextEvents(size: number): ListNextEvents {
   const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
@@ -140,8 +145,9 @@ function listNextEvents(size: number): ListNextEvents {
 }
 
 /**
- * A contractor who missed few events gets them from a scan of the next events, however many bids they have. For one who
- * missed more, the next event of each job with their bid is read, which costs the same however long the log is.
+ * Lists a contractor's events. A contractor who missed few events gets them from a scan of the next events, which is
+ * fast with any number of bids. For a contractor who missed more, the next event of each job with their bid is read,
+ * which is fast with a log of any length.
  */
 async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
   const { size, after = ['0'], isBackward } = request;
@@ -154,7 +160,7 @@ async function ofContractor(db: Db, values: LogValues, request: SamePageRequest)
 }
 
 /**
- * A viewer's own events, oldest first. These are the events of the jobs whose events they receive
+ * Lists a viewer's own events, oldest first. These are the events of all jobs whose events the viewer receives
  * (`receivesJobEvents`).
  */
 export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
@@ -166,7 +172,7 @@ export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }
 
 type OfOneJob = LogValues & { jobId: JobId };
 
-/** A deleted draft's events remain, for its owner and admins. */
+/** Lists of one job's events. The owner and admins can still read the events of a deleted draft. */
 const ofOneJob = {
   admin: pagedList({
     name: 'listEventsOfOneJob',
@@ -208,7 +214,7 @@ const ofOneJob = {
   }),
 };
 
-/** One job's events, oldest first. Returns none for a job that the viewer may not see. */
+/** Lists one job's events, oldest first. The list is empty for a job that the viewer may not see. */
 export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
@@ -224,7 +230,7 @@ const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithPart
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
   from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
 
-/** An event for any reader, with the current facts of its job. */
+/** An event for any reader, with the current facts about its job. */
 const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
   event: eventShape,
   homeownerId: events.homeownerId,
@@ -246,7 +252,7 @@ const selectEvent = statement(
   'json',
 );
 
-/** One event with all its fields, and the facts that decide whether the viewer may read it. */
+/** Finds one event with all its fields, and the facts that decide whether the viewer may read it. */
 export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): Promise<EventWithParties | undefined> {
   const [row] = await selectEvent(db, { id, contractorIds: asArray(contractorId ? [contractorId] : []) });
   return row as EventWithParties | undefined;
@@ -266,7 +272,10 @@ const selectBatch = statement(
   'json',
 );
 
-/** The events for all readers, with all fields, with the current job and the bids of these contractors. */
+/**
+ * Reads a batch of events with all their fields, for all readers. Each event has its job's current state and these
+ * contractors' bids on the job.
+ */
 export function readBatch(
   db: Db,
   { after, upTo }: { after: bigint; upTo: bigint },

@@ -1,4 +1,4 @@
-/** Job events. They are written in the transaction of the change that they describe, under the job's lock. */
+/** Job events. An event is written in the transaction of the change that it describes, under the job's lock. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { DISPUTE_EVENT_TYPES, type DisputeEvent } from '../../rules/jobs/disputes.js';
 import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../../rules/entities/event.js';
@@ -17,7 +17,7 @@ import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from '
 
 type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: ShownRow<typeof EVENT_ACTOR> | null };
 
-/** An event as it is stored. `data` has the fields of its type. */
+/** An event as it's stored. `data` has the fields that are specific to the event's type. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 
 /** An event as a viewer reads it. */
@@ -34,7 +34,7 @@ export const eventShape = {
   ),
 };
 
-/** An event before it has a number and a time. */
+/** An event that doesn't have a number and a time yet. */
 export interface NewEvent {
   type: EventType;
   actorId: UserId;
@@ -45,8 +45,9 @@ export interface NewEvent {
 }
 
 /**
- * Reads the clock under the job's lock. `now()` is the time when the transaction started, which may be before the
- * events of a transaction that it waited for.
+ * Inserts events with the current time, which is read under the job's lock. `now()` would be the time when the
+ * transaction started. If the transaction had to wait for another one, that time could be before the other one's
+ * events.
  */
 const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
   builder.insert(events).select(sql`
@@ -56,7 +57,7 @@ const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: stri
       bidder_id text, from_status job_status, to_status job_status, data jsonb, homeowner_id text)`),
 );
 
-/** Adds events to a locked job. They continue its numbering. The caller raises the job's event count. */
+/** Adds events to a locked job and continues the job's numbering. The caller must raise the job's event count. */
 export async function logEvents(
   tx: Db,
   job: { readonly id: JobId; readonly homeownerId: HomeownerId; readonly eventCount: number },
@@ -100,8 +101,8 @@ export const listEvents = {
 } satisfies Record<EventVisibility, unknown>;
 
 /**
- * A job's events inside its row. What the viewer may read depends on the job: on some they are the awarded contractor,
- * on others they have only bid.
+ * Lists a job's events in the job's row. What the viewer may read depends on the job. A contractor may have been
+ * awarded one job and only have bid on another.
  */
 export const listEventsOfJob = forEachRole((role) =>
   pagedList({
@@ -124,7 +125,7 @@ const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
 
 const storedColumns = getTableColumns(events);
 
-/** The dispute events of a row of `jobs`, in order. */
+/** The events of a row of `jobs` that belong to its dispute, in order. */
 export const disputeEventsOfJob = sql`(
   select coalesce(json_agg(${asJson(storedColumns)} order by "events"."sequence"), '[]')
   from events where "events"."job_id" = "jobs"."id" and ${isOfDispute})`;

@@ -1,6 +1,6 @@
 /**
- * Gives events their positions with the SQL function `number_events`. The migrations describe its order and why it
- * skips none.
+ * Gives events their positions with the SQL function `number_events`. The migrations describe the order of positions
+ * and why no event is skipped.
  */
 import { sql } from 'drizzle-orm';
 import { notifyOfSession } from '../sessions/sessions.js';
@@ -8,10 +8,13 @@ import { builder, statement, type Placeholders } from '../../../platform/db/stat
 import { events } from '../tables/events.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
-/** The channel that carries the last position. */
+/** The channel on which the last position is announced. */
 export const POSITIONS_CHANNEL = 'events';
 
-/** Returns how many events got a position, the last position, and how long the oldest of them waited. */
+/**
+ * Gives waiting events their positions. Returns the number of these events, the last position, and how long the oldest
+ * event waited.
+ */
 export const numberEvents = statement(
   'numberEvents',
   {
@@ -22,17 +25,14 @@ export const numberEvents = statement(
   ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
-/** The last position, as a string. */
+/** Reads the last position, as a string. */
 export const selectLastPosition = statement(
   'selectLastPosition',
   { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
   (_: Placeholders<object>, fields) => builder.select(fields).from(events),
 );
 
-/**
- * Returns the number of events that wait for a position, up to the bound, and the last position. Also sends a
- * heartbeat.
- */
+/** Returns the last position and the number of events that wait for one, up to a limit. Also sends a heartbeat. */
 export const pollEvents = statement(
   'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({

@@ -11,7 +11,7 @@ export interface PlaceValues {
 
 export const EARTH_RADIUS_MILES = 3958.8;
 
-/** From the place to the town of a row of `job_search`, which is named `s`. */
+/** The distance in miles from the place to the town of a row `s` of `job_search`. */
 export const milesAway = (
   $: Placeholders<PlaceValues>,
 ): SQL => sql`${sql.raw(String(EARTH_RADIUS_MILES))} * 2 * asin(least(1, sqrt(
@@ -20,15 +20,16 @@ export const milesAway = (
     * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;
 
 /**
- * The sort key for distance, in whole tenths of a mile, as shown. On another machine, the last digit of a distance may
- * differ, and a position would be lost. It is negative, so the newest of equally near jobs come first.
+ * The sort key for distance, in tenths of a mile as shown to users. It's rounded because the last digit of the exact
+ * distance could differ on another machine, and a cursor would then point nowhere. The key is negative, so that jobs at
+ * the same distance are sorted newest first.
  */
 export const closenessOf = (miles: SQL): SQL => sql`-round(${miles} * 10)::integer`;
 
-/** The same for a row of `jobs`. */
+/** The same sort key for a row of `jobs`. */
 export const closenessOfJob = ($: Placeholders<PlaceValues>): SQL =>
   sql`(select ${closenessOf(milesAway($))} from job_search s where s.job_id = "jobs"."id")`;
 
-/** In miles, to a tenth. */
+/** A job's distance in miles, rounded to a tenth. */
 export const distanceOfJob = ($: Placeholders<PlaceValues>) =>
   sql<number | null>`abs(${closenessOfJob($)}) / 10.0::float8`;

@@ -1,4 +1,7 @@
-/** A job's facts, each as a column of a select of jobs. A statement has only those that its caller asks for. */
+/**
+ * The facts about a job, each as a column in a select of jobs. A statement reads only the facts that its caller asks
+ * for.
+ */
 import { sql, type SQL } from 'drizzle-orm';
 import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
@@ -12,7 +15,8 @@ import type { Placeholders } from '../../../platform/db/statement.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
 /**
- * How a fact is read: for callers with one role, and in a call with their balance locked, so nothing else spends it.
+ * How to read a fact: for callers with this role, and with their balance locked if it's for a call, so nothing else can
+ * spend the tokens.
  */
 interface FactQuery {
   readonly role: Role;
@@ -22,14 +26,14 @@ interface FactQuery {
 
 const ownerUserId = sql`(select h.user_id from homeowners h where h.id = "jobs"."homeowner_id")`;
 
-/** The latest proposal, while the parties can still agree. Other jobs' events aren't read. */
+/** The latest proposal, if the parties can still agree. The query reads only this job's events. */
 const standingProposal = sql`case when "jobs"."status" = '${inState('acceptResolution')}'
   then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
   where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
 
 /**
- * No state follows completion, so a completed job's last status change is its completion. For a list of jobs, Postgres
- * would evaluate EXISTS by reading all events once.
+ * A completed job stays completed, so its last status change is its completion. The query doesn't use EXISTS, because
+ * for a list of jobs Postgres would evaluate it by reading all events.
  */
 const reviewWindow = sql`case when "jobs"."status" = '${inState('review')}' and (
   select true from events e
@@ -48,7 +52,7 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   isEmailDisputed: ({ $ }) =>
     sql`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
   ownerUserId: () => ownerUserId,
-  // A homeowner sees only their own jobs. In a list, their balance is read once.
+  // A homeowner sees only their own jobs, so in a list, their balance is read only once.
   availableTokens: ({ role, $, isCall }) =>
     availableTo(role === 'admin' ? ownerUserId : sql`${$('userId')}`, { isLocked: isCall }),
   bidsToAward: () => bidsToAwardOfJob,
@@ -60,13 +64,13 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   bidsLimitingEdits: () => bidsLimitingEdits,
 };
 
-/** The columns of these facts. Dispute events are still in the form that `disputeEventsOfJob` selects. */
+/** Returns the columns of these facts. Dispute events are still in the format that `disputeEventsOfJob` selects. */
 export function factColumns<Name extends FactName>(names: readonly Name[], query: FactQuery) {
   const columns = names.map((name) => [name, FACTS[name](query)]);
   return Object.fromEntries(columns) as { readonly [Fact in Name]: SQL<JobFacts[Fact]> };
 }
 
-/** The one state in which the operation is possible. */
+/** Returns the only state in which this operation is possible. */
 function inState(key: 'acceptResolution' | 'review') {
   return sql.raw(JOB_ACTIONS[key].from[0]);
 }

@@ -1,4 +1,4 @@
-/** The filters of job lists: their values, and each one's SQL condition. */
+/** The filters of job lists, with their values and their SQL conditions. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import type { JobOrder } from '../../rules/jobs/orders.js';
@@ -20,7 +20,10 @@ export interface JobFilter {
   category?: string | null | undefined;
   urgency?: Urgency | null | undefined;
   homeownerId?: HomeownerId | null | undefined;
-  /** Jobs awarded to this contractor. Only for admins and the contractor, who see all of them. */
+  /**
+   * Only jobs awarded to this contractor. Only admins and the contractor can use this filter, and they see all of these
+   * jobs.
+   */
   contractorId?: ContractorId | null | undefined;
   near?: { box: string; latitude: number; longitude: number; miles: number } | null | undefined;
 }
@@ -34,7 +37,7 @@ export interface FilterValues extends ViewerIds, SearchValues {
   before: string | null;
 }
 
-/** Each filter's SQL. A statement contains only the conditions of its filters. */
+/** The SQL condition of each filter. A statement contains only the conditions of the filters that are set. */
 export const FILTERS: {
   readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
     $: Placeholders<FilterValues>,
@@ -46,34 +49,34 @@ export const FILTERS: {
   contractorId: ($) => sql`${jobs.awardedContractorId} = ${$('awardee')}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,
   /**
-   * A job is at least as old as its state. The condition on its creation lets the index of the newest start at that
-   * time.
+   * A job must also be at least as old as its state. With this condition on its creation time, the index of the newest
+   * jobs can start at that time.
    */
   statusChangedBefore: ($) =>
     sql`"jobs"."status_changed_at" < ${$('before')}::timestamptz
       and "jobs"."created_at" < ${$('before')}::timestamptz`,
   /**
-   * For a search that contains the separator. The index would also match text that starts in the title and ends in the
-   * description.
+   * An additional condition for a search text that contains the separator. The index alone would also match text that
+   * starts in the title and ends in the description.
    */
   separator: ($) => sql`(${jobs.title} ilike ${$('pattern')} or ${jobs.description} ilike ${$('pattern')})`,
 };
 export const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** A statement's key. */
+/** The kind of a list, which is the key of its statement. */
 export interface ListKind {
   readonly role: Role;
   readonly order: JobOrder;
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * States are part of the SQL. There are few of them, some with most jobs and some with hardly any, and the planner
-   * should see which. No state means any.
+   * The states to list. An empty array means any state. States are part of the SQL, so the planner can take into
+   * account that some states have most of the jobs and others have hardly any.
    */
   readonly statuses: readonly JobState[];
 }
 
-/** Which of a contractor's two sources the states need: the open market, their own jobs, or both. */
+/** Returns the source of a contractor's jobs that these states need: open jobs, their own jobs, or both. */
 export function asksFor(statuses: readonly JobState[]): 'open' | 'own' | 'both' {
   const open = statuses.filter((state) => STATES_OPEN_TO_BIDS.includes(state));
   if (open.length === 0) return statuses.length === 0 ? 'both' : 'own';
@@ -85,7 +88,7 @@ function isIn(statuses: readonly JobState[]): SQL {
   return sql`"jobs"."status" ${sql.raw(list.length === 1 ? `= ${list[0]}` : `in (${list.join(', ')})`)}`;
 }
 
-/** The filters' conditions on a row of `jobs`. */
+/** Returns the conditions of these filters on a row of `jobs`. */
 export function conditions({ statuses, names }: ListKind, $: Placeholders<FilterValues>): SQL[] {
   return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }

@@ -1,4 +1,4 @@
-/** Job lists: the jobs that a viewer may see, with filters. */
+/** Lists the jobs that a viewer may see and that match the filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../../rules/jobs/orders.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -17,12 +17,12 @@ import { builder, cachedByKey, type Placeholders } from '../../../platform/db/st
 import { jobs } from '../tables/jobs.js';
 import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
 
-/** A job, and the distance from its town to the requested place, in miles to a tenth. */
+/** A job in a list. Its distance is from the requested place to the job's town, in miles to a tenth. */
 export type JobListItem = JobRow & { distance: number | null };
 
 const lists = cachedByKey<List<FilterValues, JobListItem>>();
 
-/** The jobs that the viewer may see and that match the filter, with the included parts. */
+/** Lists the jobs that the viewer may see and that match the filter, with the included parts. */
 export async function listJobs(
   db: Db,
   viewer: Viewer,
@@ -66,7 +66,7 @@ export async function listJobs(
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   readParts(viewer, page.rows, include);
-  // The total doesn't depend on the included parts.
+  // The total doesn't depend on the included parts, so the list without them can count it.
   return request.withTotal ? page : Object.assign(page, { total: () => list({}).total(on, values) });
 }
 
@@ -93,7 +93,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
       builder
         .select(fields)
         .from(jobs)
-        // As an array of IDs, so the planner can only look each of them up.
+        // The IDs are passed as an array, so the planner can only look up each of them.
         .where(
           gatherRows
             ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
@@ -106,7 +106,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
         sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
     }),
     ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
-    // A search reads as much for its first page as for the total.
+    // A search reads as many rows for its first page as for the total.
     ...(kind.searches.length > 0 && (isNearest || kind.order === DEFAULT_JOB_ORDER) && { gatherRows }),
   });
 }
@@ -116,12 +116,15 @@ function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction 
     limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/** A contractor sees every job that is open to bids, so a filter for open jobs doesn't read their own bids. */
+/**
+ * The condition for the jobs that a viewer may see. Every contractor sees all open jobs, so a list of open jobs doesn't
+ * need to read the contractor's own bids.
+ */
 function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
 }
 
-/** Escapes `%` and `_`, which are literal in the text. */
+/** Builds a pattern for text. `%` and `_` are escaped, so they match only themselves. */
 export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

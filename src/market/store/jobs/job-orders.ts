@@ -1,4 +1,4 @@
-/** The sort orders of job lists in SQL. `market/rules/jobs/orders.ts` defines their names. */
+/** The sort orders of job lists, in SQL. `market/rules/jobs/orders.ts` defines their names. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { closenessOfJob, type PlaceValues } from './distance.js';
@@ -11,8 +11,8 @@ const { id, createdAt, updatedAt, budgetRank, statusChangedAt } = jobs;
 const BY_CREATION = { keys: { createdAt, id }, key: 'createdAt', column: 'created_at', isByState: false } as const;
 
 /**
- * For each order, the keys that form a position, the field that has the first key, and its column. If an order has only
- * one index per state, a list of all jobs is gathered from these.
+ * For each order, the keys that form a position, the field with the first key, and the column of that field. If
+ * `isByState` is true, the only index is one per state, and a list of all jobs is gathered from these indexes.
  */
 export const JOB_LIST_ORDERS = {
   newest: { ...BY_CREATION, direction: 'desc' },
@@ -47,7 +47,7 @@ export const JOB_LIST_ORDERS = {
   },
 } as const satisfies Record<JobOrder, object>;
 
-/** The `order by` of a table or an alias, in the page's direction. */
+/** Returns the `order by` expressions for a table or an alias, in the page's direction. */
 export function inOrder(order: JobOrder, of: 'jobs' | 'g' | 'l', direction: Direction): SQL {
   const { column } = JOB_LIST_ORDERS[order];
   return sql.raw(`"${of}"."${column}" ${direction}, "${of}"."id" ${direction}`);

@@ -1,7 +1,8 @@
 /**
- * A job's parts: its homeowner, bids, events, dispute, and the facts for its available actions. Each is defined once,
- * as one JSON value in a row of `jobs`, and read in two ways: in the statement that reads the job if the selection is
- * known in advance, or for many jobs together. Only what the viewer may see is read.
+ * A job's parts: its homeowner, bids, events, dispute, and the facts for its available actions. Each part is defined
+ * once, as one JSON value in a row of `jobs`, and is read in one of two ways. If the selection is known in advance, the
+ * statement that reads the job also reads the part. Otherwise, one statement reads the part for many jobs together.
+ * Both read only what the viewer may see.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
@@ -32,11 +33,11 @@ import { jobs } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
-/** What a statement reads with a job: the parts that are set here. */
+/** The parts that a statement reads along with a job. It reads only the parts that are set here. */
 export interface JobInclude {
-  /** The total of a job list. */
+  /** Set if the total of a job list is also read. */
   readonly total?: true;
-  /** The job's own fields. Defaults to all of them. */
+  /** The names of the job's own fields. Defaults to all of them. */
   readonly job?: readonly string[];
   readonly homeowner?: PersonFields;
   readonly ownBids?: BidFields;
@@ -50,17 +51,23 @@ export interface JobInclude {
 interface ListFields {
   /** The number of entries per page. */
   readonly size: number;
-  /** True if the total is read too. */
+  /** True if the list's total is also read. */
   readonly total?: boolean;
-  /** Where the page starts, and whether it has bids in only one state. Only for many jobs together. */
+  /**
+   * `start` says where the page starts, and `ofStatus` whether it has only bids in one state. They are used only if
+   * parts are read for many jobs together.
+   */
   readonly start?: PageStart;
   readonly ofStatus?: boolean;
 }
 
-/** The values of `start` and `ofStatus`. */
+/** The values for `start` and `ofStatus`. */
 export type ListValues = { readonly position?: Position | undefined; readonly status?: BidState | null };
 
-/** A part that wasn't read is undefined. Null means that there is none, or none for this viewer. */
+/**
+ * The parts of a job. A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer
+ * may not see it.
+ */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
   /** The viewer's own bids, newest first. */
@@ -69,28 +76,28 @@ export interface JobParts {
   readonly bids?: Page<BidWithBidder>;
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
-  /** The facts that the available actions depend on. */
+  /** The facts that decide which actions are available. */
   readonly facts?: Partial<JobFacts>;
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
 
-/** A row of `jobs`, in a statement for viewers with one role. */
+/** A row of `jobs` in a statement for viewers with one role. */
 interface JobOfStatement {
   readonly role: Role;
-  /** Includes the state of the bids if the include has `ofStatus`. */
+  /** The statement's parameters. `status` is used only if the include has `ofStatus`. */
   readonly $: Placeholders<PartsValues>;
-  /** The job's identifier, since a deleted draft has no row. */
+  /** The job's identifier. It's separate, because a deleted draft has no row in `jobs`. */
   readonly jobId: SQL;
 }
 
-/** The job whose parts are read, and its reader. */
+/** The person who reads the parts, and who that person is to the job. */
 interface JobOfViewer {
   readonly viewer: Viewer;
   readonly party: Party;
 }
 
-/** One JSON value in a job's row, and how it is read. */
+/** A part of a job: the JSON value in the job's row, and the function that reads it. */
 interface PartOfJob<Selection, Part> {
   sql(selection: Selection, job: JobOfStatement): SQL;
   reader(selection: Selection, role: Role): (json: never, job: JobOfViewer) => Part;
@@ -177,12 +184,12 @@ function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null 
 }
 
 /**
- * With the job's creation time, the index of a contractor's jobs finds only their bids, however many other bids there
- * are.
+ * With this condition on the job's creation time, the index of a contractor's jobs finds only that contractor's bids on
+ * the job, no matter how many other bids it has.
  */
 const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
-/** One row beyond the page if there are more, and the total if it was counted. */
+/** The rows of a page, and the total if it was counted. If there are more rows, the page has one extra row. */
 type PageJson<Entry> = readonly [rows: Entry[], total: number | null];
 
 const NO_TOTAL = sql`null`;
@@ -204,20 +211,20 @@ function namesIn(include: JobInclude): PartName[] {
   return (Object.keys(JOB_PARTS) as PartName[]).filter((name) => include[name] !== undefined);
 }
 
-/** The included parts as one JSON value. Null if there are none. */
+/** Returns the included parts as one JSON value, or null if the include doesn't name any. */
 function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
   const parts = namesIn(include).map((name) => JOB_PARTS[name].sql(include[name] as never, job));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
 }
 
-/** The column for the included parts in a select of jobs. `readParts` reads it. */
+/** Returns the column for the included parts in a select of jobs. `readParts` reads its value. */
 export function partsColumn(include: JobInclude, role: Role, $: Placeholders<ViewerIds>) {
-  // An include like this has no `ofStatus`.
+  // The cast is safe because an include for this column never has `ofStatus`.
   const job = { role, $: $ as Placeholders<PartsValues>, jobId: sql`"jobs"."id"` };
   return { parts: partsAsJson(include, job).as('parts') };
 }
 
-/** Replaces the JSON of the parts in rows that were selected with `partsColumn`. */
+/** Replaces the parts' JSON values in rows that were selected with `partsColumn`. */
 export function readParts(
   viewer: Viewer,
   rows: readonly (JobParties & { parts?: unknown })[],
@@ -227,7 +234,7 @@ export function readParts(
   for (const row of rows) if (row.parts) row.parts = read(row.parts as readonly unknown[], viewer, row);
 }
 
-/** The parts that were read with the job: for a list, its first page without a state filter. */
+/** Returns the parts that were read with the job. A list's part is always its first page, without a filter by state. */
 export function partsOf(job: object): JobParts {
   return (job as { parts?: JobParts | null }).parts ?? {};
 }
@@ -251,8 +258,8 @@ const selectParts = forEachRole((role) =>
 );
 
 /**
- * Reads the parts of many jobs that the viewer may see in one statement. For each job, it reads at most one row beyond
- * the page's size. The caller limits the number of jobs.
+ * Reads the parts of many jobs in one statement. The viewer must be allowed to see the jobs. For each job, the
+ * statement reads at most one row more than the page's size. The caller limits the number of jobs.
  */
 export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
   db: Db,
@@ -277,7 +284,8 @@ function partsReader(include: JobInclude, role: Role) {
     read: JOB_PARTS[name].reader(include[name] as never, role),
   }));
   return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
-    // Whether a contractor has bid makes no difference to what they may read in the parts selected for them.
+    // Treating every contractor as a bidder is safe here, because these parts contain only data that the viewer may
+    // see.
     const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
     const parts: Record<string, unknown> = {};
     for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);
@@ -285,7 +293,7 @@ function partsReader(include: JobInclude, role: Role) {
   };
 }
 
-/** Calls `make` once for each include, on first use. */
+/** Creates a function that calls `make` once for each include, on first use. */
 export function byInclude<Parts extends object>(make: (include: JobInclude) => Parts): (include: JobInclude) => Parts {
   const cachedByInclude = cachedByKey<Parts>();
   return (include) => cachedByInclude(includeKey(include), () => make(include));
@@ -293,7 +301,7 @@ export function byInclude<Parts extends object>(make: (include: JobInclude) => P
 
 const keys = new WeakMap<JobInclude, string>();
 
-/** A string that is the same for equal includes. */
+/** Returns a string that is the same for equal includes. */
 export function includeKey(include: JobInclude): string {
   const key = keys.get(include) ?? JSON.stringify(Object.entries(include).toSorted());
   keys.set(include, key);

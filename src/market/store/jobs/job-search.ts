@@ -1,11 +1,11 @@
 /**
  * Finds the jobs in a list that contain a text or are near a place, in one of two ways. A scan reads the list in order
- * until enough jobs match, which is fast if many do. An index finds every match in the whole market. The matches are
- * then sorted and looked up in the list, which is fast if few match.
+ * until enough jobs match, which is fast if many jobs match. An index finds every match in the whole market, sorts the
+ * matches, and looks each of them up in the list, which is fast if few jobs match.
  *
- * In order of creation, a sample of the newest jobs in the list decides between the two. A scan that finds fewer
- * matches than expected is abandoned for the index. In any other order, the first few thousand jobs are scanned. If
- * they don't fill the page, an index is used, which has no such order.
+ * For lists in order of creation, a sample of the newest jobs decides between the two. If a scan finds fewer matches
+ * than expected, the index is used after all. For lists in any other order, the first few thousand jobs are scanned. If
+ * they don't fill the page, an index is used, and its matches are sorted afterward.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -18,19 +18,22 @@ import { jobSearch, openJobSearch } from '../tables/jobs.js';
 import { isInOpenState } from '../visibility.js';
 
 export interface SearchValues extends PlaceValues {
-  /** For `like`, case-insensitive. */
+  /** The pattern for a case-insensitive `like`. */
   pattern: string | null;
 }
 
 type Search = Placeholders<SearchValues>;
 type Conditions = readonly (SQL | undefined)[];
 
-/** Separates title and description in `job_search.words`, where both are searched as one string. */
+/** Separates the title from the description in `job_search.words`, where both are searched as one string. */
 export const SEPARATOR = '\u0001';
 
 const isInBox = ($: Search) => sql`s.town <@ ${$('box')}::box`;
 
-/** The condition on a row `s` of `job_search`. The subquery keeps the planner from guessing how many rows match. */
+/**
+ * Each filter's condition on a row `s` of `job_search`. The subquery keeps the planner from guessing how many rows
+ * match.
+ */
 const MATCHES = {
   search: ($: Search) => sql`s.words like (select lower(${$('pattern')}::text))`,
   near: ($: Search) => sql`${isInBox($)} and ${milesAway($)} <= ${$('miles')}::float8`,
@@ -39,14 +42,14 @@ const MATCHES = {
 export type SearchFilter = keyof typeof MATCHES;
 export const SEARCH_FILTERS: readonly SearchFilter[] = ['search', 'near'];
 
-/** The jobs that are searched. */
+/** The jobs to search. */
 export interface Market {
   readonly areOpen: boolean;
-  /** Their other conditions. */
+  /** The other conditions that these jobs must meet. */
   readonly conditions: readonly SQL[];
 }
 
-/** The conditions for a row of `jobs` to be in the market. */
+/** Returns the conditions that a row of `jobs` must meet to be in the market. */
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
   ...(areOpen ? [isInOpenState] : []),
   ...conditions,
@@ -58,7 +61,7 @@ const tableName = (table: PgTable) => sql.raw(getTableName(table));
 const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
 
-/** A list of jobs: the newest of those that meet the conditions. */
+/** Lists the jobs that meet the conditions, newest first. */
 function newestJobs(where: Conditions): SQL {
   return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf(where)}
     order by "jobs"."created_at" desc, "jobs"."id" desc`;
@@ -67,7 +70,10 @@ function newestJobs(where: Conditions): SQL {
 const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
   sql`(${list}) l cross join lateral (select * from ${tableName(table)} where job_id = l.id offset 0) s`;
 
-/** The first jobs in a list that match and, if the list itself doesn't guarantee it, meet the conditions. */
+/**
+ * Returns the first jobs in a list that match the filters. `where` has the conditions that the list itself doesn't
+ * guarantee.
+ */
 export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL, where: Conditions, atMost: number) {
   const isListed = and(sql`"jobs"."id" = l.id`, ...where);
   const listCondition = sql`cross join lateral (select from jobs where ${isListed} offset 0) j`;
@@ -76,7 +82,10 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
 }
 
-/** The first jobs that one filter's index finds and that also match the other filters and are in the market. */
+/**
+ * Returns the first jobs that one filter's index finds. These jobs must also match the other filters and be in the
+ * market.
+ */
 function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, scan: ScanLimit) {
   const others = filters.filter((other) => other !== by);
   const positionCondition = scan.positionCondition([sql`s.created_at`, sql`s.job_id`]);
@@ -85,7 +94,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
     where ${allOf([matchesAll($, others), positionCondition])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
-  // By its time as well, so the list's index can tell without reading the job.
+  // The job is also looked up by its creation time, so the list's index can decide without reading the job.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
   return sql`select l.id, l.created_at
     from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
@@ -94,18 +103,18 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 
 const SAMPLE_JOBS = 1_000;
 /**
- * The assumed number of jobs. If there are fewer, both ways are faster than estimated. There may be more open ones, but
- * the indexes don't lead to others.
+ * The assumed number of jobs. If there are fewer, both ways are faster than estimated. There may be more open jobs, but
+ * each index leads only to its own table's rows.
  */
 const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
-/** A scan may read this many times the expected rows before it is abandoned. */
+/** A scan is abandoned after it has read this many times the expected number of rows. */
 const SCAN_MARGIN = 1.5;
-/** A list that ends within this many jobs is scanned, because an index may find any number of matches outside it. */
+/** A list that ends within this many jobs is scanned. An index may find any number of matches outside such a list. */
 const SHORT_LIST = 5_000;
 
 /**
- * The first matches in a market, using the way that should read fewer rows. An index reads every match, in the list or
- * not. A scan ends with the last requested match or at the end of the list.
+ * Returns the first matches in a market, in the way that should read fewer rows. An index reads every match, even if it
+ * isn't in the list. A scan stops at the last requested match or at the end of the list.
  */
 export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
   const { atMost, positionCondition } = limit;
@@ -138,19 +147,20 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
     (select * from scanned where (select is_enough from checked)) union all ${each(lookUp, sql` union all `)}`;
 }
 
-/** The condition on a row of `jobs`, if its list is short. */
+/** The search's condition on a row of `jobs`. Use it only for short lists. */
 export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[] {
-  // Doesn't use `exists`, which would make the planner find everything near the place once per job.
+  // `exists` isn't used because the planner would find all jobs near the place once for every job.
   const matches = sql`(select ${matchesAll($, filters)} from job_search s where s.job_id = "jobs"."id")`;
   return filters.length > 0 ? [matches] : [];
 }
 
-/** The number of first jobs that are scanned before an index is used. */
+/** The number of jobs that are scanned before an index is used. */
 export const SCANNED_FIRST = 5_000;
 
 /**
- * The same in an order that the text and place indexes don't have. The first jobs in the list fill the page if many
- * match. Otherwise an index is used, which leads to few. The first jobs may come from several indexes.
+ * Returns the first matches in an order that the text and place indexes don't have. If many jobs match, the first jobs
+ * in the list fill the page. Otherwise an index is used, which finds few matches. The first jobs in the list may come
+ * from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,
@@ -179,8 +189,9 @@ export function searchJobsInOrder(
 }
 
 /**
- * The nearest matches. Every town in the box is measured, and the matches are sorted. The jobs' other conditions are
- * then checked in that order until enough are found. The table itself says that they are open.
+ * Returns the nearest matches. It computes the distance of every town in the box and sorts the matches. Then it checks
+ * the other conditions in that order until it has enough jobs. For open jobs, the table contains only open jobs, so
+ * their state isn't checked.
  */
 export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {
   const { atMost, positionCondition, direction } = scan;

@@ -1,4 +1,4 @@
-/** Where a list's jobs come from if one index in its order would read too many rows. */
+/** Where a list's jobs come from if one index in the list's order would read too many rows. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
@@ -23,16 +23,16 @@ import { isClosedToBids, isNotHidden, visibleJobs } from '../visibility.js';
 export type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
 
 /**
- * If an index in the list's order would read too many rows, selects the identifiers of the jobs that may be on the
- * page: the first ones of each source. A contractor's own jobs are few enough that a search scans all of them.
+ * Selects the identifiers of the jobs that may be on the page: the first jobs from each source. Undefined if one index
+ * in the list's order reads few enough rows. A contractor's own jobs are few enough for a search to scan all of them.
  */
 export function gatherFrom(kind: ListKind): GatherRows | undefined {
   const { role, names, searches, statuses } = kind;
   const ofPerson = conditionOfPerson(kind);
   if (ofPerson) return jobsOfPerson(kind, ofPerson);
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
-  // An index-only scan of a trade's index finds the next jobs. It keeps the planner from scanning all trades for a rare
-  // one. Some states are so rare that the whole list would be read.
+  // For a trade, an index-only scan finds the next jobs. Otherwise, the planner might scan all trades to find the jobs
+  // of a rare one. Some states are so rare that the planner would read the whole list to find their jobs.
   const isOfTrade = role !== 'homeowner' && names.includes('category');
   if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates(kind)) return undefined;
 
@@ -58,19 +58,22 @@ function gatherMatches(kind: ListKind): GatherRows {
   };
 }
 
-/** Order of creation is searched best from its newest end. */
+/** True if the list starts with the newest job. From that end, a list in order of creation is fastest to search. */
 function isNewestFirst(order: JobOrder, { direction }: ScanLimit): boolean {
   return JOB_LIST_ORDERS[order].key === 'createdAt' && direction === 'desc';
 }
 
-/** True if an index per state finds the first jobs. One homeowner's are few enough to sort. */
+/**
+ * True if one index per state finds the first jobs. One homeowner's jobs don't need this, because they are few enough
+ * to sort.
+ */
 function isOfStates({ role, order, names, statuses }: ListKind): boolean {
   if (role !== 'admin') return false;
   if (statuses.length > 0) return statuses.length > 1;
   return JOB_LIST_ORDERS[order].isByState && !names.includes('homeownerId');
 }
 
-/** The first jobs without the search: of each state, or through one index. */
+/** Selects the first jobs without the search, from one index per state or from a single index. */
 function firstInMarket(kind: ListKind): GatherRows {
   if (!isOfStates(kind)) return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
   const states = kind.statuses.length > 0 ? kind.statuses : JOB_STATES;
@@ -78,7 +81,7 @@ function firstInMarket(kind: ListKind): GatherRows {
   return ($, scan) => union(each.map((first) => first($, scan)));
 }
 
-/** The first jobs that meet the conditions, in list order. */
+/** Selects the first jobs that meet the conditions, in the list's order. */
 function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = sql`jobs`): SQL {
   const { positionCondition, atMost, direction } = scan;
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
@@ -87,7 +90,7 @@ function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = 
     order by ${inOrder(order, 'jobs', direction)} limit ${atMost}`;
 }
 
-/** The same for few jobs, in any order. For the order of distance, each is measured once. */
+/** Selects the first of a few jobs, in any order. For the order by distance, it computes each job's distance once. */
 function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Placeholders<FilterValues>, from: SQL) {
   const all = [...where, ...matchesSearch($, searches)];
   if (order !== 'nearest') return (scan: ScanLimit) => inJobs(order, all, scan, from);
@@ -95,11 +98,11 @@ function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Plac
   return (scan: ScanLimit) => inJobs(order, [], scan, measured);
 }
 
-/** The part of the market that this viewer sees and these filters select, without the search. */
+/** The jobs that this viewer can see and these filters select, without the search. */
 function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
   const { role, statuses } = kind;
   const asksForOpen = asksFor(statuses) === 'open';
-  // `areOpen` says as much as a filter that names every such state.
+  // If the filter names every state that is open to bids, `areOpen` already covers it.
   const isImplied = asksForOpen && statuses.length === STATES_OPEN_TO_BIDS.length;
   return {
     areOpen: role === 'contractor' || asksForOpen,
@@ -113,9 +116,10 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
 
 type Condition = ($: Placeholders<FilterValues>) => SQL;
 
-/** The condition that selects one person's jobs. They are few: all are read and then sorted. */
+/** The condition for a list of one person's jobs. There are so few that all of them are read and then sorted. */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
-  // The operation refuses others. Visibility is a condition all the same.
+  // The operation refuses this filter to anyone who can't see all of these jobs. The visibility is checked here as
+  // well.
   if (names.includes('contractorId')) return ($) => and(FILTERS.contractorId($), visibleJobs(role, $)) ?? sql`true`;
   if (order !== 'nearest') return undefined;
   if (role === 'homeowner') return ($) => visibleJobs(role, $);
@@ -123,15 +127,15 @@ function conditionOfPerson({ role, names, order }: ListKind): Condition | undefi
 }
 
 /**
- * The first of one person's jobs, which are few enough to sort. The subquery makes the planner use their index instead
- * of looking for them in the list of all jobs.
+ * Selects the first of one person's jobs, which are few enough to sort. The subquery makes the planner use the person's
+ * index instead of searching the list of all jobs.
  */
 function jobsOfPerson(kind: ListKind, ofPerson: Condition): GatherRows {
   return ($, scan) =>
     inFewJobs(kind, conditions(kind, $), $, sql`(select * from jobs where ${ofPerson($)} offset 0) jobs`)(scan);
 }
 
-/** Jobs that the contractor has bid on and that are no longer open. Open ones are found in the market. */
+/** Selects the jobs that the contractor has bid on and that are no longer open. Open jobs come from the market. */
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   const closedJobs = ($: Placeholders<FilterValues>) => [isClosedToBids, ...conditions(kind, $)];
@@ -143,7 +147,7 @@ function ownJobs(kind: ListKind): GatherRows {
       : inFewJobs(kind, [isOwn($), ...closedJobs($)], $, sql`jobs`)(scan);
 }
 
-/** The jobs that the contractor has bid on, newest first. An index has them in job order. */
+/** Lists the jobs that the contractor has bid on, newest first. An index of bids has them in this order. */
 function jobsBidOn($: Placeholders<FilterValues>, { positionCondition }: ScanLimit): SQL {
   const position = positionCondition([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own

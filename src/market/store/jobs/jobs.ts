@@ -1,6 +1,6 @@
 /**
- * Jobs: reads them, locks one, and changes its row. A caller that changes a job holds its lock and adds the events of
- * the change (`events.ts`).
+ * Jobs: reads them, locks one, and changes its row. A caller that changes a job holds its lock and adds the events that
+ * describe the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { JOB_FIELDS, type JobFields } from '../../rules/jobs/editing.js';
@@ -26,24 +26,28 @@ import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.j
 
 export type { JobRow };
 
-/** Coordinates. `town` is the center of the public city. */
+/** The coordinates of a job's address. `town` is the center of the city, which is public. */
 export interface Places {
   latitude: number | null;
   longitude: number | null;
   town: string | null;
 }
 
-/** A job, and the facts that decide whether the viewer sees it, if the job's row isn't enough. */
+/**
+ * A job, with the facts that decide whether the viewer can see it. They are read only if the job's row isn't enough.
+ */
 export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 'ownBids' | 'isOwnerSuspended'>> {
   job: Job;
 }
 
 export const jobColumns = getTableColumns(jobs);
 
-/** The columns for finding the other parts of a job and for checking its rules. */
+/** The columns that are always read, to find a job's other parts and to check its rules. */
 const REQUIRED_COLUMNS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
-/** The included columns, and those that the statement itself needs. The rows have no others. */
+/**
+ * Returns the included columns and the columns that the statement itself needs. The rows don't have any other columns.
+ */
 export function jobFields({ job }: JobInclude, ...neededFields: readonly (keyof JobRow)[]): typeof jobColumns {
   return job ? narrow(jobColumns, job, [...REQUIRED_COLUMNS, ...neededFields]) : jobColumns;
 }
@@ -61,7 +65,7 @@ const selectJob = forEachRole((role) =>
   ),
 );
 
-/** One job with the included parts, in the same statement. */
+/** Reads one job and the included parts in a single statement. */
 export async function readJob(
   db: Db,
   viewer: Viewer,
@@ -74,25 +78,25 @@ export async function readJob(
 }
 
 /**
- * The first lock of every operation that changes more than the job. The order of locks is job, bids, holds, accounts. A
- * later statement sees everything that was committed before it began, and so before the lock. A subquery in the locking
- * statement itself would see the state before its wait.
+ * Locks a job. An operation that changes more than the job takes this lock first. The order of locks is job, bids,
+ * holds, accounts. Read other rows in a later statement, which sees everything that was committed before the lock. A
+ * subquery in the locking statement itself would see the rows as they were before the wait.
  */
 export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: JobId }>, fields) =>
   selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update'),
 );
 
-/** The same lock, through a bid on the job. */
+/** Locks a job, found by a bid on it. */
 export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholders<{ id: BidId }>, fields) =>
   selectFrom(jobs, fields, sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`).for('update'),
 );
 
-/** Reads a job's facts. Undefined if there is no such job. */
+/** Reads a job's facts. Undefined if the job doesn't exist. */
 export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
 
 /**
- * Creates a function that reads a call's facts, under the job's lock. The facts are part of the SQL. If a parameter
- * selected them, Postgres would plan each call again.
+ * Creates a function that reads a call's facts under the job's lock. The names of the facts are part of the SQL. If a
+ * parameter selected the facts, Postgres would have to plan each call again.
  */
 export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
   const select = forEachRole((role) => {
@@ -132,7 +136,7 @@ export const insertJob = statement('insertJob', jobColumns, ($: Placeholders<New
     .returning(fields),
 );
 
-/** A trigger has already inserted the row for the search, in the same transaction. */
+/** Sets a job's town. A trigger has already inserted the job's row in `job_search`, in the same transaction. */
 export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; town: string | null }>) =>
   builder
     .update(jobSearch)
@@ -140,7 +144,7 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
     .where(eq(jobSearch.jobId, $('id'))),
 );
 
-/** The changes to a job's row. A change with a new version also has a new time, and so does a new state. */
+/** The changes to a job's row. A new version also sets `updatedAt`, and a new state also sets `statusChangedAt`. */
 export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
 
 const SET_BY_CHANGES = {
@@ -154,7 +158,7 @@ type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<Pick<Jo
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
-/** Changes a locked job. The statement has only the columns that change. */
+/** Changes a locked job. The statement sets only the columns that change. */
 export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
   const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
   const update = updates(
@@ -177,7 +181,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   return { ...job, ...changes, ...row };
 }
 
-/** Deletes the draft. Its events remain. */
+/** Deletes a draft. Its events remain. */
 export const deleteJob = statement('deleteJob', {}, ($: Placeholders<{ id: JobId }>) =>
   builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

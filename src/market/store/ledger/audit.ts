@@ -11,7 +11,7 @@ const countMarket = statement(
     (select coalesce(max(position), 0) from events)::float8 as last_position`,
 );
 
-/** Throws if tokens don't add up. */
+/** Throws if the tokens don't add up. */
 export async function auditDatabase(connection: Connection): Promise<string> {
   const db = connect(connection, { poolSize: 1, statementTimeoutMs: 600_000 });
   try {

@@ -1,4 +1,4 @@
-/** The directory of contractors, in one of its orders, with filters. */
+/** Lists the contractors in the directory, sorted and filtered. */
 import { and, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { ContractorOrder } from '../../rules/entities/people.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -19,15 +19,17 @@ export interface ContractorFilter {
   specialty?: string | null | undefined;
   serviceArea?: string | null | undefined;
   verified?: boolean | null | undefined;
-  /** Service areas in lowercase, each with its distance in tenths of a mile. */
+  /** The service areas near the place, in lowercase, each with its distance in tenths of a mile. */
   near?: { readonly names: readonly string[]; readonly tenths: readonly number[] } | null | undefined;
 }
 
 export interface ContractorListItem {
   readonly contractor: Contractor;
-  /** True if they have bid on a job of the viewer's, which decides what the viewer may see of them. */
+  /**
+   * True if the contractor has bid on one of the viewer's jobs. This decides what the viewer can see of the contractor.
+   */
   readonly client: boolean;
-  /** The distance of the nearest of their service areas, in tenths of a mile. Null if no place was requested. */
+  /** The distance to the contractor's nearest service area, in tenths of a mile. Null if no place was requested. */
   readonly tenths: number | null;
 }
 
@@ -41,10 +43,10 @@ interface FilterValues extends ViewerIds {
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
-/** A column to sort by that `nearBy` selects and no table has. */
+/** The sort column for distance. `nearBy` selects it, and no table has it. */
 const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
-/** Each order's column, always descending. */
+/** The columns of each order. They are always sorted in descending order. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },
@@ -52,7 +54,10 @@ const KEYS = {
   nearest: { nearness, ratingRank, ratingCount, createdAt, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
 
-/** The searched value is in a subquery, which hides it from the planner, because its frequency estimates are bad. */
+/**
+ * The condition of each search filter. The searched value is in a subquery, which hides it from the planner, because
+ * the planner's frequency estimates are bad.
+ */
 const TERMS = {
   search: ($: Placeholders<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
@@ -151,8 +156,8 @@ function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery
 }
 
 /**
- * The first contractors nearby. Their index is queried for one area after another. To find all of them together, it
- * would compare each contractor with thousands.
+ * Selects the first contractors nearby. It queries the index of service areas for one area after another. A single
+ * query for all areas would compare each contractor with thousands of areas.
  */
 function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
@@ -165,7 +170,7 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
       sql`, `,
     );
   const hasArea = sql`${contractorTerms.serviceAreas(contractors)} @> array[area.name]`;
-  // The subquery has its table's name, so the keys have the same names.
+  // The subquery is named like its table, so the keys' names don't change.
   return sql`select ${id}, ${distance} as nearness
     from unnest(${$('areas')}::text[], ${$('tenths')}::int[]) area (name, tenths) cross join lateral (
       select ${list(columns)} from contractors
@@ -174,12 +179,12 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
     order by ${list(keys.map((key) => sql`${key} ${sql.raw(direction)}`))} limit ${sql.raw(String(atMost))}`;
 }
 
-/** True if the contractor is in a query's result. */
+/** True if the contractor is in the query's result. */
 function isAmong(ids: SQL): SQL {
   return sql`${contractors.id} = any(array(${ids}))`;
 }
 
-/** Computed like in the database, from the average that is shown. */
+/** Computes a contractor's rank from the average that is shown, in the same way as the database does. */
 function rankOf({ ratingAverage }: Contractor): number {
   return Math.round((ratingAverage ?? 0) * 100);
 }

@@ -1,4 +1,7 @@
-/** The jobs awarded to contractors, and their bids: of one contractor, or a page for each of many. */
+/**
+ * Lists the jobs awarded to contractors, and their bids. Reads one contractor's list, or a page for each of many
+ * contractors.
+ */
 import { and, eq } from 'drizzle-orm';
 import type { ContractorId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
@@ -35,12 +38,12 @@ const bidsPage = pagesOfMany<ContractorId, { ids: string; status: BidState | nul
   pageOf: listBidsOf.all.pageOf,
 });
 
-/** The same page of each contractor's awarded jobs. */
+/** Reads the same page of each contractor's awarded jobs. */
 export function awardedJobsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return jobsPage(db, { ids: asArray(contractorIds) }, request);
 }
 
-/** The same page of each contractor's bids. */
+/** Reads the same page of each contractor's bids. */
 export function bidsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return bidsPage(db, { ids: asArray(contractorIds), status: null }, request);
 }

@@ -1,6 +1,6 @@
 /**
- * People as other users see them, with the viewer's relation to each: in their own rows, and inside the rows of jobs
- * and bids.
+ * Reads people as other users see them, with the viewer's relation to each person. They are read either from their own
+ * rows or as JSON in the rows of jobs and bids.
  */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { isForEveryone, redact, type RedactedRow } from '../../rules/reading/redaction.js';
@@ -22,11 +22,11 @@ import { forEachRole, idsOf, type ViewerIds } from '../visibility.js';
 
 export type ReadableUser = RedactedRow<'user', User>;
 
-/** A profile, with its account if both were read together. */
+/** A profile. It includes the account if both were read together. */
 export type ReadableHomeowner = RedactedRow<'homeowner', Homeowner> & { user?: ReadableUser };
 export type ReadableContractor = RedactedRow<'contractor', Contractor> & { user?: ReadableUser };
 
-/** True if the viewer and the person are the two parties of an award. */
+/** True if the viewer and the person are the two parties to an award. */
 const COUNTERPART = {
   homeowner: ($: Placeholders<ViewerIds>) =>
     sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$('homeownerId')}
@@ -37,8 +37,8 @@ const COUNTERPART = {
 };
 
 /**
- * True if the contractor has bid on a job of the viewer's. A subquery of one bid, because for an `exists` the planner
- * would read all bids once per page.
+ * True if the contractor has bid on one of the viewer's jobs. The subquery reads a single bid. With `exists`, the
+ * planner would read all bids once per page.
  */
 export const CLIENT = ($: Placeholders<ViewerIds>) =>
   sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
@@ -46,7 +46,7 @@ export const CLIENT = ($: Placeholders<ViewerIds>) =>
 
 const NO = sql<boolean>`false`;
 
-/** People with the viewer's relation to each, found by account or profile ID. */
+/** Selects people by account or profile ID, with the viewer's relation to each person. */
 const selectPeople = forEachRole((role) =>
   statement(
     'selectPeople',
@@ -69,14 +69,17 @@ const selectPeople = forEachRole((role) =>
   ),
 );
 
-/** A person with their profile, as the viewer may see both. */
+/** A person's account and profile, as the viewer may see them. */
 export interface Person {
   user: ReadableUser;
   homeowner: ReadableHomeowner | null;
   contractor: ReadableContractor | null;
 }
 
-/** Keyed by each of a person's identifiers, so the requested one finds them. */
+/**
+ * Reads people. The result is keyed by each of a person's identifiers, so the caller finds a person by the identifier
+ * that was requested.
+ */
 export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
   const rows = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
   const people = new Map<string, Person>();
@@ -97,7 +100,7 @@ function withAccount<Profile extends object>(profile: Profile, user: ReadableUse
   return Object.assign(profile, { user });
 }
 
-/** The fields of a profile and of its account that a statement reads. The rows have no others. */
+/** The fields to read from a profile and from its account. The rows don't have any other fields. */
 export interface PersonFields {
   readonly user: readonly string[];
   readonly profile: readonly string[];
@@ -108,13 +111,13 @@ interface Profiles {
   contractor: ReadableContractor;
 }
 
-/** The profiles that jobs and bids lead to, and who may be the other side of an award to them. */
+/** The profiles that jobs and bids refer to. `awardedTo` is the other party to an award. */
 const PROFILES = {
   homeowner: { table: homeowners, shape: homeownerShape, awardedTo: 'contractor' },
   contractor: { table: contractors, shape: contractorShape, awardedTo: 'homeowner' },
 } as const;
 
-/** The profile with this identifier, and its account, as one JSON value in another row. */
+/** Reads the profile with this identifier, and its account, as one JSON value in another row. */
 export function profileAsJson(
   kind: keyof Profiles,
   id: SQL,
@@ -132,7 +135,7 @@ export function profileAsJson(
 
 const ALWAYS = ['id', 'userId'];
 
-/** In the shape's order, so the same fields make the same statement. */
+/** Returns the named columns. They keep the shape's order, so the same fields always produce the same statement. */
 export function narrow<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -143,7 +146,9 @@ export function narrow<Shape extends RowShape>(
   ) as Shape;
 }
 
-/** True if the viewer's relation to the person matters, as it does for fields that not everyone may read. */
+/**
+ * True if these include fields that not everyone may read. Only then does the viewer's relation to the person matter.
+ */
 function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));
 }
@@ -151,8 +156,8 @@ function isPrivate({ user, profile }: PersonFields): boolean {
 export type ProfileJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
 
 /**
- * Reads the value of `profileAsJson` as the viewer may see it. A homeowner who reads the bids on their job is a client
- * of every bidder.
+ * Creates a function that reads the value of `profileAsJson` as the viewer may see it. A homeowner who reads the bids
+ * on their own job is a client of every bidder.
  */
 export function profileReader<Kind extends keyof Profiles>(
   kind: Kind,
@@ -165,7 +170,8 @@ export function profileReader<Kind extends keyof Profiles>(
   return ([userJson, profileJson, counterpart], viewer) => {
     const row = readUser(userJson);
     const relations = () => relationsToPerson(viewer, row.id, { counterpart, client });
-    // TypeScript doesn't follow one kind through both lists of entities.
+    // The cast is needed because TypeScript doesn't connect the kind in one list of entities with the kind in the
+    // other.
     const profile = redact(kind as 'contractor', readProfile(profileJson), relations);
     return withAccount(profile, redact('user', row, relations)) as unknown as Profiles[Kind];
   };

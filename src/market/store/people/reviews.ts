@@ -1,4 +1,6 @@
-/** Reviews of contractors, newest first: of one contractor, or a page for each of many. */
+/**
+ * Lists reviews of contractors, newest first. Reads one contractor's reviews, or a page for each of many contractors.
+ */
 import { and, eq, sql } from 'drizzle-orm';
 import type { REVIEW } from '../../rules/entities/review.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -11,7 +13,10 @@ import { reviews } from '../tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
 
-/** The job and the homeowner are joined after the limit, only for the page's rows. */
+/**
+ * The columns of a review. The job and the homeowner are joined after the limit, so they are read only for the page's
+ * rows.
+ */
 const shape = {
   id,
   rating,
@@ -56,7 +61,7 @@ export const selectReview = statement('selectReview', shape, ($: Placeholders<{ 
   selectFrom(reviews, fields, eq(reviews.id, $('id'))),
 );
 
-/** The same page of each contractor's reviews. */
+/** Reads the same page of each contractor's reviews. */
 export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return page(db, { ids: asArray(contractorIds) }, request);
 }

@@ -1,4 +1,4 @@
-/** The list of all accounts, newest first, with filters, for admins. */
+/** Lists all accounts for admins, newest first, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
@@ -14,7 +14,7 @@ import { users, userWords } from '../tables/accounts.js';
 export interface UserFilter {
   search?: string | null | undefined;
   userType?: Role | null | undefined;
-  /** Only for contractors. Filtering by it excludes everyone else. */
+  /** Whether a contractor is verified. This filter excludes everyone who isn't a contractor. */
   verified?: boolean | null | undefined;
   emailUndo?: EmailUndoState | null | undefined;
   suspended?: boolean | null | undefined;
@@ -22,7 +22,7 @@ export interface UserFilter {
   emailUndeliverable?: boolean | null | undefined;
 }
 
-/** Accounts with their role's profile. */
+/** An account in the list, with the ID of its profile. */
 export type UserListItem = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
 
 interface FilterValues {
@@ -37,7 +37,9 @@ interface ListKind {
   readonly flags: readonly (readonly [Flag, boolean])[];
 }
 
-/** Boolean filters. Each has an index in list order, on the accounts that may be few. */
+/**
+ * The conditions of the boolean filters. For each filter, an index in list order covers the accounts that may be few.
+ */
 const FLAGS = {
   suspended: sql`"users"."suspended_at" is not null`,
   emailVerified: sql`"users"."email_verified"`,
@@ -59,14 +61,17 @@ export function listUsers(
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
 
-/** The digits of a search that looks like a phone number, without the country's leading 1, which a number may lack. */
+/**
+ * Returns the digits of a search text that looks like a phone number. Drops the leading 1, the country code, because a
+ * stored number may lack it.
+ */
 function digitsOfPhone(search: string): string | undefined {
   const digits = /^[\d ()+./-]+$/.test(search) ? search.replaceAll(/\D/g, '') : '';
   if (digits.length < PHONE_DIGITS_MIN) return undefined;
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
 }
 
-/** A number without its area code. */
+/** The length of a phone number without its area code. */
 const PHONE_DIGITS_MIN = 7;
 
 const keys = { createdAt: users.createdAt, id: users.id };
@@ -91,7 +96,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
   );
   const fits = ($: Placeholders<FilterValues>) =>
     and(hasSearch ? matchesWords($) : undefined, verified === null ? undefined : isVerified(verified));
-  // Few accounts have one. An index finds them, and the other filters are checked on each.
+  // Few accounts have an email undo. An index finds those accounts, and the other filters are checked on each of them.
   if (emailUndo !== null)
     return pagedList({
       name: 'listUsers',
@@ -140,7 +145,8 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
 const flag = (value: boolean) => sql.raw(String(value));
 
 /**
- * The pattern is in a subquery, which hides it from the planner, because its estimates of a word's frequency are bad.
+ * True if the account's words match the search text. The pattern is in a subquery, which hides it from the planner,
+ * because the planner's estimates of a word's frequency are bad.
  */
 function matchesWords($: Placeholders<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
@@ -151,8 +157,8 @@ function isVerified(verified: boolean): SQL {
 }
 
 /**
- * A trigger keeps the creation time of a contractor's profile equal to the account's, so contractors are read in list
- * order.
+ * Selects contractors in the order of the account list. A trigger keeps the creation time of a contractor's profile
+ * equal to the account's.
  */
 function contractorsWho(verified: boolean, { atMost, positionCondition, direction }: ScanLimit): SQL {
   const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);

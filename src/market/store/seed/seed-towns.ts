@@ -1,13 +1,13 @@
-/** Towns all over the map, for the people and jobs of a seeded market and of the demo. */
+/** Towns all over the map. The people and jobs of a seeded market and of the demo are in these towns. */
 export interface Town {
   readonly city: string;
   readonly state: string;
   readonly zipCode: string;
   readonly latitude: number;
   readonly longitude: number;
-  /** The area code of its phone numbers. */
+  /** The area code of the town's phone numbers. */
   readonly areaCode: string;
-  /** The other town that its contractors serve. */
+  /** Another town that the town's contractors also serve. */
   readonly neighbour: string;
 }
 
@@ -33,7 +33,7 @@ function town(city: string, state: string, zipCode: string, place: Place, areaCo
   return { city, state, zipCode, latitude, longitude, areaCode, neighbour };
 }
 
-/** A person's town. People, given by number, take turns. */
+/** Joins each person's town. The towns are assigned in turn, by the person's number. */
 export function joinTown(person: string, towns: readonly Town[]): string {
   const rows = towns.map(
     ({ city, state, zipCode, latitude, longitude, areaCode, neighbour }, at) =>

@@ -1,7 +1,8 @@
 /**
- * Generates a market of any size with SQL: people, jobs in every state that most jobs pass, bids, holds, transfers, and
- * every event that led there. It has the same invariants as a market that grew call by call. Constraints and triggers
- * are active meanwhile. Each batch is a transaction, so an interrupted market is only a smaller one.
+ * Generates a market of any size with SQL: people, jobs in every state that most jobs pass through, bids, holds,
+ * transfers, and the events that led there. The result has the same invariants as a market that grew call by call,
+ * because constraints and triggers stay active. Each batch is a transaction, so if the run is interrupted, the market
+ * is only smaller.
  */
 import postgres, { type Sql } from 'postgres';
 import { PUBLISH_COST, URGENCIES } from '../../rules/jobs/publishing.js';
@@ -13,24 +14,33 @@ export type SeededState = 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_rev
 
 export interface MarketSize {
   readonly jobs: number;
-  /** The approximate number. A job has from one bid to twice the mean, and a draft has none. */
+  /** The approximate number of bids. A draft has no bids, and any other job has from one bid to twice the mean. */
   readonly bids: number;
-  /** Half of them are homeowners, half contractors. */
+  /** The number of people. Half of them are homeowners and half are contractors. */
   readonly people: number;
-  /** The states of this many jobs in a row. Defaults to twenty that leave half of the market open. */
+  /** The states of the jobs, in turn. By default, 20 states that leave half of the market open. */
   readonly states?: readonly SeededState[];
-  /** Where people and their jobs are, in turn. Defaults to one town for all, which no search finds by place. */
+  /**
+   * The towns of people and their jobs, in turn. By default, everyone is in one town, and searches by place don't find
+   * any jobs.
+   */
   readonly towns?: readonly Town[] | undefined;
 }
 
-/** People are numbered from 1. Homeowners are odd, contractors even. */
+/**
+ * The size of a generated market. People are numbered from 1. Odd numbers are homeowners, and even numbers are
+ * contractors.
+ */
 export interface Market {
   readonly homeowners: number;
   readonly contractors: number;
   readonly jobs: number;
 }
 
-/** Throws unless the database has no people, because generated data is never mixed with existing data. */
+/**
+ * Opens a database. Throws if the database already has people, because generated data must not be mixed with existing
+ * data.
+ */
 export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const options = { max: 1, fetch_types: false, onnotice: () => {} };
   const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
@@ -47,11 +57,11 @@ const STATES = (
 ).split(' ') as SeededState[];
 const SHARE_WITH_BIDS = STATES.filter((state) => state !== 'draft').length / STATES.length;
 const JOBS_IN_A_BATCH = 20_000;
-/** The identifiers' limit. A job has at most twice the mean. */
+/** The highest mean number of bids that the identifiers have room for. A job has at most twice the mean. */
 const MEAN_OF_BIDS_MAX = 8;
 const [OLDEST_DAYS, NEWEST_DAYS] = [300, 100];
 
-/** Fills an empty, migrated database. The jobs are 300 to 100 days old. */
+/** Fills an empty database whose migrations have run. The jobs are 100 to 300 days old. */
 export async function seedMarket(
   sql: Sql,
   { jobs, bids, people, states, towns }: MarketSize,
@@ -81,13 +91,13 @@ export async function seedMarket(
 }
 
 const TOKENS_GRANTED = 1_000_000;
-/** Transfers to people are numbered above those of jobs. */
+/** The transfers that give people their tokens have higher numbers than the transfers for jobs. */
 const GRANTS_FROM = 1_000_000_000;
 
-/** An identifier in KSUID format, from an object's number within its kind. */
+/** Creates an identifier in KSUID format from an object's number among the objects of its kind. */
 export const idOf = (prefix: string, n: string) => `'${prefix}_1' || lpad((${n})::text, 26, '0')`;
 
-/** Adds people, a session for each of them, and their tokens. */
+/** Adds people, with a session and tokens for each. */
 export async function addPeople(
   sql: Sql,
   from: number,
@@ -133,27 +143,33 @@ export async function addPeople(
 }
 
 export interface Batch {
-  /** The number of the first job, from which identifiers follow. */
+  /** The number of the first job. The other identifiers follow from it. */
   readonly from: number;
   readonly count: number;
-  /** The state of all jobs, or the states they take in turn. Defaults to the turns of a new market. */
+  /** One state for all jobs, or several states that are assigned in turn. Defaults to the states of a new market. */
   readonly state?: SeededState | readonly SeededState[];
-  /** The number of bids on a job that isn't a draft: fixed, or from `fewestBids` to this number in turn. */
+  /**
+   * The number of bids on each job that isn't a draft. With `fewestBids`, the numbers from `fewestBids` to this one are
+   * used in turn.
+   */
   readonly bids: number;
   readonly fewestBids?: number;
-  /** The ages of the first job and of the one after the last. By default, all are older than a new market's. */
+  /**
+   * The age in days of the first job, and of the job after the last one. By default, all jobs are older than the jobs
+   * of a new market.
+   */
   readonly daysAgo?: readonly [first: number, last: number];
-  /** One person who owns all jobs, or bids on all, instead of people in turn. */
+  /** A person who owns all of these jobs. Without `owner` and `bidder`, people own and bid on jobs in turn. */
   readonly owner?: number;
   readonly bidder?: number;
   readonly towns?: readonly Town[] | undefined;
 }
 
-/** Adds jobs and everything that belongs to them. */
+/** Adds jobs, with their bids, events, and all other rows that belong to them. */
 export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set /* withoutTimeout */ local statement_timeout = 0`;
-    // Numbers nothing, but takes the lock that numbering events requires.
+    // This call doesn't number any events. It takes the lock that is required for numbering.
     const [events] = await tx`select /* lockPositions */ last_position from number_events(0)`;
     await tx.unsafe(insertJobs(market, batch), [events?.last_position]);
     if (batch.towns)
@@ -162,7 +178,10 @@ export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<v
   });
 }
 
-/** Each job by its number `n`, its bids by their places, and all rows that follow from both. */
+/**
+ * Builds the statement that inserts jobs. Each job is identified by its number `n` and each bid by its place among the
+ * job's bids. All other rows follow from these.
+ */
 function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
   const { from, count, state = STATES, bids, fewestBids = bids, daysAgo = [400, 301], towns = [TOWNS.austin] } = batch;
   const states = [state].flat();

@@ -1,4 +1,4 @@
-/** API keys. Each has its own session, which is checked, ended, and deleted like any other. */
+/** API keys. Each key has its own session, which is checked, ended, and deleted like any other session. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import type { ApiKeyAccess } from '../../rules/entities/api-key.js';
 import type { ApiKeyId, SessionId, UserId } from '../../rules/ids.js';
@@ -17,7 +17,7 @@ export interface ApiKey {
   name: string;
   access: ApiKeyAccess;
   createdAt: Date;
-  /** Null for a key that doesn't expire. */
+  /** When the key expires. Null if it doesn't expire. */
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
@@ -33,7 +33,7 @@ const keyShape = {
 
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`));
 
-/** Lists active keys, without those that were revoked or have expired. */
+/** Lists active keys. Keys that were revoked or have expired aren't listed. */
 export const listApiKeys = pagedList({
   name: 'listApiKeys',
   keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
@@ -48,7 +48,7 @@ export const listApiKeys = pagedList({
       .$dynamic(),
 });
 
-/** The key with its owner, its session, and whether it is active. */
+/** Finds a key with its owner and its session, and whether the key is active. */
 export const selectApiKey = statement(
   'selectApiKey',
   {
@@ -65,7 +65,7 @@ export const selectApiKey = statement(
       .where(eq(apiKeys.id, $('id'))),
 );
 
-/** The number of active keys. Runs under the account's lock. */
+/** Counts a user's active keys. The caller holds the account's lock. */
 export const countApiKeys = statement(
   'countApiKeys',
   { count: sql<number>`count(*)::int` },
@@ -132,7 +132,7 @@ export interface KeyHolder {
   readonly emailVerified: boolean;
 }
 
-/** The viewer with this secret, or the reason to refuse the key. */
+/** Finds the viewer whose key has this secret. Returns a reason if the key must be refused. */
 export async function findKeyHolder(
   db: Db,
   secretHash: string,
@@ -142,7 +142,7 @@ export async function findKeyHolder(
   const { keyId, access, revoked, expired, emailVerified, ...viewer } = row;
   if (revoked) return 'revoked';
   if (expired) return 'expired';
-  // The row has the columns of all three roles. The viewer's role decides which profile is set.
+  // The cast is safe. The row has columns for all three roles, and the viewer's role decides which profile is set.
   return { keyId, access, viewer: viewer as Viewer, emailVerified };
 }
 
@@ -154,7 +154,7 @@ const updateLastUsed = statement('updateLastUsed', {}, ($: Placeholders<{ ids: s
     .where(sql`${apiKeys.id} = used.id and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < used.at)`),
 );
 
-/** When each key was used. */
+/** Records when each of these keys was last used. */
 export async function recordKeyUses(db: Db, uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
   const times = [...uses.values()].map((time) => time.toISOString());
   await updateLastUsed(db, { ids: asArray([...uses.keys()]), times: asArray(times) });

@@ -1,4 +1,7 @@
-/** The refresh tokens of sessions: finds them and replaces each with its successor. Only a token's hash is stored. */
+/**
+ * The refresh tokens of sessions. Finds a token, and replaces a token with its successor. Only a token's hash is
+ * stored.
+ */
 import { createHash } from 'node:crypto';
 import { and, eq, isNull, sql, type Placeholder } from 'drizzle-orm';
 import type { SessionId } from '../../rules/ids.js';
@@ -9,7 +12,10 @@ import { builder, columns, type Placeholders, selectFrom, statement } from '../.
 import { users } from '../tables/accounts.js';
 import { refreshTokens, sessions } from '../tables/sessions.js';
 
-/** Never later than the session's own end, however often it is refreshed. */
+/**
+ * When a refresh token expires. This is never later than the session's own end, no matter how often the session is
+ * refreshed.
+ */
 const tokenExpiry = sql`least(now() + ${sql.raw(`interval '${SESSION.refreshTokenDays} days'`)}, ${sessions.endsAt})`;
 
 const newRefreshToken = (hash: Placeholder) => ({
@@ -66,7 +72,7 @@ export async function findRefreshToken(db: Db, token: string) {
   return row;
 }
 
-/** Both in one statement, so a used token always has a successor. */
+/** Marks a token as used and inserts its successor in one statement, so a used token always has a successor. */
 const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
@@ -94,7 +100,8 @@ const replaceToken = statement(
 );
 
 /**
- * Replaces an unused token with its successor. Of two concurrent calls, one finds the token used and gets undefined.
+ * Replaces an unused token with its successor. If two calls do this at the same time, the second one finds the token
+ * used and gets undefined.
  */
 export async function replaceRefreshToken(
   db: Db,
@@ -113,7 +120,7 @@ const selectUnusedTokens = statement(
     selectFrom(refreshTokens, fields, and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
 );
 
-/** The one of these that is the session's newest refresh token, if any. */
+/** Returns whichever of these tokens is the session's newest refresh token, if any. */
 export async function findCurrentRefreshToken(
   db: Db,
   sessionId: SessionId,

@@ -13,7 +13,7 @@ import { sessions } from '../tables/sessions.js';
 import { hashOf, insertRefreshToken, type CurrentRefreshToken } from './refresh-tokens.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 
-/** The session and user of an access token. Only the database can confirm that the session is active. */
+/** The session and user that an access token names. Only the database can tell whether the session is still active. */
 export interface NamedSession {
   sessionId: SessionId;
   userId: UserId;
@@ -54,22 +54,22 @@ const selectActiveSession = statement(
 export interface FoundSession {
   readonly viewer: Viewer;
   readonly emailVerified: boolean;
-  /** Milliseconds until the session expires, at the time of the statement. */
+  /** The number of milliseconds until the session expires, as of this statement. */
   readonly endsInMs: number;
 }
 
-/** Undefined for a session that has ended or isn't this user's. */
+/** Finds an active session with its viewer. Undefined if the session has ended or belongs to another user. */
 export async function findActiveSession(db: Db, session: NamedSession): Promise<FoundSession | undefined> {
   const [row] = await selectActiveSession(db, session);
   if (!row) return undefined;
   const { endsInMs, emailVerified, ...viewer } = row;
-  // The row has the columns of all three roles. The viewer's role decides which profile is set.
+  // The cast is safe. The row has columns for all three roles, and the viewer's role decides which profile is set.
   return { viewer: viewer as Viewer, emailVerified, endsInMs };
 }
 
 /**
- * The share lock serializes a login with a password change. An old password opens no session after the change, and
- * nobody opens one after their suspension.
+ * Inserts a session for a login. The share lock makes the login wait for a concurrent password change or suspension.
+ * After the change, nobody can open a session with the old password. After a suspension, the user can't open any.
  */
 const insertSession = statement(
   'insertSession',
@@ -97,8 +97,8 @@ const insertSession = statement(
 );
 
 /**
- * Opens a session with its first refresh token, of which only a hash is stored. Undefined if the account's password
- * hash has changed by now.
+ * Opens a session with its first refresh token, of which only the hash is stored. Undefined if the account's password
+ * hash has changed in the meantime.
  */
 export async function openSession(
   tx: Db,
@@ -115,12 +115,15 @@ export interface OpenedSession extends CurrentRefreshToken {
   sessionId: SessionId;
 }
 
-/** A revoked session ends when it is revoked. It is deleted as long after its end as any other. */
+/**
+ * The changes that revoke a session. The session's end is set to the current time, so it's deleted as long after its
+ * end as any other session.
+ */
 export const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /**
- * The channel on which every instance receives the ID of a revoked session once that is committed, and the heartbeats
- * of `platform/live/revocation-feed.ts`.
+ * The channel for the IDs of revoked sessions. Every instance receives an ID as soon as the revocation is committed.
+ * The channel also carries the heartbeats of `platform/live/revocation-feed.ts`.
  */
 export const SESSIONS_CHANNEL = 'session_ended';
 
@@ -174,7 +177,10 @@ interface CurrentSession {
   readonly currentId: SessionId;
 }
 
-/** The unused refresh token was created at the last login or refresh. */
+/**
+ * When the session was last used. At each login or refresh, an unused refresh token is created, so the newest token's
+ * time is used.
+ */
 const lastUsedAt = sql`(select coalesce(max(token.created_at), sessions.created_at) from refresh_tokens token
   where token.session_id = sessions.id and token.used_at is null)`;
 
@@ -186,7 +192,7 @@ const shape = ($: Placeholders<CurrentSession>) => ({
   isCurrent: sql<boolean>`${sessions.id} = ${$('currentId')}`.as('is_current'),
 });
 
-/** API keys have sessions too, which aren't logins. */
+/** Excludes the sessions of API keys, which aren't logins. */
 const hasNoKey = sql`not exists (select from api_keys where session_id = sessions.id)`;
 
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`), hasNoKey);
@@ -200,7 +206,7 @@ export const listActiveSessions = pagedList({
     selectFrom(sessions, fields, and(eq(sessions.userId, $('userId')), isActive, condition)),
 });
 
-/** With its owner. Also finds one that has ended. */
+/** Finds a session and its owner, even if the session has ended. */
 export const selectSession = statement(
   'selectSession',
   ($: Placeholders<CurrentSession & { id: SessionId }>) => ({
@@ -211,7 +217,7 @@ export const selectSession = statement(
   ($, fields) => selectFrom(sessions, fields, and(eq(sessions.id, $('id')), hasNoKey)),
 );
 
-/** Revokes all of them if no session is given. */
+/** Revokes a user's sessions except one. If no exception is given, revokes all of them. */
 export const revokeSessionsButKeys = statement(
   'revokeSessionsButKeys',
   ANNOUNCEMENT,

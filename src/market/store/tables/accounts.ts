@@ -16,8 +16,8 @@ interface UserNames {
 }
 
 /**
- * The text in which admins search users: the name, the email, the phone number as written, and its digits alone. The
- * digits let one way of writing a number find every other. Neither emails nor digits contain the separator.
+ * The text in which admins search for users: the name, the email, the phone number as written, and the number's digits.
+ * With the digits, a search finds a phone number in any format. Emails and digits never contain the separator.
  */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')
@@ -36,11 +36,11 @@ export const users = pgTable(
     passwordHash: text().notNull(),
     referralCode: text().notNull(),
     emailVerified: boolean().notNull().default(false),
-    /** True if the last email to it was permanently rejected. */
+    /** True if the mail server permanently rejected the last email to this address. */
     emailUndeliverable: boolean().notNull().default(false),
-    /** The state of the last email undo. */
+    /** The state of the account's last email undo. */
     emailUndo: text().$type<EmailUndoState>(),
-    /** The other address in that undo. It's reserved until support decides. */
+    /** The other address in the last email undo. It's reserved until support decides. */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),
@@ -59,7 +59,7 @@ export const users = pgTable(
     index('users_email_undos')
       .on(t.emailUndo, t.emailUndoAddress)
       .where(sql`email_undo is not null`),
-    // One index per filter that may leave only a few users in the list.
+    // Each filter that may leave only a few users in the list has its own index.
     index('users_suspended_newest')
       .on(t.createdAt, t.id)
       .where(sql`suspended_at is not null`),
@@ -100,7 +100,7 @@ interface ContractorTexts {
   readonly serviceAreas: unknown;
 }
 
-/** The expressions by which contractors are searched, as in their indexes: strings and list entries in lowercase. */
+/** The expressions for searching contractors, exactly as in the indexes. Strings and list entries are in lowercase. */
 export const contractorTerms = {
   words: (t: ContractorTexts): SQL =>
     sql`lower(${t.personName} || chr(1) || coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
@@ -132,18 +132,18 @@ export const contractors = pgTable(
     ratingSum: integer().notNull().default(0),
     ratingCount: integer().notNull().default(0),
     /**
-     * Equal to the account's creation time, which triggers ensure. The list of users reads verified contractors in this
+     * The account's creation time, which triggers copy here. The list of users reads verified contractors in this
      * order.
      */
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
     /**
-     * Equal to the account's first and last name, which the same triggers ensure. One index then covers all searched
+     * The account's first and last name, which the same triggers copy here. This way, one index covers all searched
      * text.
      */
     personName: text().notNull().default(''),
-    /** The average in hundredths, or 0 before the first rating. Lists are ordered by it. */
+    /** The average rating in hundredths. 0 before the first rating. Lists are sorted by this column. */
     ratingRank: integer()
       .notNull()
       .generatedAlwaysAs(
@@ -151,12 +151,12 @@ export const contractors = pgTable(
       ),
   },
   (t) => [
-    // One index per order of the directory: for all contractors, and for those who are or aren't verified.
+    // Each order of the directory has one index for all contractors and one for those who are, or aren't, verified.
     index('contractors_newest').on(t.createdAt, t.id),
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
-    // The same for the order of the list of users.
+    // The same split by verification, in the order of the list of users.
     index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
     index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),
@@ -165,8 +165,8 @@ export const contractors = pgTable(
       sql`${contractorTerms.words(t)} gin_trgm_ops`,
       contractorTerms.specialties(t),
     ),
-    // A search near a place uses it thousands of times. Each time, it would read the list of entries that aren't merged
-    // yet.
+    // The index merges new entries immediately, with `fastupdate` off. A search near a place queries the index
+    // thousands of times, and each query would read the list of entries that aren't merged yet.
     index('contractors_service_areas').using('gin', contractorTerms.serviceAreas(t)).with({ fastupdate: false }),
     check(
       'contractors_counts_are_sound',

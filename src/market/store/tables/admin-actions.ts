@@ -1,4 +1,6 @@
-/** Admins' actions on others, with their reasons. The table is append-only, but a row's text can be erased. */
+/**
+ * Admins' actions on other people, with the reasons. The table is append-only, except that a row's text can be erased.
+ */
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
@@ -12,14 +14,14 @@ export const adminActions = pgTable(
     adminId: idColumn('user')
       .notNull()
       .references(() => users.id),
-    /** The name of the operation. */
+    /** The name of the admin's operation. */
     action: text().notNull(),
-    /** The affected user. An action on a job affects its owner. */
+    /** The user that the action affects. For an action on a job, this is the job's owner. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),
     jobId: idColumn('job'),
-    /** The job's awarded contractor, who is the other party to a decision. A trigger sets it. */
+    /** The job's awarded contractor, who is the other party to the admin's decision. A trigger sets this column. */
     otherUserId: idColumn('user'),
     reason: text(),
     until: moment(),

@@ -1,4 +1,4 @@
-/** Bids, and the holds of tokens that some of them stake. */
+/** Bids, and the holds on the tokens that some bids stake. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/states.js';
@@ -30,7 +30,7 @@ export const bids = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     submittedAt: moment().notNull().defaultNow(),
-    /** The job's creation time. It orders a contractor's own jobs together with open ones. */
+    /** The job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
     jobCreatedAt: moment().notNull(),
   },
   (t) => [

@@ -1,4 +1,4 @@
-/** The events of jobs and bids, in order. They are never deleted, not even those of a deleted draft. */
+/** The events of jobs and bids, in order. Events are never deleted, even if they belong to a deleted draft. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -15,15 +15,18 @@ export const events = pgTable(
     sequence: integer().notNull(),
     type: text().$type<EventType>().notNull(),
     actorId: idColumn('user').references(() => users.id),
-    /** The contractor whose bid the event is about. Other contractors may not read it. */
+    /** The contractor whose bid the event is about. Other contractors may not read the event. */
     bidderId: idColumn('contractor'),
     fromStatus: jobStatus(),
     toStatus: jobStatus(),
     occurredAt: moment().notNull().defaultNow(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
-    /** The job's owner, who never changes. Stored here so that deleted drafts have it too. */
+    /** The job's owner, who never changes. The owner is stored in the event because a deleted draft has no row. */
     homeownerId: idColumn('homeowner').notNull(),
-    /** The position among all events. `number_events` sets it after the commit, and it never changes. */
+    /**
+     * The event's position among all events. `number_events` sets it after the event is committed, and it never
+     * changes.
+     */
     position: position(),
   },
   (t) => [

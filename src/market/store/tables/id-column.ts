@@ -1,4 +1,4 @@
-/** The column of an identifier. Its type can't be mixed up with that of another kind. */
+/** A column for identifiers of one kind. Its type keeps it apart from columns for other kinds. */
 import { byteOrderedText } from '../../../platform/db/tables/columns.js';
 import type { Id, IdKind } from '../../rules/ids.js';
 

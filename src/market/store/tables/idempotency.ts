@@ -12,7 +12,7 @@ export const idempotencyRecords = pgTable(
       .references(() => users.id),
     operation: text().notNull(),
     key: text().notNull(),
-    /** An HMAC of the input. Inputs may contain passwords, which must not be guessable from this column. */
+    /** An HMAC of the input. Nobody can guess the input from it, which matters because inputs may contain passwords. */
     inputSeal: text().notNull(),
     answer: text().notNull(),
     createdAt: createdAt(),

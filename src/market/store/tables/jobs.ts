@@ -1,4 +1,4 @@
-/** Jobs: what their homeowners write, their state, and the counts that later calls are checked against. */
+/** Jobs: the fields that homeowners fill in, the job's state, and the counts that later calls are checked against. */
 import { sql, type SQL } from 'drizzle-orm';
 import {
   check,
@@ -26,8 +26,8 @@ export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
 
 /**
- * Compares strings. A migration that adds a state and changes a check like this is one transaction, in which Postgres
- * rejects the enum's new value.
+ * Compares states as strings. A migration that adds a state and changes such a check runs in one transaction. In that
+ * transaction, Postgres wouldn't accept the enum's new value yet.
  */
 const isOneOf = (t: { readonly status: unknown }, states: readonly JobState[]): SQL =>
   sql`${t.status}::text in (${sql.raw(states.map((state) => `'${state}'`).join(', '))})`;
@@ -61,17 +61,20 @@ export const jobs = pgTable(
     desiredCompletionDate: date({ mode: 'string' }),
     requirements: text(),
     awardedBidId: idColumn('bid'),
-    /** Copied from the bid, so one row shows who may work on the job and read its address. */
+    /**
+     * The awarded contractor, copied from the bid. With this copy, one row shows who may work on the job and read its
+     * address.
+     */
     awardedContractorId: idColumn('contractor'),
-    /** From the approval. `reviews` has the same for the contractor. */
+    /** The homeowner's rating. `reviews` has a copy for the contractor. */
     rating: integer(),
     review: text(),
     version: integer().notNull().default(1),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** When it entered its current state. No edit changes that. */
+    /** When the job entered its current state. Edits don't change this time. */
     statusChangedAt: moment().notNull().defaultNow(),
-    /** Lists are ordered by it: the highest budget, or less than any if there is none. */
+    /** The column that sorts lists by budget. It's the highest budget, or lower than any budget if the job has none. */
     budgetRank: money()
       .notNull()
       .generatedAlwaysAs(sql`coalesce(budget_max, -1)`),
@@ -81,12 +84,15 @@ export const jobs = pgTable(
     mostTokensPaid: integer().notNull().default(0),
     completionDateAtCheckIn: date({ mode: 'string' }),
 
-    /** Every change to the job or its bids is an event, numbered under the job's lock. */
+    /**
+     * The number of the job's events. Every change to the job or its bids is an event that is numbered under the job's
+     * lock.
+     */
     eventCount: integer().notNull().default(0),
-    /** Live, accepted, and rejected bids. */
+    /** The number of live, accepted, and rejected bids. */
     bidCount: integer().notNull().default(0),
     liveBidCount: integer().notNull().default(0),
-    /** Includes withdrawn bids. */
+    /** The number of all bids, including withdrawn ones. */
     bidsEver: integer().notNull().default(0),
   },
   (t) => [
@@ -96,16 +102,17 @@ export const jobs = pgTable(
       foreignColumns: [bids.id, bids.jobId, bids.contractorId],
     }),
     index('jobs_newest').on(t.createdAt, t.id),
-    // The columns after the order's own let other jobs be skipped without reading their rows.
+    // The additional columns after the sort columns make it possible to skip other jobs without reading their rows.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
-    // The same for readers who sort by the latest change.
+    // The same indexes for readers who sort by the latest change.
     index('jobs_recently_updated').on(t.updatedAt, t.id),
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
-    // Only by state. Lists of all jobs are gathered from the first of each state, which saves each write an entry.
+    // Indexes only by state. A list of all jobs is gathered from the first jobs in each state, so each write needs one
+    // index entry less.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_of_awardee')
@@ -150,16 +157,17 @@ const searchedColumns = () => ({
   jobId: idColumn('job')
     .primaryKey()
     .references(() => jobs.id, { onDelete: 'cascade' }),
-  /** The job's own creation time, so results can be sorted without reading the job. */
+  /** The job's creation time. With it, results can be sorted without reading the job. */
   createdAt: moment().notNull(),
-  /** Title and description in lowercase, with a separator between them. */
+  /** The title and the description in lowercase, with a separator between them. */
   words: text().notNull(),
   town: point({ mode: 'xy' }),
 });
 
 /**
- * The columns that searches read, separate from the job, so most state changes touch none of these indexes. A trigger
- * copies the text. The town is the center of the public city, so distances reveal nothing about the private address.
+ * The columns that searches read. They are in a separate table, so most state changes don't touch any of these indexes.
+ * A trigger copies the text. The town is the center of the public city, so distances don't reveal anything about the
+ * private address.
  */
 export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
   index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
@@ -167,8 +175,8 @@ export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
 ]);
 
 /**
- * The same for jobs that are open to bids, maintained by triggers. The indexes of all jobs would lead to any number of
- * jobs that used to be open, and each would have to be read.
+ * The same columns for jobs that are open to bids, maintained by triggers. The indexes of all jobs could return any
+ * number of jobs that are no longer open, and each of them would have to be read.
  */
 export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) => [
   index('open_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),

@@ -1,4 +1,4 @@
-/** Tokens: transfers, which are only inserted, and the balances, which must equal their sums. */
+/** Tokens: transfers, which are only ever inserted, and balances, which must equal the sums of the transfers. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../../rules/tokens.js';
@@ -19,18 +19,18 @@ export const tokenTransfers = pgTable(
     toAccount: text().$type<UserId | SystemAccount>().notNull(),
     amount: integer().notNull(),
     reason: transferReason().notNull(),
-    /** The person's side of the transfer, in either direction. Their history is read by it. */
+    /** The person's side of the transfer, whether they paid or received. Their history is read by this column. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),
     jobId: idColumn('job'),
     bidId: idColumn('bid'),
-    /** The other party to a referral. */
+    /** The other user in a referral. */
     referralUserId: idColumn('user').references(() => users.id),
-    /** The admin who made an adjustment, and why. */
+    /** The admin who made an adjustment. */
     actorId: idColumn('user').references(() => users.id),
     note: text(),
-    /** The adjustment's ID in another system. A reference is used only once. */
+    /** The adjustment's ID in another system. Each reference is used only once. */
     externalReference: text(),
     createdAt: createdAt(),
   },

@@ -1,4 +1,7 @@
-/** Emails, sent and still to be sent, and the links in them. An email's text is generated from this when it is sent. */
+/**
+ * Emails, both sent and unsent, and the links in them. An email's text is generated from its row when the email is
+ * sent.
+ */
 import { sql } from 'drizzle-orm';
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -6,7 +9,7 @@ import { users } from './accounts.js';
 import { createdAt, moment } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
-/** When a link expires that waits for a decision. */
+/** The expiry time of a link that waits for support's decision. */
 export const FOREVER = sql`'infinity'::timestamptz`;
 
 export const mails = pgTable(
@@ -16,12 +19,12 @@ export const mails = pgTable(
     kind: text().$type<MailKind>().notNull(),
     /** The recipient's address. */
     email: text().notNull(),
-    /** The account that the email is about. Null if the address decides which account it is when the email is sent. */
+    /** The account that the email is about. Null if the account is looked up by the address when the email is sent. */
     userId: idColumn('user').references(() => users.id),
     createdAt: createdAt(),
-    /** The outcome. Null until the email is sent. */
+    /** The email's outcome. Null until the email is sent or given up. */
     outcome: text().$type<MailOutcome>(),
-    /** Only the SHA-256 of the token in its link is stored. */
+    /** The SHA-256 hash of the token in the email's link. The token itself isn't stored. */
     tokenHash: text().unique('mails_by_token'),
     expiresAt: moment(),
     usedAt: moment(),

@@ -1,6 +1,6 @@
 /**
- * Reviews of contractors, given when their work was approved or later. A trigger copies them from the events, which
- * remain the source. This table has them by contractor, in list order.
+ * Reviews of contractors, written when their work was approved or later. The events are the source, and a trigger
+ * copies the reviews here. This table sorts them by contractor, in list order.
  */
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';

@@ -1,6 +1,6 @@
 /**
- * Sessions and API keys. A session is active until it is revoked or expires. Only the SHA-256 of its refresh tokens is
- * stored.
+ * Sessions and API keys. A session is active until it's revoked or expires. Of a refresh token, only the SHA-256 hash
+ * is stored.
  */
 import { sql } from 'drizzle-orm';
 import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
@@ -17,10 +17,12 @@ export const sessions = pgTable(
       .notNull()
       .references(() => users.id),
     createdAt: createdAt(),
-    /** No refresh extends a session past this. Infinity for an API key that doesn't expire. */
+    /**
+     * When the session ends. Refreshing can't extend it past this time. Infinity for an API key that doesn't expire.
+     */
     endsAt: moment().notNull(),
     revokedAt: moment(),
-    /** The login's User-Agent. */
+    /** The User-Agent header of the login. */
     program: text(),
   },
   (t) => [
@@ -41,7 +43,7 @@ export const refreshTokens = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
     expiresAt: moment().notNull(),
-    /** A used token is kept, so its reuse can be told apart from an unknown token. */
+    /** When the token was used. Used tokens are kept, so a reused token can be told apart from an unknown one. */
     usedAt: moment(),
   },
   (t) => [
@@ -55,8 +57,8 @@ export const refreshTokens = pgTable(
 export const apiKeyAccess = pgEnum('api_key_access', API_KEY_ACCESSES);
 
 /**
- * A key for programs. It has its own session, which has no refresh tokens and ends with the key. So the checks and the
- * ending of sessions apply to keys too.
+ * API keys for programs. Each key has its own session, which has no refresh tokens and ends with the key. Because of
+ * that session, the usual checks and ways to end a session also apply to keys.
  */
 export const apiKeys = pgTable(
   'api_keys',
@@ -70,11 +72,11 @@ export const apiKeys = pgTable(
       .unique('api_keys_one_a_session')
       .references(() => sessions.id, { onDelete: 'cascade' }),
     name: text().notNull(),
-    /** Only the secret's SHA-256 is stored. */
+    /** The SHA-256 hash of the key's secret. The secret itself isn't stored. */
     secretHash: text().notNull().unique('api_keys_by_secret'),
     access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
-    /** Exact to the minute, and written a little after the use. */
+    /** When the key was last used, to the minute. It's written a little after the use. */
     lastUsedAt: moment(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],

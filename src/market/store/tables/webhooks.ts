@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints, the deliveries to them, and their attempts. Deliveries are kept for a month. A waiting delivery
- * has a task with the same identifier.
+ * Webhook endpoints, their deliveries, and each delivery's attempts. Deliveries are kept for a month. A waiting
+ * delivery has a task with the same identifier.
  */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
@@ -13,7 +13,7 @@ import { idColumn } from './id-column.js';
 /** A secret that signs requests, encrypted with one of the server's keys. */
 export interface StoredSecret {
   readonly sealed: string;
-  /** When the secret expires, in milliseconds. Null for the current one. */
+  /** When the secret expires, in milliseconds since 1970. Null for the current secret. */
   readonly endsAt: number | null;
 }
 
@@ -25,18 +25,18 @@ export const webhookEndpoints = pgTable(
       .notNull()
       .references(() => users.id),
     url: text().notNull(),
-    /** Empty for all types. */
+    /** The event types that the endpoint receives. Empty for all types. */
     eventTypes: textList().$type<EventType[]>().notNull(),
     status: text().$type<WebhookState>().notNull(),
     pausedReason: text().$type<WebhookPauseReason>(),
     failingSince: moment(),
-    /** The secrets, newest first. */
+    /** The endpoint's secrets, newest first. */
     secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
-    /** The name of the key that encrypts all secrets. */
+    /** The name of the server's key that encrypts all of these secrets. */
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** From then on, the endpoint doesn't exist for any user. Its deliveries are deleted in batches. */
+    /** When the user deleted the endpoint. From then on, no user can see it. Its deliveries are deleted in batches. */
     deletedAt: moment(),
   },
   (t) => [
@@ -57,7 +57,7 @@ export const webhookDeliveries = pgTable(
     endpointId: idColumn('webhookEndpoint')
       .notNull()
       .references(() => webhookEndpoints.id),
-    /** For a test, an identifier that no event has. */
+    /** The ID of the event. A test delivery has an ID that no event has. */
     eventId: idColumn('event').notNull(),
     eventType: text().$type<DeliveredType>().notNull(),
     status: text().$type<DeliveryStatus>().notNull(),
@@ -90,7 +90,10 @@ export const webhookAttempts = pgTable(
   (t) => [primaryKey({ columns: [t.deliveryId, t.number] })],
 );
 
-/** One row with the position up to which events have deliveries. The instance that locks it inserts the next ones. */
+/**
+ * A single row with the position up to which events have deliveries. The instance that has locked the row inserts the
+ * next deliveries.
+ */
 export const webhookCursor = pgTable(
   'webhook_cursor',
   { only: boolean().primaryKey().default(true), position: position().notNull() },

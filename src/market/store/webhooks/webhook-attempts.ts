@@ -1,4 +1,4 @@
-/** Attempts to send a delivery to its webhook: reads what to send, and records the outcome. */
+/** Attempts to send a delivery to its webhook. Reads what to send, and records the outcome. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState, JobState } from '../../rules/states.js';
@@ -22,12 +22,12 @@ export interface PendingDelivery {
   readonly eventId: Id<'event'>;
   readonly eventType: DeliveredType;
   readonly createdAt: Date;
-  /** False for a paused or deleted endpoint. */
+  /** False if the endpoint is paused or deleted. */
   readonly isActive: boolean;
   readonly url: string;
   readonly secrets: readonly StoredSecret[];
   readonly receiver: Receiver;
-  /** Null for a test. */
+  /** The event to send. Null for a test. */
   readonly event: EventWithParties | null;
 }
 
@@ -69,7 +69,7 @@ const selectPendingDelivery = statement(
       .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookDeliveries.status} = 'waiting'`)),
 );
 
-/** A delivery's current content. Undefined if it is no longer waiting. */
+/** Reads a delivery's current content. Undefined if the delivery is no longer waiting. */
 export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
   const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
@@ -80,7 +80,10 @@ export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promis
   return { ...delivery, isActive, url, secrets, receiver, event: eventWithParties };
 }
 
-/** Deliveries wait while their endpoint is paused. Those of a deleted one aren't sent. */
+/**
+ * True if the endpoint is active. While an endpoint is paused, its deliveries wait. A deleted endpoint's deliveries
+ * aren't sent.
+ */
 export function isEndpointActive(id: SQL): SQL {
   return sql`not exists (select from webhook_endpoints w
     where w.id = ${id} and (w.status = 'paused' or w.deleted_at is not null))`;
@@ -94,7 +97,7 @@ interface Attempt {
   readonly responseStatus: number | null;
   readonly error: string | null;
   readonly response: string | null;
-  /** True if the endpoint responded with 410, which means that it wants no more events. */
+  /** True if the endpoint responded with status 410, which means that it doesn't want any more events. */
   readonly isGone: boolean;
 }
 
@@ -107,7 +110,10 @@ export interface PausedEndpoint {
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
-/** Inserts an attempt and applies its consequences in one statement. Returns the endpoints whose state has changed. */
+/**
+ * Inserts an attempt and updates its delivery and endpoint, in one statement. Returns the endpoint if its state has
+ * changed.
+ */
 const insertAttempt = statement(
   'insertAttempt',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
@@ -152,13 +158,13 @@ const insertAttempt = statement(
   },
 );
 
-/** Records an attempt. Returns the endpoint if the attempt has paused it. */
+/** Records an attempt. Returns the endpoint if this attempt caused it to be paused. */
 export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEndpoint[]> {
   const rows = await insertAttempt(tx, attempt);
   return rows.filter(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
 }
 
-/** For a delivery that the endpoint's owner may no longer read. */
+/** Skips a delivery whose event the endpoint's owner may no longer read. */
 export const skipDelivery = statement('skipDelivery', {}, ($: Placeholders<{ id: WebhookDeliveryId }>) =>
   builder
     .update(webhookDeliveries)

@@ -1,4 +1,7 @@
-/** The deliveries to a webhook endpoint with their attempts: lists them for its owner, and enqueues them again. */
+/**
+ * The deliveries to a webhook endpoint, with their attempts. Lists them for the endpoint's owner, and enqueues a
+ * delivery again.
+ */
 import { and, eq, sql } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import type { RowOf, ShownRow } from '../../../platform/fields/entity.js';
@@ -16,7 +19,7 @@ import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../tables/
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = ShownRow<typeof WEBHOOK_ATTEMPT>;
 
-/** As a string, which is the same from the driver and in JSON. */
+/** The attempts, as a string. A string is the same from the driver and in JSON. */
 const attempts = new ConvertedColumn(
   sql`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
@@ -88,7 +91,7 @@ const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatu
   pageOf: listWebhookDeliveries.pageOf,
 });
 
-/** The same page of the deliveries to each endpoint. */
+/** Reads the same page of the deliveries to each endpoint. */
 export function webhookDeliveriesOfMany(
   db: Db,
   endpointIds: readonly WebhookEndpointId[],
@@ -108,7 +111,7 @@ const insertTest = statement(
       .returning(fields),
 );
 
-/** Enqueues a test event, which has no job. */
+/** Enqueues a test event, which doesn't belong to any job. */
 export function insertTestDelivery(db: Db, key: WebhookEndpointId, type: DeliveredType): Promise<WebhookDelivery> {
   const id = newId('webhookDelivery');
   return db.inTransaction(async (tx) => {
@@ -128,7 +131,7 @@ export const selectWebhookDelivery = statement(
     selectFrom(webhookDeliveries, fields, eq(webhookDeliveries.id, $('id'))),
 );
 
-/** The owner and the status of a delivery's endpoint. */
+/** Finds the owner and the status of a delivery's endpoint. */
 export const selectEndpointOfDelivery = statement(
   'selectEndpointOfDelivery',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, status: webhookEndpoints.status },
@@ -149,8 +152,8 @@ const waitAgain = statement('waitAgain', shape, ($: Placeholders<{ id: WebhookDe
 );
 
 /**
- * Enqueues a delivery again, with a new series of attempts that starts now. One that waits for a retry keeps its
- * attempt count and becomes due now. One that is being sent is left unchanged.
+ * Enqueues a delivery again, with a new series of attempts that starts now. If the delivery is waiting for a retry,
+ * it's sent now instead and keeps its attempt count. If it's being sent, nothing changes.
  */
 export function redeliver(
   db: Db,

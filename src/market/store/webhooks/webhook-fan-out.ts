@@ -1,4 +1,7 @@
-/** Inserts the deliveries of new events, in the transaction that moves the cursor, on one instance at a time. */
+/**
+ * Inserts the deliveries of new events, in the transaction that moves the cursor. Only one instance at a time can do
+ * this.
+ */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
@@ -16,7 +19,7 @@ import { jobs } from '../tables/jobs.js';
 import { isAwardedTo, visibleEventsOfBidder } from '../visibility.js';
 import { webhookCursor } from '../tables/webhooks.js';
 
-/** An endpoint's owner, with the viewer's properties that the rules need. */
+/** An endpoint's owner, with the properties that decide what a viewer may read. */
 export interface Receiver {
   readonly role: Role;
   readonly homeownerId: HomeownerId | null;
@@ -34,7 +37,7 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-/** The query of an idle server. Without new events, there is nothing to lock. */
+/** The only query that an idle server runs. If there are no new events, it doesn't need to lock the cursor. */
 export const selectFanOutState = statement(
   'selectFanOutState',
   {
@@ -44,18 +47,20 @@ export const selectFanOutState = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(webhookCursor),
 );
 
-/** Returns no row while another instance has locked it. */
+/** Locks the cursor. Returns no row if another instance has locked it. */
 const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Placeholders<object>, fields) =>
   builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
-/** The bidders on all events of one step. An event whose job has more bidders is a step of its own. */
+/**
+ * The maximum number of bidders on all events of one step. An event whose job has more bidders gets a step of its own.
+ */
 const BIDDERS_AT_ONCE = sql.raw('500');
 
 /**
- * The last position of a step, which is limited by its number of events and of people who may read them. Without any
- * endpoint, it is the last position of all. Null if there are no new events.
+ * Finds the last position of the next step. A step has a limited number of events and of bidders who may read them. If
+ * there are no endpoints, the step ends at the last event. Null if there are no new events.
  */
 const selectStep = statement(
   'selectStep',
@@ -77,12 +82,12 @@ interface Candidate extends Receiver {
   readonly ownBids: readonly BidState[];
 }
 
-/** The awarded contractor has also bid. */
+/** True if the contractor with this bid may read the event. The awarded contractor has a bid too. */
 const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwardedTo(sql`bid.contractor_id`));
 
 /**
- * Endpoints that are subscribed to the event's type and whose owners may read the event in `events` with its job in
- * `jobs`.
+ * The endpoints that are subscribed to an event's type and whose owners may read the event. The event is in `events`
+ * and its job is in `jobs`.
  */
 const candidates = sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
@@ -140,13 +145,13 @@ const moveCursor = statement('moveCursor', {}, ($: Placeholders<{ upTo: string }
   builder.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 
-/** How many candidates are checked before the next statement, which lets the event loop do other work. */
+/** The number of candidates that are checked between two statements. The pause lets the event loop do other work. */
 const CANDIDATES_A_TURN = 200;
 
 /**
- * Inserts deliveries of the next events to the endpoints whose owners may read them, and moves the cursor. Both are
- * committed together, so no delivery is lost or created twice. False if there was nothing to do, or another instance is
- * doing it.
+ * Inserts the next events' deliveries to the endpoints whose owners may read them, and moves the cursor. Both are
+ * committed together, so no delivery is lost or created twice. Returns false if there was nothing to do or another
+ * instance is doing it.
  */
 export function stepCursor(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
@@ -180,7 +185,7 @@ function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
 }
 
-/** Adds the receiver's own bids, which decide what they may read. */
+/** Adds the receiver's own bids to an event. They decide what the receiver may read. */
 export function withBids(
   event: Omit<EventWithParties, 'bids'>,
   { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,

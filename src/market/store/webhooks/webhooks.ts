@@ -12,7 +12,7 @@ import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
 
-/** When the newest of the replaced secrets expires, if any is left. */
+/** When the newest replaced secret expires. Null if none is left. */
 const oldSecretEndsAt = new ConvertedColumn<Date | null>(
   sql`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
     from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
@@ -40,7 +40,7 @@ export const listWebhookEndpoints = pagedList({
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere, condition)),
 });
 
-/** The endpoint and its owner. */
+/** Finds an endpoint and its owner. */
 export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
@@ -48,7 +48,7 @@ export const selectWebhookEndpoint = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)),
 );
 
-/** Locks the endpoint for a change, and also returns its secrets. */
+/** Locks an endpoint for a change. Also returns the endpoint's secrets. */
 export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
@@ -56,7 +56,7 @@ export const lockWebhookEndpoint = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)).for('no key update'),
 );
 
-/** Runs under the account's lock. */
+/** Counts a user's endpoints. The caller holds the account's lock. */
 export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
@@ -86,7 +86,7 @@ export const updateWebhookEndpoint = statement(
       .update(webhookEndpoints)
       .set({
         ...columns($, EDITED_COLUMNS),
-        // Resets the failures of an endpoint that is resumed or gets another URL.
+        // If an endpoint is resumed or gets another URL, its failures are reset.
         failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')}
           and ${webhookEndpoints.url} = ${$('url')} then ${webhookEndpoints.failingSince} end`,
         updatedAt: sql`now()`,
@@ -117,7 +117,7 @@ export const deleteWebhookEndpoint = statement(
       .returning(fields),
 );
 
-/** Pauses an endpoint on behalf of the service. An endpoint that is already paused keeps its reason. */
+/** Pauses an endpoint on behalf of the service. If the endpoint is already paused, its reason doesn't change. */
 export const pauseWebhookEndpoint = statement(
   'pauseWebhookEndpoint',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
@@ -146,8 +146,8 @@ const selectSealedByOthers = statement(
 );
 
 /**
- * Encrypts secrets again that aren't encrypted with the server's current key. `reseal` returns undefined for secrets
- * that it can't decrypt, which stay unchanged.
+ * Encrypts secrets again if they aren't encrypted with the server's current key. `reseal` returns undefined if it can't
+ * decrypt a secret, and that secret stays unchanged.
  */
 export async function resealWebhookSecrets(
   db: Db,
@@ -171,7 +171,7 @@ export async function resealWebhookSecrets(
   return resealCount;
 }
 
-/** Pauses all of a person's endpoints. Their owner resumes them. */
+/** Pauses all of a person's endpoints until their owner resumes them. */
 export const pauseEndpoints = statement(
   'pauseEndpoints',
   {},
