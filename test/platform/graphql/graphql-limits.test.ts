@@ -423,7 +423,7 @@ describe('introspection', () => {
       ]) {
         const answer = await send(query, {}, closed);
         expect([answer.status, byGraphql(answer).code, answer.data]).toEqual([400, 'VALIDATION_FAILED', undefined]);
-        expect(answer.errors?.[0]?.message).toMatch(/^This server does not answer introspection/);
+        expect(answer.errors?.[0]?.message).toMatch(/^Introspection is turned off/);
       }
       expect((await send('{ __typename }', {}, closed)).data).toEqual({ __typename: 'Query' });
       expect((await send('{ viewr { user { id } } }', {}, closed)).errors?.[0]?.message).not.toContain('viewer');
@@ -673,7 +673,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
   it("a hash that isn't listed is named in the refusal, cut to the length of a hash", async () => {
     const unlisted = hash('{ __typename }');
     for (const body of [{ documentId: `sha256:${unlisted}` }, persisted('{ __typename }')]) {
-      expect((await post(body)).errors?.[0]?.message).toContain(`no document named ${unlisted}. Send the hash`);
+      expect((await post(body)).errors?.[0]?.message).toContain(`no document with the hash ${unlisted}. Send the hash`);
     }
     const { errors } = await post({ documentId: 'a'.repeat(10_000) });
     expect(errors?.[0]?.message.length).toBeLessThan(400);

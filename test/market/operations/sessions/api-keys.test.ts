@@ -196,11 +196,13 @@ describe('an API key', () => {
       'createApiKey',
       'endOtherSessions',
       'endSession',
+      'endUserSessions',
       'logOut',
       'requestEmailVerification',
       'revokeApiKey',
       'session',
       'sessions',
+      'settleEmailUndo',
     ]);
   });
 

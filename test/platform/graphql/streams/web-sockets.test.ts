@@ -113,8 +113,8 @@ describe('a client', () => {
   });
 
   it.each([
-    ['no token', undefined, 'This needs a token'],
-    ['something else than a token', { token: 'nonsense' }, 'holds no token'],
+    ['no token', undefined, 'This requires a token'],
+    ['something else than a token', { token: 'nonsense' }, 'contain a valid token'],
     ['an API key that does not exist', { token: `jmk_${'a'.repeat(40)}` }, ''],
   ])("with %s gets a 4401 and doesn't reconnect", async (_what, person, words) => {
     const { closed, subscribe } = connectAs(app.url, person, { retryAttempts: 5 });
