@@ -85,9 +85,9 @@ describe('a request over TLS', () => {
 
   it('isn’t sent if the certificate is untrusted or has another name', async () => {
     const unknown = await secureReceiver('localhost');
-    expect(await postTrusting(undefined, unknown.url)).toEqual(refused(/not secure \(DEPTH_ZERO_SELF_SIGNED_CERT\)/));
+    expect(await postTrusting(undefined, unknown.url)).toEqual(refused(/isn’t secure \(DEPTH_ZERO_SELF_SIGNED_CERT\)/));
     const other = await secureReceiver('hooks.example.com');
-    expect(await postTrusting(other.cert, other.url)).toEqual(refused(/not secure \(ERR_TLS_CERT_ALTNAME_INVALID\)/));
+    expect(await postTrusting(other.cert, other.url)).toEqual(refused(/isn’t secure \(ERR_TLS_CERT_ALTNAME_INVALID\)/));
   });
 });
 
@@ -191,7 +191,7 @@ describe('a private address', () => {
   it.each(['https://127.0.0.1:8443/', 'https://0x7f.1:8443/', 'https://[::ffff:127.0.0.1]:8443/', 'http://8.8.8.8/'])(
     'is rejected at the request, even if it’s already stored: %s',
     async (url) => {
-      expect(await poster(createAddressRules({ allowPrivate: false }))(url)).toEqual(refused(/^The address must /));
+      expect(await poster(createAddressRules({ allowPrivate: false }))(url)).toEqual(refused(/^The URL must /));
     },
   );
 
