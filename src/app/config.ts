@@ -1,4 +1,4 @@
-/** Reads the environment. No other file does. One error lists every variable that is wrong. */
+/** Reads the environment, which no other file does. A single error lists every variable that is wrong. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
@@ -203,7 +203,7 @@ export function readConfig(
   defaults: Readonly<Record<string, string>> = {},
   options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
-  // An empty variable counts as unset, because Compose files and shells pass unset variables as empty.
+  // An empty variable counts as unset, because Compose files and shells pass unset variables as empty strings.
   const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
   const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
   const result = schema.safeParse({ ...defaults, ...values });
@@ -221,12 +221,12 @@ export function readConfig(
   };
 }
 
-/** Earlier releases had a variable `SHARE_…` for each quota. */
+/** True for the name of an unused variable. Earlier releases had a variable `SHARE_…` for each quota. */
 function isWithoutEffect(name: string): boolean {
   return /^(QUOTA|SHARE)_/.test(name) && !(name in VARIABLES);
 }
 
-/** Includes the variables in `.env` in the working folder, which don't override any. */
+/** Reads the environment and the `.env` file in the working folder. The file's variables don't override any others. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;
@@ -264,7 +264,7 @@ function isHeaderName(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
-/** `logInPerAddress` is configured as `RATE_LIMIT_LOG_IN_PER_ADDRESS`. */
+/** The name of a rate limit's variable. For example, `RATE_LIMIT_LOG_IN_PER_ADDRESS` sets `logInPerAddress`. */
 function variableOf(budget: string): string {
   return `RATE_LIMIT_${budget.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }

@@ -12,13 +12,13 @@ import { VERSION } from '../platform/version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
-  /** True if this is a probe that found nothing wrong. Without this, probes would fill the log. */
+  /** True if this is a probe that found nothing wrong. Otherwise, such probes would fill the log. */
   isRoutine(path: string, status: number): boolean;
 }
 
 const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Where to look first. Leaves out the playground if it's off. */
+/** The index of the server's paths. Leaves out the playground if it's off. */
 function guide({ playground }: Config) {
   return {
     graphql: '/graphql',
@@ -56,7 +56,7 @@ export function openOperatorAddresses(
     return status;
   }
 
-  /** Concurrent requests share one check, because anyone can send them. */
+  /** Checks readiness. Concurrent requests share one check, because anyone can send them. */
   function checkReadiness(): Promise<string> {
     return (checking ??= readiness()
       .then(note)
@@ -91,8 +91,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * In production, or if METRICS_TOKEN is set, local requests need the token too. A proxy on this machine may forward any
- * client's requests without a header that shows it.
+ * Allows only requests that may read the metrics. In production, or if METRICS_TOKEN is set, local requests need the
+ * token too. A proxy on this machine may forward any client's requests without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
   if (token !== undefined) {

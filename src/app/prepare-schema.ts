@@ -39,7 +39,7 @@ export async function prepareSchema(
 
 const WAITED_FOR = new Set([OLDER_SCHEMA, UNREACHABLE, FULL]);
 
-/** The services can't open until the tables that they read exist. */
+/** Waits until the schema is migrated. The services can't open until the tables that they read exist. */
 async function untilMigrated(
   connection: Connection,
   say: (reason: string) => void,
@@ -58,7 +58,10 @@ async function untilMigrated(
   }
 }
 
-/** Listens once there is something to wait for. It responds only to probes: the server is alive but not ready. */
+/**
+ * Creates a server for the time before the services open. It listens only if there is something to wait for. It
+ * responds only to probes: the server is alive but not ready.
+ */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';
   const server = createServer(({ url }, response) => {

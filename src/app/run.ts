@@ -1,5 +1,5 @@
 /**
- * Starts the server: configuration, database, services, APIs. On SIGTERM or SIGINT, stops them in reverse order.
+ * Starts the server: configuration, database, services, and APIs. On SIGTERM or SIGINT, stops them in reverse order.
  */
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
@@ -19,10 +19,10 @@ import { STOP_WITHIN_MS } from '../platform/service-limits.js';
 import { tellStep } from './welcome.js';
 
 export interface Run {
-  /** As you type it. */
+  /** The command as you type it. */
   readonly command: string;
   readonly config: () => Config;
-  /** Called once the server listens. */
+  /** Called when the server listens. */
   readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
 }
 
@@ -35,8 +35,8 @@ async function runUntilStopped(what: Run): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
-  // If a list fails synchronously, graphql-js drops its promises. If one of them rejects later, that mustn't end the
-  // process along with all its calls.
+  // If a list fails synchronously, graphql-js drops its promises. A later rejection of one of them mustn't end the
+  // process and all of its calls.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node still ends the process and prints its own message.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
@@ -61,14 +61,18 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info('stopped');
     endSoon();
   });
-  // Listens from the start, because the first process in a container only gets the signals that it listens for.
+  // The process listens from the start, because the first process in a container gets only the signals that it listens
+  // for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closer = () => Promise<void>;
 
-/** Adds each part to `closers` as soon as it's open, so a failed start can close those that were. */
+/**
+ * Adds each part to `closers` as soon as the part is open. If a later part fails to start, the open ones can then be
+ * closed.
+ */
 async function start(
   { command, whenOpen }: Run,
   config: Config,
@@ -77,7 +81,8 @@ async function start(
   stopping: AbortSignal,
 ): Promise<void> {
   const opening = openDatabase(config, log);
-  // Loaded while Postgres starts in its own processes. Otherwise, the first request with an address would load them.
+  // The places are loaded while Postgres starts in its own processes. Otherwise, the first request with an address
+  // would have to load them.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
@@ -94,7 +99,7 @@ async function start(
     log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)
     log.warn('no mail server is set (SMTP_URL): users cannot reset passwords, or confirm or change email addresses');
-  // Not awaited: only emails depend on the mail server.
+  // This isn't awaited, because only emails depend on the mail server.
   void tellWhetherMailGoesOut(services, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
@@ -125,7 +130,7 @@ interface OpenDatabase {
   stop(): Promise<void>;
 }
 
-/** With DATABASE_URL, the embedded database's module isn't even loaded. */
+/** Opens the database. With DATABASE_URL, the embedded database's module isn't even loaded. */
 async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATA_DIR } = config;
   if (url) {
@@ -157,7 +162,7 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
   };
 }
 
-/** Reports an unusable DATABASE_URL without a stack, because the location in our code doesn't help the operator. */
+/** Explains that DATABASE_URL is unusable, without a stack. The location in our code doesn't help the operator. */
 function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
   const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
@@ -166,7 +171,7 @@ function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error:
   };
 }
 
-/** The error from Postgres or the network. Drizzle wraps it in an error that only has the statement. */
+/** The error from Postgres or the network. Drizzle wraps it in an error that contains only the statement. */
 function reasonOfDatabase(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error ? error : reasonOfDatabase(error.cause);
@@ -192,7 +197,7 @@ function fail(error: unknown): void {
   endSoon();
 }
 
-/** Open handles mustn't keep the process alive. A connection to a frozen database never closes. */
+/** Ends the process soon. Open handles mustn't keep it alive, and a connection to a frozen database never closes. */
 function endSoon(): void {
   setTimeout(() => process.exit(), 2_000).unref();
 }

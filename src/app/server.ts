@@ -1,6 +1,6 @@
 /**
- * The HTTP server. It determines the caller's address, counts the request against the caller's quotas, and passes it
- * to the right API.
+ * The HTTP server. For each request, it determines the caller's address, counts the request against the caller's
+ * quotas, and passes it to the right API.
  */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
@@ -210,7 +210,7 @@ export async function startServer(
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Node has removed its own listener. An 'error' event without a listener would end the process.
     socket.on('error', () => socket.destroy());
-    // With responses still pending, the client couldn't tell them from the WebSocket's data.
+    // While responses are pending, the client couldn't tell them from the WebSocket's data.
     if (answersUnderWay(socket).size > 0) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
@@ -265,13 +265,13 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Where people log in: the app that the links in emails open, if there is one. */
+/** The origin of the app that the links in emails open, if there is one. Its users log in there. */
 function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
   const page = APP_RESET_URL ?? APP_VERIFY_URL;
   return page === undefined ? undefined : new URL(page).origin;
 }
 
-/** Valid once the server listens. */
+/** The server's URL, which is valid once the server listens. */
 function urlOf(server: Server, host: string): string {
   return `http://${hostInUrl(host)}:${portOf(server)}`;
 }
@@ -281,7 +281,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The program's own name, made safe to show to people. */
+/** The name that the caller's program gives itself, made safe to show to people. */
 function programOf(header: string | undefined): string | null {
   return (
     header

@@ -1,6 +1,6 @@
 /**
- * Opens the services according to the configuration, and closes them again. The server, the admin commands, and the
- * tests share this.
+ * Opens and closes the services according to the configuration. The server, the admin commands, and the tests share
+ * this.
  */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -115,7 +115,7 @@ export async function openServices(
     onRedisLost: (error) => log.warn({ err: error }, 'Redis unreachable: each instance counts rates in its own memory'),
     onRedisBack: () => log.info('Redis reachable again: instances count rates there'),
   });
-  // Until this settles, calls would be counted in memory instead of with the other instances' calls in Redis.
+  // Until this settles, calls would be counted in memory instead of together with the other instances' calls in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
   const keyUses = createKeyUses(db);
@@ -126,7 +126,7 @@ export async function openServices(
     connection: directly(connection),
     metrics,
     log,
-    // This connection bypasses the pooler, so its responses don't show that calls work.
+    // This connection bypasses the pooler, so its responses don't prove that calls work.
     hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
   const services: Services = {

@@ -5,7 +5,7 @@ import { restoreUserTasks } from '../market/operations/admins/suspension.js';
 import type { Services } from '../market/operations/services.js';
 import { webhookTasks } from '../market/webhooks/tasks.js';
 
-/** An instance that can't send emails leaves them to the other instances. */
+/** The kinds that this instance runs. An instance that can't send emails leaves them to the other instances. */
 export function taskKinds(services: Services): Readonly<Record<string, TaskKind>> {
   return {
     webhook: webhookTasks(services),

@@ -10,7 +10,7 @@ export function tellStep(step: string, config: Config, log: Logger): void {
 }
 
 export function welcome(url: string, config: Config, log: Logger): void {
-  // Logged at every log level, because an operator who starts a server waits for this line.
+  // This line is logged at every log level, because an operator who starts a server waits for it.
   if (config.NODE_ENV === 'production')
     return log
       .child({}, { level: 'info' })

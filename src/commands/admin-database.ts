@@ -7,7 +7,10 @@ import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
-/** A command doesn't sign tokens, so it doesn't need JWT_SECRET and doesn't store a new one. */
+/**
+ * The configuration for a command. A command doesn't sign tokens, so it doesn't need JWT_SECRET and doesn't store a new
+ * one.
+ */
 export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
@@ -18,7 +21,7 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
-  /** Without the password. Shown so that an operator notices a wrong database. */
+  /** The database's URL without the password. Commands show it so an operator notices a wrong database. */
   name: string;
   stop(): Promise<void>;
 }> {
@@ -27,7 +30,7 @@ export async function reachDatabase({
   return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
-/** If a server is already running the database, the command uses that one. */
+/** Connects to the embedded database. If a server is already running it, the command uses that server's database. */
 export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
@@ -39,7 +42,9 @@ function nameOf({ host, pathname }: URL): string {
   return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
 }
 
-/** Commands don't migrate the schema. That is a separate step while servers run. */
+/**
+ * Checks that the schema is up to date. Commands don't migrate it, because that is a separate step while servers run.
+ */
 export async function assertSchema(connection: Connection): Promise<void> {
   const db = connect(connection, { poolSize: 1 });
   const reason = await unreadinessOf(db).finally(() => db.close());
@@ -47,8 +52,8 @@ export async function assertSchema(connection: Connection): Promise<void> {
 }
 
 /**
- * Without the server's environment, a command would create a second database that no server uses, and still report
- * success.
+ * Checks that the database already exists. Without the server's environment, a command would create a second database
+ * that no server uses, and still report success.
  */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 
 export interface Command {
-  /** As it is typed, such as `npm start`. */
+  /** The command as you type it, such as `npm start`. */
   readonly name: string;
   /** The arguments after the name that aren't options. */
   readonly operands?: string;
@@ -12,7 +12,7 @@ export interface Command {
 
 export const PORT_OPTION = { port: 'The port to listen on, such as 4001. Overrides PORT. Use 0 for any free port.' };
 
-/** Prints the help and ends the process if requested. Throws if the command doesn't have an option. */
+/** Prints the help and ends the process if requested. Throws if the command doesn't have one of the options. */
 export function readCommand(command: Command) {
   const named = Object.keys(command.options).map((name) => [name, { type: 'string' }] as const);
   const options = { ...Object.fromEntries(named), help: { type: 'boolean', short: 'h' } } as const;

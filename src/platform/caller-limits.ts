@@ -1,4 +1,4 @@
-/** How much of everything one caller may use in any market: sizes of requests, documents, and streams, and quotas. */
+/** What one caller may use in any market: the maximum sizes of requests, documents, and streams, and the quotas. */
 
 /** The maximum length of each kind of text field in any market. Notes and longer texts may contain line breaks. */
 export const FIELD_TEXT = { note: 5_000, email: 254, url: 2_000, listItems: 50, cursor: 500, moment: 40 } as const;
@@ -12,101 +12,107 @@ export const PAGE = {
 } as const;
 
 /**
- * The number of errors in one response, in both APIs. Errors beyond `perAnswerMax` are only counted, and longer texts
- * are cut.
+ * The limits on errors in one response, in both APIs. Errors beyond `perAnswerMax` are only counted, and texts that are
+ * too long are cut.
  */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 
-/** The limits of one GraphQL operation. If a document exceeds one, nothing of it runs. */
+/** The limits of one GraphQL operation. If a document exceeds one of them, nothing in it runs. */
 export const GRAPHQL_LIMITS = {
-  /** In the whole document. Parsing stops there. */
+  /** The number of tokens in the whole document. Parsing stops there. */
   tokens: 1_000,
-  /** In the whole document. For each location that an error names, the preceding lines are counted. */
+  /**
+   * The number of lines in the whole document. For each location that an error names, the preceding lines are counted.
+   */
   lines: 2_000,
-  /** In each name in the document, since response keys and errors repeat it. */
+  /** The length of each name in the document, because response keys and errors repeat it. */
   nameCharacters: 100,
   depth: 12,
-  /** The standard introspection query is 15 levels deep. */
+  /** The depth of an introspection query. The standard one is 15 levels deep. */
   introspectionDepth: 16,
   introspectionAliases: 1,
   aliases: 15,
   rootMutations: 5,
-  /** Logins and signups: a hundred aliases of a login would be a hundred guesses in one request. */
+  /**
+   * The number of logins and signups in one operation. Otherwise, a hundred aliases of a login would be a hundred
+   * guesses in one request.
+   */
   entries: 1,
-  /** In the whole document, with fragments counted once. */
+  /** The number of directives in the whole document. Those in a fragment count once. */
   directives: 10,
-  /** Fields and fragments. Apollo counts a fragment's fields at each use. */
+  /** The number of selected fields and fragments. Apollo counts a fragment's fields each time the fragment is used. */
   selections: 1_000,
   /**
-   * Pairs of selections with the same name in one object, weighted by their arguments. GraphQL compares each with every
-   * other.
+   * The number of pairs of selections with the same name in one object, weighted by their arguments. GraphQL compares
+   * the two selections of every pair.
    */
   repeats: 5_000,
-  /** In points of `COST_BYTES`. A hundred jobs with twenty bids each cost 2,100. */
+  /** An operation's cost, in points of `COST_BYTES`. A hundred jobs with twenty bids each cost 2,100. */
   cost: 10_000,
 } as const;
 
 /**
- * The bytes of JSON that parts of a response may take. An object with its short values is one point, and a control
- * character takes six bytes. So the most expensive response is 20 MB.
+ * The maximum bytes of JSON for each part of a response. An object with its short values is one point, and a control
+ * character takes six bytes. So a response is at most 20 MB.
  */
 export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } as const;
 
-/** Documents that clients register by hash: about twenty megabytes at most. */
+/** The limits on documents that clients register by hash. In total, these take at most about 20 MB. */
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
-/** The assumed length of a list without `first`. A job's available actions are the longest such list. */
+/** The assumed length of a list without `first`. A job's list of available actions is the longest one. */
 export const UNPAGED_LIST_ENTRIES = 19;
 
 /** What a client may send over its WebSocket. */
 export const WEB_SOCKET = {
   messageBytesMax: 32 * 1024,
-  /** Including pings and pongs. */
+  /** The number of messages per window, including pings and pongs. */
   messagesPerWindowMax: 120,
   windowSeconds: 10,
-  /** Per message. */
+  /** The number of fragments in one message. */
   fragmentsMax: 64,
-  /** The length of a subscription's client-chosen name, since each of its events repeats it. */
+  /** The length of the ID that a client gives a subscription. Each of the subscription's events repeats it. */
   idCharactersMax: 128,
 } as const;
 
-/** Event streams. */
+/** The limits and intervals of event streams. */
 export const STREAM = {
-  /** How long an event may wait for its turn to be sent. No event waits this long. */
+  /** How long an event may wait for its turn to be sent. In practice, no event waits this long. */
   eventWaitMs: 3_600_000,
   /** The number of events buffered for a client that doesn't read them. */
   bufferedEventsMax: 500,
-  /** How often events left by a killed instance are looked for, while notifications arrive. */
+  /** How often an instance looks for events that a killed instance left behind, while notifications arrive. */
   eventsPollListeningMs: 950,
-  /** How often all new events are looked for, while notifications don't arrive. */
+  /** How often an instance looks for all new events, while notifications don't arrive. */
   eventsPollMs: 250,
-  /** How often the sessions behind open streams are checked, since a notification may be lost. */
+  /** How often an instance checks the sessions behind its open streams, because a notification may be lost. */
   sessionsPollMs: 15_000,
   /** When a client may try again if there is no room for its stream. */
   retryAfterMs: 1_000,
-  /** How long a client may take to answer a close frame. */
+  /** How long a client may take to respond to a close frame. */
   closeTimeoutMs: 3_000,
   /** How long a client that sent too much may take to read the reason for the close. */
   floodedCloseTimeoutMs: 2_000,
 } as const;
 
 /**
- * Of a request head: far more than a client needs. With more headers, Node would drop those that a proxy added last.
+ * The maximum size of a request head, far more than a client needs. A head with more headers is rejected, because Node
+ * would drop the headers that a proxy added last.
  */
 export const HEAD = { bytesMax: 16 * 1024, headersMax: 200 } as const;
 
 /** The size of one request body. */
 export const BODY_BYTES_MAX = 128 * 1024;
 
-/** In a body or a WebSocket message. */
+/** The depth of JSON in a body or a WebSocket message. */
 export const JSON_DEPTH_MAX = 32;
 
-/** Names in one object. */
+/** The number of names in one JSON object. */
 export const JSON_NAMES_MAX = 1_000;
 
 /**
- * The number of small chunks in a body. After that, chunks must have this many bytes on average, because each costs as
- * much as a request.
+ * The first `smallMax` chunks of a body can have any size. After that, chunks must have at least `bytesMin` bytes on
+ * average, because each chunk costs as much as a request.
  */
 export const BODY_CHUNKS = { smallMax: 1_000, bytesMin: 64 } as const;
 
@@ -118,7 +124,7 @@ export const IDEMPOTENCY_KEY = { charactersMax: 255, keptHours: 24 } as const;
 /** Clients fail on a response with long headers. Above this size, only the next page is linked. */
 export const LINK_HEADER_BYTES_MAX = 8 * 1024;
 
-/** The size of the header that lists the effects of a dry run. */
+/** The maximum size of the header that lists the effects of a dry run. */
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 
 export const SESSION = {
@@ -126,27 +132,30 @@ export const SESSION = {
   refreshTokenDays: 30,
   sessionDaysMax: 90,
   /**
-   * If a refresh token is used again within this time of its first use, it returns the same successor. Later, that is
-   * theft.
+   * A refresh token that is used again within this time of its first use returns the same successor. After that, reuse
+   * counts as theft.
    */
   leewaySeconds: 60,
 } as const;
 
-/** Payloads of verified tokens are cached. Another instance's clock may be this far ahead. */
+/**
+ * The limits for access tokens. The payloads of verified tokens are cached. Another instance's clock may be ahead by up
+ * to `clockSkewSecondsMax`.
+ */
 export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, clockSkewSecondsMax: 60 } as const;
 
 /**
- * Fair quotas for everything scarce, so that no caller takes it from the others. Above its quota, a call is refused or
- * a connection closed. Environment variables set three of these numbers (`config.ts`).
+ * Fair quotas for every scarce resource, so no caller can use up what others need. Above its quota, a call is refused
+ * or a connection is closed. Environment variables set three of these numbers (`config.ts`).
  */
 export const QUOTAS = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
-  /** With or without subscriptions. Behind a proxy, they also count against the caller's address. */
+  /** All WebSockets, with or without subscriptions. Behind a proxy, they also count against the caller's address. */
   webSockets: { of: 'WebSockets', perUser: 20, perAddress: 1_000, total: 8_000 },
   /** Subscriptions over WebSockets and over server-sent events. */
   streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests in progress', perUser: 50, perAddress: 200 },
-  /** Reading one takes the event loop up to 100 ms. See `HEAVY_READ`. */
+  /** Parsing one of these can block the event loop for up to 100 ms. See `HEAVY_READ`. */
   heavyReads: { of: 'large bodies and new documents waiting to be read', perUser: 50, perAddress: 100, total: 500 },
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
@@ -156,8 +165,11 @@ export const QUOTAS = {
 
 export type QuotaName = keyof typeof QUOTAS;
 
-/** Bodies of at least this size are parsed one after another, and so are documents that no cache holds. */
+/** Bodies of at least this size are parsed one after another. So are documents that aren't in a cache. */
 export const HEAVY_READ = { bodyBytesMin: 8 * 1024, waitMs: 5_000 } as const;
 
-/** On one connection, while an earlier request is in progress. Above this, the connection is closed. */
+/**
+ * How many requests a client may send on one connection while an earlier request is in progress. Above this, the
+ * connection is closed.
+ */
 export const REQUESTS_AHEAD_MAX = 16;

@@ -16,7 +16,7 @@ export const PLATFORM_REFUSALS = {
   RATE_LIMITED: [429, 'Too many requests. Wait a moment, then try again.'],
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was already used for a different request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running. Try again in a moment.'],
-  /** Only at `/graphql`. Clients recognize these exact words and HTTP 200. */
+  /** Used only at `/graphql`. Clients recognize these exact words and HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity. Try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our end.'],
@@ -24,7 +24,7 @@ export const PLATFORM_REFUSALS = {
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
-/** A refusal's contents besides its code and message. `details` has the keys that only this code uses. */
+/** The parts of a refusal besides its code. `details` has the keys that only this code uses. */
 export interface RefusalOptions {
   /** A message for this specific case, if it can say more than the general one. */
   message?: string;
@@ -33,7 +33,7 @@ export interface RefusalOptions {
    * `fieldsLeftOut`.
    */
   fields?: Record<string, string>;
-  /** The submitted fields that would change but aren't allowed to. */
+  /** The submitted fields whose values would change but aren't allowed to. */
   blockedFields?: readonly string[];
   details?: Record<string, unknown>;
 }
@@ -51,8 +51,8 @@ export class Refusal extends Error {
     facts: RefusalOptions = {},
   ) {
     const message = cut(facts.message ?? sentence);
-    // The refusal says everything its caller needs. Collecting a stack takes longer than everything else, and floods
-    // are refused.
+    // A refusal doesn't need a stack, because it says everything its caller needs. Collecting a stack takes longer than
+    // everything else, and in a flood of calls, most are refused.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
@@ -69,7 +69,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The reasons why nobody gets a response right now. */
+/** The reasons why the server can't serve a call right now. */
 export const OVERLOAD_CAUSES = [
   'database_away',
   'database_read_only',
@@ -79,7 +79,7 @@ export const OVERLOAD_CAUSES = [
 ] as const;
 export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
 
-/** An OVERLOADED that the database causes. */
+/** An OVERLOADED refusal that the database causes. */
 export class Overload extends Refusal {
   constructor(
     readonly overloadCause: OverloadCause,
@@ -95,12 +95,12 @@ export class Overload extends Refusal {
 
 const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
 
-/** Any part of an error's text may come from the caller, at any length. It is cut, but never inside a character. */
+/** Cuts an error's text, any part of which may come from the caller at any length. Never cuts inside a character. */
 export function cut(text: string, charactersMax: number = textCharactersMax): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
-/** `59 minutes`: rounded up, so a caller who waits that long can try again. */
+/** A time in words, such as `59 minutes`. It's rounded up, so a caller who waits that long can try again. */
 export function inWords(seconds: number): string {
   const [count, unit] =
     seconds <= 90
@@ -111,12 +111,15 @@ export function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
+/** Creates a refusal. `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
 export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
 }
 
-/** Why a call has no viewer, with a message for people. It tells a client whether to refresh or to log in. */
+/**
+ * Why a call has no viewer, with a message for people. The reason tells a client whether to refresh its token or log
+ * in.
+ */
 export const UNAUTHENTICATED_MESSAGES = {
   missing: 'This requires a token. Send it as `Authorization: Bearer <token>`.',
   malformed: 'The Authorization header doesn’t contain a valid token. Send `Authorization: Bearer <token>`.',

@@ -1,4 +1,4 @@
-/** Identifiers: a prefix that names the kind of object, and a KSUID. */
+/** Identifiers. Each is a prefix that names the kind of object, followed by a KSUID. */
 import ksuid from 'ksuid';
 
 export type PrefixedId<P extends string = string> = `${P}_${string}`;
@@ -23,7 +23,7 @@ export function idPattern(prefix: string): string {
   return `^${prefix}_[0-9A-Za-z]{27}$`;
 }
 
-/** The identifier shown in documentation. */
+/** The identifier that the documentation shows. */
 export function exampleId<P extends string>(prefix: P): PrefixedId<P> {
   return `${prefix}_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`;
 }

@@ -6,8 +6,8 @@ import { REDIS } from './service-limits.js';
 export type { Redis } from 'ioredis';
 
 /**
- * Commands fail immediately while there is no connection. They are never queued for later, because a late count is a
- * wrong count.
+ * Connects to Redis. Commands fail immediately while there is no connection. They are never queued for later, because a
+ * late count is a wrong count.
  */
 export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeoutMs): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
@@ -23,7 +23,7 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
   });
 }
 
-/** A response that arrived while the event loop was busy still counts. */
+/** Waits for the work until the timeout. A response that arrived while the event loop was busy still counts. */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));

@@ -1,57 +1,63 @@
 /**
- * The times and sizes of the server's own services, which callers don't see as limits (see `caller-limits.ts`).
- * Constants of a query plan are next to their SQL. Names include their units.
+ * The times and sizes of the server's own services, which callers don't see as limits (see `caller-limits.ts`). The
+ * constants of a query plan are next to its SQL. Names include their units.
  */
 
 /**
- * Sessions in memory. An instance learns of a session's end over a connection to Postgres. If it hasn't received its
- * own heartbeat recently, it queries the database on every call.
+ * The limits on sessions in memory. An instance learns of a session's end over a connection to Postgres. If it hasn't
+ * received its own heartbeat recently, it queries the database on every call.
  */
 export const SESSIONS_IN_MEMORY = {
-  /** Sessions that the database has found active: about fifteen megabytes. */
+  /** How many sessions that the database has found active are in memory. They take about fifteen megabytes. */
   max: 50_000,
-  /** An older entry is read from the database again. */
+  /** The maximum age of an entry. An older entry is read from the database again. */
   entryAgeMsMax: 30_000,
   /** The maximum age of the last heartbeat received. */
   heartbeatAgeMsMax: 5_000,
 } as const;
 
-/** A call that waits longer gets our 503, before HAProxy gives up on it (`timeout server` in `deploy/haproxy.cfg`). */
+/**
+ * How long a call may wait for its hash. A call that waits longer gets our 503 before HAProxy gives up on it (`timeout
+ * server` in `deploy/haproxy.cfg`).
+ */
 export const HASHING = { waitMs: 15_000, idleThreadsMax: 2 } as const;
 
 /** The queue of work to do after a commit, on each instance. */
 export const QUEUE = {
-  /** A due task waits no longer than this if there is a place for it. */
+  /** How often an instance looks for due tasks. If there is a place for a due task, it waits no longer than this. */
   pollEveryMs: 1_000,
-  /** A failed claim is repeated after this time, whatever the polls find. */
+  /** How often tasks are claimed even if polls find nothing, because a claim may have failed. */
   claimEveryMs: 30_000,
   /** How long a stopping server waits for running tasks. */
   finishWithinMs: 5_000,
-  /** A retry's delay varies by up to this fraction. */
+  /** The fraction by which a retry's delay may vary. */
   retrySpread: 0.1,
   /** How long a key counts as slow after a slow task, and how many such keys are remembered. */
   slowForMs: 600_000,
   slowKeysMax: 1_000,
 } as const;
 
-/** The database, unless the environment says otherwise. */
+/** The database settings, unless the environment says otherwise. */
 export const DATABASE = {
   poolSize: 10,
   queueTimeoutMs: 5_000,
-  /** If no call has received a response for this part of the timeout, the database is the reason for a full queue. */
+  /**
+   * A part of the queue timeout. If no call has received a response for this long, the database is the reason for a
+   * full queue.
+   */
   silentPartOfQueueTimeout: 0.4,
   statementTimeoutMs: 10_000,
   lockTimeoutMs: 5_000,
   idleInTransactionTimeoutMs: 15_000,
   connectTimeoutSeconds: 5,
-  /** Attempts of a transaction that fails with a serialization failure or a deadlock. */
+  /** How often a transaction is attempted if it fails with a serialization failure or a deadlock. */
   attempts: 4,
   migrationTimeoutMs: 600_000,
 } as const;
 
 /**
- * Calls queue behind a migration that waits for a lock. This is shorter than the time they'd wait
- * (`DATABASE.lockTimeoutMs`).
+ * The times of a migration. Calls queue behind a migration that waits for a lock, so its lock timeout is shorter than
+ * theirs (`DATABASE.lockTimeoutMs`).
  */
 export const MIGRATIONS = {
   lockTimeoutMs: 1_000,
@@ -61,7 +67,10 @@ export const MIGRATIONS = {
   pollEveryMs: 500,
 } as const;
 
-/** Connections separate from the APIs' pool, so that events, deliveries, and calls don't wait for each other. */
+/**
+ * The sizes of pools that are separate from the APIs' pool. As a result, events, deliveries, and calls don't wait for
+ * each other.
+ */
 export const POOLS = {
   probe: { applicationName: 'job-marketplace probe', poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },
   events: { applicationName: 'job-marketplace events', poolSize: 2, idleInTransactionTimeoutMs: 1_000 },
@@ -69,8 +78,9 @@ export const POOLS = {
 } as const;
 
 /**
- * Numbering twenty events costs as much as numbering three. After each batch, the instance pauses in proportion to its
- * duration. A busy instance therefore numbers more events at a time, and an idle one numbers them soon.
+ * The pause after each batch of numbered events, in proportion to how long the batch took. Numbering twenty events
+ * costs as much as numbering three. So a busy instance numbers more events at a time, and an idle instance numbers them
+ * soon.
  */
 export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
@@ -79,57 +89,68 @@ export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as co
 
 export const LIVE = {
   /**
-   * Longer than a statement or a connection can take. If no query for events returns within this time, or no heartbeat
-   * comes back, the connections are lost.
+   * How long queries and heartbeats may take, which is longer than a statement or a connection can take. If no query
+   * for events returns within this time, or no heartbeat comes back, the connections are lost.
    */
   answerWithinMs: 11_000,
   /** The number of events that one statement reads for an instance's streams. */
   batchEventsMax: 500,
 } as const;
 
-/** Per part of a call. */
+/** The timeout of each part of a call. */
 export const TIMEOUTS = {
-  /** Until the head of a request has arrived. */
+  /** The time until the head of a request has arrived. */
   headMs: 10_000,
-  /** Until the whole request has arrived. */
+  /** The time until the whole request has arrived. */
   requestMs: 30_000,
-  /** Until the client has read the whole response. */
+  /** The time until the client has read the whole response. */
   answerMs: 120_000,
   /** How long the client may go without reading any bytes while a response is sent. */
   stalledMs: 30_000,
-  /** Between requests. */
+  /** The idle time between requests. */
   idleMs: 65_000,
-  /** Until the client of an open WebSocket has sent its `connection_init`. */
+  /** The time until the client of an open WebSocket has sent its `connection_init`. */
   webSocketInitMs: 5_000,
-  /** Between pings on a WebSocket. Proxies close a connection that is silent for a minute. */
+  /** The interval between pings on a WebSocket. Proxies close a connection that is silent for a minute. */
   webSocketPingMs: 25_000,
   /**
-   * From the expiry of a stream's access token to the end of the stream. A client that refreshes in time loses nothing.
+   * The time between the expiry of a stream's access token and the end of the stream. A client that refreshes its token
+   * within this time loses nothing.
    */
   afterExpiryMs: 60_000,
-  /** When the server stops: until unfinished calls are cut off. */
+  /** When the server stops, the time until unfinished calls are cut off. */
   drainMs: 10_000,
 } as const;
 
-/** From the signal, not counting the lame-duck period. Then the process ends, even if the database hasn't responded. */
+/**
+ * The time from the stop signal until the process ends, even if the database hasn't responded. The lame-duck period
+ * isn't included.
+ */
 export const STOP_WITHIN_MS = 24_000;
 
-/** The tests use shorter ones. */
+/** The same timeouts with other values. Tests use shorter ones. */
 export type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
 /** How long a stopping server waits for requests that may be on their way. */
 export const DRAINING = {
-  /** A client may have just sent a request on a connection that looks idle. */
+  /** How long a connection that looks idle stays open, because a client may have just sent a request on it. */
   idleConnectionMs: 250,
-  /** Browsers open connections in advance. A request may still be on its way on one. */
+  /**
+   * How long an unused connection stays open. Browsers open connections in advance, and a request may still be on its
+   * way.
+   */
   unusedConnectionMs: 1_000,
-  /** The server stops listening after this time, even if new connections keep arriving. */
+  /**
+   * How long the server accepts queued connections. After this time, it stops listening even if new connections keep
+   * arriving.
+   */
   acceptMs: 1_000,
 } as const;
 
 /**
- * This many failures in a row count as an outage, since a single one may be the watch's own connection. A silent
- * database is noticed before the first call has waited too long for a place (`queueTimeoutMs`).
+ * The timing of the database checks. After `failures` failed checks in a row, there is an outage. A single failure may
+ * be due to the watch's own connection. A silent database is noticed before the first call has waited too long for a
+ * place (`queueTimeoutMs`).
  */
 export const DATABASE_WATCH = {
   pollEveryMs: 2_000,
@@ -139,22 +160,25 @@ export const DATABASE_WATCH = {
   failures: 2,
 } as const;
 
-/** For the dry run's transaction, once it holds locks. */
+/** The lock timeout of a dry run's transaction, once it holds locks. */
 export const DRY_RUN_LOCK_WAIT_MS = 50;
 
 /** How long the server counts as busy after it refused a call because the whole server was over capacity. */
 export const BUSY_AFTER_REFUSAL_MS = 5_000;
 
 /**
- * How long a call waits for Redis. After a failure or a late response, documents aren't looked up there for a while.
+ * How long a call waits for Redis. After a failure or a late response, documents aren't looked up in Redis for a while.
  */
 export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
 
-/** A call may be uncounted until this long before its window ends, so it is never taken out of the next window. */
+/**
+ * A call may be removed from a window's count until this long before the window ends, so it's never removed from the
+ * next window's count.
+ */
 export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
 /**
- * The total size of cached validated documents: about a thousand typical ones. A document's syntax tree takes up to a
- * hundred times the memory of its text.
+ * The total size of validated documents in the cache, which is about a thousand typical ones. A document's syntax tree
+ * takes up to a hundred times the memory of its text.
  */
 export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;

@@ -22,11 +22,11 @@ import { readInput, type Input } from './input.js';
 import { ROUTES } from './routes.js';
 import { toWire } from '../platform/openapi/wire.js';
 
-/** Every page has the total number of entries. */
+/** Makes every page include the total number of entries. */
 const WITH_TOTAL: JobInclude = { total: true };
 
 export interface RestApi {
-  /** Undefined if no route has this path. */
+  /** Finds the routes for a path. Undefined if no route has this path. */
   find: Finder;
   handle(exchange: Exchange, address: AddressMatch | undefined, caller: Caller): Promise<void>;
 }
@@ -52,7 +52,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   exchange.route = `${route.method} /v1${route.path}`;
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
-  // A function, so the input is parsed after authentication and the rate limit.
+  // The input is read by a function, so it's parsed after authentication and the rate limit.
   const read = async () => {
     if (body) await exchange.turnToParse(body);
     return (input = readInput(match, exchange, body));
@@ -63,7 +63,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   await sendResult(exchange, route, input, result, caller);
 }
 
-/** An operation that needs no session, or that opens or ends one, has no dry run. */
+/** True if the call is a dry run. An operation that needs no session, or that opens or ends one, has no dry run. */
 function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
   return !route.operation.ignoresKeyAndDryRun && wantsDryRun(exchange.header('dry-run'));
 }
@@ -76,7 +76,10 @@ async function dryRun(work: () => Promise<unknown>, { response }: Exchange, call
   return result;
 }
 
-/** Clients fail on a response with long headers. In that case, the header has only the numbers of effects. */
+/**
+ * The header that lists a dry run's effects. Clients fail on a response with long headers, so a header that would be
+ * too long has only the numbers of effects.
+ */
 function effectsHeader(effects: DryRunEffects): string {
   const whole = JSON.stringify(toWire(effects));
   return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));

@@ -60,8 +60,9 @@ interface PageNumbers {
 }
 
 /**
- * Links the next page by its cursor, which is fast at any depth, and by its number, which lets the next response link
- * its previous page. Links the other pages by number. The last page is linked if the total is exact.
+ * Creates the Link header. The next page is linked by its cursor, which is fast at any depth, and by its number, which
+ * lets the next response link its previous page. The other pages are linked by number. The last page is linked if the
+ * total is exact.
  */
 function link(
   { path, response }: Exchange,
@@ -97,8 +98,8 @@ function link(
 }
 
 /**
- * The query from its parsed values. Sixteen thousand spaces around a word, or zeros before a number, would make a
- * header that clients fail on.
+ * Writes the query again from its parsed values. The original may contain thousands of spaces around a word, or zeros
+ * before a number. Clients would fail on a header with those.
  */
 function parsedQuery(route: Route, input: Input): [name: string, value: string][] {
   const fields = (route.query ?? []).filter((field) => !PAGE_FIELDS.includes(field) && input[field] !== undefined);
@@ -107,7 +108,7 @@ function parsedQuery(route: Route, input: Input): [name: string, value: string][
 
 const PAGE_FIELDS: readonly string[] = ['page', 'after'];
 
-/** The version of the returned job is its ETag, even if the job is only part of the response. */
+/** Sets the ETag. It's the version of the returned job, even if the job is only part of the response. */
 function setETag({ response }: Exchange, body: unknown): void {
   const job = isObject(body) && isObject(body.job) ? body.job : body;
   if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);

@@ -27,7 +27,7 @@ import { enumOf, position, integer, timestamp } from '../platform/fields/values.
 import { idOf } from '../market/rules/id-fields.js';
 import { exampleOf } from '../platform/openapi/answer-schema.js';
 
-/** Users may read all fields of their own accounts. */
+/** The caller's own account. Users may read all of its fields. */
 export const OWN_USER = unredactedEntity(USER);
 export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
 /**
@@ -68,7 +68,7 @@ export const CONTRACTOR_LIST_ITEM = entity(
   { ...CONTRACTOR.fields, distance: CONTRACTOR_DISTANCE },
 );
 
-/** A part, with the example values that differ, in REST's spelling. */
+/** An entity as a part of a body. Example values that differ are given in REST's spelling. */
 function part<E extends Entity>(component: E, differences: object = {}) {
   const type: E['schema'] = component.schema;
   return { type, description: component.description, example: { ...exampleOf(component), ...differences } };
@@ -126,7 +126,7 @@ export const ME = {
 } satisfies Variants;
 export type MeOnWire = z.output<typeof ME.schema>;
 
-/** A list without pages. */
+/** A list that isn't divided into pages. */
 function wholeList<F extends Fields>(name: string, { schema }: Entity<F>) {
   return entity(name, 'A complete list, without pages.', {
     data: { type: z.array(schema), description: 'The entries.' },

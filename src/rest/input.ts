@@ -26,7 +26,7 @@ export function readInput({ route, parameters }: RouteMatch, exchange: Exchange,
   return input;
 }
 
-/** A path parameter may be repeated in the body of a PUT, but not with another value. */
+/** Reads the fields of a body. The body of a PUT may repeat a path parameter, but not with another value. */
 function readBodyFields(
   route: Route,
   shape: Shape,
@@ -39,7 +39,7 @@ function readBodyFields(
   }
   const aliases = new Map(Object.entries(route.aliases ?? {}));
   const values = new Map<string, unknown>();
-  // Other names are read last, so a contradiction is reported for them.
+  // Aliases are read last, so if a field and its alias differ, the alias is reported.
   const entries = Object.entries(fields).toSorted(
     ([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)),
   );
@@ -57,7 +57,7 @@ function readBodyFields(
   return Object.fromEntries(values);
 }
 
-/** Reports unknown names as the client spelled them, together with the other invalid fields. */
+/** Reads the query. Unknown names are reported as the client spelled them, together with the other invalid fields. */
 function readQuery(route: Route, shape: Shape, search: string, problems: Map<string, string>): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();
@@ -79,9 +79,9 @@ function queryParametersOf({ query = [] }: Route): string {
 }
 
 /**
- * A list is written with commas, or by repeating its name. Another field can be repeated only if `several` names the
- * list for its values. Otherwise, this returns false. Values are appended without copying the array, because a query
- * may name a field two thousand times.
+ * Adds a value to the query. A list's values are separated by commas, or its name is repeated. Any other field can be
+ * repeated only if `several` names the list for its values. Otherwise, this returns false. Values are appended without
+ * copying the array, because a query may name a field two thousand times.
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): boolean {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
@@ -101,8 +101,8 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
 }
 
 /**
- * A query contains only strings. A string that looks like the expected type is converted, and the schema refuses the
- * others.
+ * Converts a value from the query, which contains only strings. A string that looks like the expected type is
+ * converted. The schema refuses all others.
  */
 function readText(value: string, kind: ShapeKind): unknown {
   // In a query, an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
@@ -115,7 +115,7 @@ function readText(value: string, kind: ShapeKind): unknown {
 
 /**
  * The version that the caller has read. A proxy that compresses responses turns the ETag `"3"` into `W/"3"`, and
- * clients send that back. Both mean the same version.
+ * clients send that value back. Both mean the same version.
  */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;

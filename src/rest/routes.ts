@@ -48,7 +48,7 @@ import type { readCatalog, readLifecycle } from '../market/operations/reference.
 import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
 import type { ShownRow } from '../platform/fields/entity.js';
 
-/** Names from the API's first examples, which still work. */
+/** Old names from the API's first examples, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
@@ -76,17 +76,17 @@ const JOBS_QUERY = [
 
 const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
 
-/** For an operation without a result. */
+/** The confirmation of an operation without a result. */
 function confirms(message: string) {
   return { shows: CONFIRMATION, answer: () => confirmationBody(message) };
 }
 
-/** A created resource in the body, for its Location. */
+/** A body with the created resource, whose path is in the Location header. */
 interface Created {
   readonly id: string;
 }
 
-/** In the order of the documentation. */
+/** The routes of jobs, in the order of the documentation. */
 const JOB_ROUTES = {
   updateJob: route('PUT', '/jobs/{id}', OPERATIONS.updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
   deleteJob: route('DELETE', '/jobs/{id}', OPERATIONS.deleteJob, confirms('The draft was deleted.')),
@@ -330,7 +330,7 @@ export function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): Me
   return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
 }
 
-/** Names as REST spells them: `check_in`, `address_line1`. */
+/** Converts names to REST's spelling, such as `check_in` and `address_line1`. */
 export function actionsOnWire({ data }: { data: AvailableAction[] }) {
   return {
     data: data.map(({ action, missingFields, ...rest }) => ({

@@ -1,5 +1,5 @@
 /**
- * The REST reference at /v1/docs: Swagger UI over /v1/openapi.json beside a list of its operations. Every file comes
+ * The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, next to a list of the operations. Every file comes
  * from this server.
  */
 import { readPageFile } from '../platform/http/pages/page-files.js';
@@ -12,7 +12,7 @@ export function openReference(links: SiteLinks): Pages {
   return openPages({
     [FOLDER]: page,
     [`${FOLDER}/`]: page,
-    // Every REST address is also served without its version.
+    // Every REST path is also served without its version.
     '/docs': page,
     [`${FOLDER}/start.js`]: { contentType: JAVASCRIPT, read: async () => START_SCRIPT },
     [`${FOLDER}/swagger-ui-bundle.js`]: { contentType: JAVASCRIPT, read: () => readPageFile('swagger-ui-bundle.js') },
@@ -135,9 +135,9 @@ const referencePage = (links: SiteLinks) =>
   });
 
 /**
- * After a login on the page, later requests use its token, which saves users from copying it. Requests go to the page's
- * own origin: its policy allows no other, and a server behind a proxy may not know its own. If validatorUrl weren't
- * null, Swagger UI would send the document to a server of its authors.
+ * The script that starts Swagger UI. After a login on the page, later requests use its token, so users don't have to
+ * copy it. Requests go to the page's own origin, because its policy allows no other, and a server behind a proxy may
+ * not know its own origin. If validatorUrl weren't null, Swagger UI would send the document to its authors' server.
  */
 const START_SCRIPT = `'use strict';
 let token;

@@ -1,6 +1,6 @@
 /**
- * Creates the demo's sample data through REST, as its people would. Varying values take turns, so the data is the same
- * each time.
+ * Creates the demo's sample data through REST, as its people would. Values such as prices rotate, so the data is the
+ * same each time.
  */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import {
@@ -29,7 +29,7 @@ interface Answer {
   readonly contractor: { readonly id: string };
 }
 
-/** True if one of the sample users can log in. Then all sample data exists. */
+/** True if one of the sample users can log in. In that case, all sample data exists. */
 export async function isThere(url: string): Promise<boolean> {
   const [hanna] = HOMEOWNERS;
   return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
@@ -80,7 +80,10 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /** The town's contractors with this trade bid. If the town has no such contractor, all of its contractors do. */
+  /**
+   * Opens a job with bids. The bids come from the town's contractors with the job's trade. If there are none, all of
+   * the town's contractors bid.
+   */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
@@ -125,7 +128,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
 
-/** A job and its people's access tokens. */
+/** A job and the access tokens of the people involved. */
 interface Led {
   readonly id: string;
   readonly owner: string;

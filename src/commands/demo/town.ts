@@ -30,7 +30,7 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
-/** Can't log in, because support has suspended the account. */
+/** A contractor who can't log in because support has suspended the account. */
 export const SUSPENDED = {
   ...person('Conrad', 'Crook'),
   company: 'Crook & Co',
@@ -66,12 +66,12 @@ function person(first: string, last: string) {
   return { first, last, email: `${first.toLowerCase()}@demo.example` };
 }
 
-/** In every area code, the numbers from 555-0100 to 555-0199 are reserved for fiction. */
+/** A fictional phone number. In every area code, the numbers from 555-0100 to 555-0199 are reserved for fiction. */
 function phone(areaCode: string, line: string): string {
   return `+1 ${areaCode} 555 ${line}`;
 }
 
-/** The work, with a fair price. */
+/** The kinds of work that the jobs are about, each with a fair price. */
 export const WORKS = [
   work('Repair the porch roof', 'roofing', 'Two shingles are missing and it leaks.', 900),
   work('Replace the kitchen faucet', 'plumbing', 'It has been dripping for a week.', 180),
@@ -87,7 +87,7 @@ function work(title: string, category: string, about: string, price: number) {
   return { title, category, description: `${about} Please call before you come.`, price };
 }
 
-/** One step in a job's life: who performs it, the end of its URL path, and the request body. */
+/** One step in a job's life: who performs it, the last part of its URL path, and the request body. */
 export type DemoCall = readonly [by: 'owner' | 'contractor' | 'admin', path: string, body: object];
 
 const CHECK_IN: DemoCall = ['contractor', 'checkin', { notes: 'My tools are on site.' }];
@@ -123,8 +123,8 @@ const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We’re selling the hous
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
- * A job's steps to each state. For states before publication, they start with a draft, for states before the award with
- * an open job with bids, and for all others with an awarded job.
+ * The steps that take a job to each state. For states before publication, the steps start with a draft. For states
+ * before the award, they start with an open job with bids. For all other states, they start with an awarded job.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],
@@ -161,7 +161,10 @@ export const reviewed = (review: object): readonly DemoCall[] => [CHECK_IN, SUBM
 const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
 const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still no leaks after the first storm.' }];
 
-/** Other endings: an admin's final ruling, a decision that the contractor accepts, and a rating given later. */
+/**
+ * Other ways in which jobs end: an admin's final ruling, a decision that the contractor accepts, and a rating given
+ * later.
+ */
 export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [...WAYS.appealed, RULE],
   [...WAYS.decision_reached, ACCEPT],

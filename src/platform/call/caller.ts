@@ -16,7 +16,9 @@ export interface CallerRequest {
   readonly address: string;
   /** The client whose quotas count this request. Its user is set once it is known. */
   readonly client: Client;
-  /** The token in the Authorization header. Empty if it isn't a bearer token, undefined if there is no header. */
+  /**
+   * The token in the Authorization header. Empty if the header has no bearer token, undefined if there is no header.
+   */
   readonly bearer: string | undefined;
   /** The value of the Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
@@ -35,7 +37,7 @@ type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
   /** The budgets that this request consumed, for the response headers. */
   readonly taken = new Map<string, RateLimitResult>();
-  /** The database outside a dry run, on the caller's quota of connections. */
+  /** The database for calls outside a dry run. Their connections count against the caller's quota. */
   readonly pool: Db;
   /** Set if this request is a dry run. */
   dryRun: DryRun | undefined;
@@ -44,7 +46,10 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   /** True if the caller has a read-only API key. Known once the viewer is known. */
   onlyReads = false;
   readonly client: Client;
-  /** Receives the user once the session is known to be active. Throws if the user has too many requests in progress. */
+  /**
+   * The request's place in the quotas. `identify` is called once the session is known to be active. It throws if the
+   * user has too many requests in progress.
+   */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
   #isFromMemory = false;
@@ -95,7 +100,10 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     }
   }
 
-  /** The caller, looked up once per request. Use `byDatabase` if memory isn't enough. */
+  /**
+   * Looks up the viewer once per request. With `byDatabase`, the result must come from the database and not from
+   * memory.
+   */
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
@@ -103,8 +111,8 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 
   /**
-   * Called when sessions end. If the caller's own is among them, the request's next operation checks the session in the
-   * database, because a dry run ends it only there.
+   * Called when sessions end. If the caller's own session is one of them, the request's next operation checks it in the
+   * database. In a dry run, only that transaction knows that the session has ended.
    */
   forgetViewerOf(endedSessions: readonly { readonly id: string }[]): void {
     if (!endedSessions.some(({ id }) => id === this.#sessionId)) return;
@@ -152,8 +160,8 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 
   /**
-   * The same, without showing it in the response. Returns the number of seconds until there is room again, or 0 if
-   * there is room.
+   * Consumes the budget without showing it in the response. Returns the seconds until the budget has room again, or 0
+   * if it has room.
    */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
@@ -168,7 +176,10 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 }
 
-/** The budget of a caller whose token is invalid. A call without a token isn't counted, because it isn't a guess. */
+/**
+ * The budget that a call with an invalid token consumes. A call without a token isn't counted, because it isn't a
+ * guess.
+ */
 const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' | 'expiredToken' | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
@@ -177,7 +188,10 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' 
   session_ended: 'invalidToken',
 };
 
-/** The token is empty if the header has no bearer token, and undefined if there is no header. */
+/**
+ * Reads the credentials from the token. The token is empty if the header has no bearer token, and undefined if there is
+ * no header.
+ */
 function readCredentials<V extends FrameViewer>(
   accessTokens: FrameServices<V>['accessTokens'],
   token: string | undefined,

@@ -1,7 +1,7 @@
 /**
- * A dry run executes everything and rolls it back, so its response and its costs are those of a real call. Its
- * transaction begins with the first operation that would write, and is rolled back after the response. All reads in
- * between run in that transaction.
+ * A dry run executes everything and rolls it back, so its response and costs are the same as a real call's. Its
+ * transaction begins with the first writing operation and is rolled back after the response. All reads in between run
+ * in that transaction.
  */
 import { Overload, refuse } from '../errors.js';
 import { waitForLocksAtMost, type Db } from '../db/database.js';
@@ -27,10 +27,10 @@ export function wantsDryRun(header: string | undefined): boolean {
 /** The effects of a dry run, by kind. */
 export type DryRunEffects = Readonly<Record<string, object[]>>;
 
-/** How a market reads back what a transaction has recorded. */
+/** How a market reads the effects that a transaction has recorded. */
 export interface RecordedEffects {
   readonly kinds: readonly string[];
-  /** The effects since this server time, each with its row's identifier. */
+  /** The effects since `beganAt`, each with its row's identifier. */
   since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
@@ -45,7 +45,7 @@ export interface DryRun {
   /** Undefined before the first writing operation has begun. */
   readonly transaction: Db | undefined;
   /**
-   * Runs one operation in the transaction, which it begins if necessary. A refused operation is rolled back
+   * Runs one operation in the transaction. Begins the transaction if necessary. A refused operation is rolled back
    * immediately, as in a real call.
    */
   run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
@@ -65,15 +65,15 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let finish = () => {};
 
   /**
-   * With the usual lock timeout, two requests that lock the same rows in opposite orders would wait for each other
-   * until it passes, each holding a connection.
+   * Two requests can lock the same rows in opposite orders. With the usual lock timeout, each would hold a connection
+   * and wait for the other until the timeout.
    */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
   }
 
-  /** Settles when the transaction has begun. It stays open until `finish` is called. */
+  /** Settles when the transaction has begun. The transaction stays open until `finish` is called. */
   function begin(): Promise<Db> {
     beganAt = Date.now();
     const end = new Promise<void>((resolve) => (finish = resolve));
@@ -129,8 +129,8 @@ interface State {
 }
 
 /**
- * GraphQL doesn't wait for reads whose parent has failed. After the rollback, they would reach a connection that serves
- * another request.
+ * GraphQL doesn't wait for reads whose parent has failed. After the rollback, such a read would run on a connection
+ * that serves another request.
  */
 function whileOpen(tx: Db, state: State): Db {
   return {

@@ -52,8 +52,9 @@ export function once<Output>(
 }
 
 /**
- * Looks for an earlier result before `prepare`, which may fail on a retry. For example, the current password has
- * changed by then. After a failure it looks again, because a concurrent call with the same key may have succeeded.
+ * Looks for an earlier result before it calls `prepare`, which may fail on a retry. For example, the current password
+ * may have changed since the first call. If `prepare` fails, this looks again, because a concurrent call with the same
+ * key may have succeeded.
  */
 export async function prepareUnlessAnswered<Output, Preparation>(
   answers: StoredAnswers,
@@ -108,16 +109,16 @@ function deserialize(answer: string): unknown {
   });
 }
 
-/** The parts of an operation that decide which inputs are alike. */
+/** The parts of an operation that decide which inputs count as the same. */
 interface OperationShape<I> {
   readonly input: z.ZodType<I>;
   readonly nullClears?: boolean;
 }
 
 /**
- * Creates the same string for all inputs that an operation treats alike, in either API and any field order. A missing
- * field and null are the same, except for a field that null clears. Takes an input that the operation's schema has
- * parsed.
+ * Creates the same string for all inputs that an operation treats as the same, in either API and any field order. A
+ * missing field and null are the same, except for a field that null clears. The input must have been parsed by the
+ * operation's schema.
  */
 export function fingerprintOf<I>(operation: OperationShape<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
@@ -135,7 +136,10 @@ function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean)
   return Object.fromEntries(fields);
 }
 
-/** Null clears a value. For a group of fields and for parameters outside the body, null means absent. */
+/**
+ * True if the field counts toward the fingerprint. Null clears a value. For a group of fields and for parameters
+ * outside the body, null means absent.
+ */
 function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
   const { parameter, readOnly, implied } = metaOf(field);
   if (implied || (readOnly && isIgnored(name))) return false;

@@ -11,7 +11,7 @@ import { invalidField, parse } from './validation.js';
 /** What an operation runs with. A market's calls have their own viewers, services, and parts. */
 export interface Call {
   readonly viewer: unknown;
-  /** The operation reads and writes only through this. */
+  /** The database. An operation reads and writes only through this connection. */
   readonly db: Db;
   readonly services: object;
   readonly caller: CallerInCall;
@@ -33,9 +33,14 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   /** One sentence for the API reference. */
   readonly description: string;
   readonly allows: Allowed;
-  /** The rate limit that a call consumes before anything is read. With `own`, the operation consumes it itself. */
+  /**
+   * The rate limit that a call consumes before anything is read. With `own`, the operation consumes its rate limit
+   * itself.
+   */
   readonly budget: string;
-  /** The codes of its own rules. Those that follow from its input and from the lifecycle aren't listed. */
+  /**
+   * The error codes of the operation's own rules. Codes that follow from its input or from the lifecycle aren't listed.
+   */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
   /** True for operations that need no session, or that open or end one. They ignore `Idempotency-Key` and `Dry-Run`. */
@@ -46,8 +51,8 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
    */
   readonly answersSecret?: boolean;
   /**
-   * True for operations that an API key can't use, such as those on email, password, sessions, and keys. They need a
-   * session, and the database must confirm that it's still active.
+   * True for operations that an API key can't call, such as changing the email, the password, sessions, or keys. They
+   * need a session, and the database must confirm that the session is still active.
    */
   readonly needsSession?: boolean;
   /** True for operations that need the database to confirm that the API key or the session is still active. */
@@ -65,7 +70,9 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
-/** The others only read, or are called without a session and have their own rate limits. */
+/**
+ * True if the operation writes. All others only read, or are called without a session and have their own rate limits.
+ */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
 }
@@ -75,7 +82,10 @@ export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
   return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
-/** A function parses the input later, so a malformed one is refused after authentication and the rate limit. */
+/**
+ * An operation's input, or a function that parses it later. With a function, a malformed input is refused after
+ * authentication and the rate limit.
+ */
 export type InputSource = object | (() => Promise<object>);
 
 const NO_PARTS = {};
@@ -103,7 +113,10 @@ export async function perform<Input, Output>(
   }
 }
 
-/** Performs a read nested in another one. It consumes no rate limit. Everything else is the same. */
+/**
+ * Performs a read nested in another one. The nested read consumes no rate limit. Everything else is the same as in
+ * `perform`.
+ */
 export async function performWithin<Input, Output>(
   operation: Operation<Input, Output>,
   input: InputSource,
@@ -127,7 +140,7 @@ function recordBegin({ name }: Traits, { request: { record }, services }: Caller
 
 type Traits = Omit<Operation<unknown, unknown>, 'input' | 'load' | 'prepare' | 'run'>;
 
-/** Null for an operation that anyone may call. */
+/** The user who calls the operation. Null if anyone may call it. */
 async function authenticate(
   { allows, needsSession = false, asksDatabase = needsSession }: Traits,
   caller: Caller,
@@ -151,7 +164,7 @@ function assertSession({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
   if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
-/** For an operation that needs a session only for some of its inputs. */
+/** Refuses a caller without an active session. For operations that need a session only for some of their inputs. */
 export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
   assertSession(caller);
   await caller.viewer({ byDatabase: true });
@@ -164,14 +177,14 @@ async function parseInput<Input>({ input: schema }: Operation<Input, unknown>, i
   return parse(schema, typeof input === 'function' ? await input() : input);
 }
 
-/** Who performs an operation, and which parts their API needs next. */
+/** Who performs an operation, and which parts of the result the API needs next. */
 interface CallContext {
   readonly viewer: FrameViewer | null;
   readonly caller: Caller;
   readonly include: object;
 }
 
-/** Runs the operation: with or without an idempotency key, and in a dry run or not. */
+/** Runs the operation, with or without an idempotency key, as a dry run or a real call. */
 async function run<Input, Output>(
   operation: Operation<Input, Output>,
   input: Input,
@@ -231,7 +244,7 @@ function inDryRunOrNot<T>(
   return dryRun && isWrite(operation) ? dryRun.run(work) : work(db);
 }
 
-/** Undefined for a call without an idempotency key. */
+/** The idempotency key and what it belongs to. Undefined for a call without a key. */
 function keyOf<I>(operation: Operation<I, unknown>, input: I, context: CallContext): IdempotentCall | undefined {
   const { viewer, caller } = context;
   const { idempotencyKey } = caller.request;

@@ -1,4 +1,6 @@
-/** The input of pages: by number or cursor in REST, only by cursor in GraphQL. One schema covers both. */
+/**
+ * The input that selects a page: by number or cursor in REST, only by cursor in GraphQL. One schema covers both APIs.
+ */
 import { z } from 'zod';
 import { FIELD_TEXT, PAGE } from '../caller-limits.js';
 import { MONEY_MAX } from '../fields/values.js';

@@ -20,11 +20,14 @@ export interface FrameViewer {
 /** The part of a viewer that an access token names. */
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
-/** Why there is no viewer, with a message if the usual one, about a session, doesn't fit. */
+/** Why there is no viewer. Has a message if the usual message, which is about a session, doesn't fit. */
 export interface NoViewer {
   readonly reason: UnauthenticatedReason;
   readonly message?: string;
-  /** Something that an operator must know but a client needn't: the clocks of two instances differ. */
+  /**
+   * A reason for the log only. If the clocks of two instances differ, an operator must know, but a client doesn't need
+   * to.
+   */
   readonly loggedAs?: 'issued_in_future';
 }
 
@@ -34,7 +37,7 @@ export type Credentials<V extends FrameViewer = FrameViewer> =
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
 
-/** The viewer, and the API key that was used, if any, with its scope. */
+/** The viewer. If they used an API key, also that key and its scope. */
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;
@@ -45,9 +48,9 @@ export interface CallerIdentity<V> {
 /** Credentials that name somebody. */
 export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
-/** Finds who has a session or an API key. */
+/** Finds the user who has a session or an API key. */
 export interface Viewers<V extends FrameViewer> {
-  /** From memory only. Undefined if the database must be queried. */
+  /** Looks only in memory. Returns undefined if the database must be queried. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
   find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
   /** The viewer of a session that was active at its last lookup. */
@@ -64,7 +67,7 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly rateLimits: RateLimits;
   /** The rate limit with this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
-  /** HMACs under the secret. If JWT_PREVIOUS_SECRET is set, the second one is under it. */
+  /** The text's HMACs. The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second one uses it. */
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;

@@ -1,4 +1,4 @@
-/** Refuses an invalid input with all of its bad fields together, each with a message for people. */
+/** Refuses an invalid input with one error that lists all bad fields, each with a message for people. */
 import { z } from 'zod';
 import { type Refusal, refuse } from '../errors.js';
 import { kindOf, metaOf } from '../fields/shapes.js';
@@ -9,7 +9,7 @@ export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output
   return parsed.data;
 }
 
-/** Refuses an input for the problems that the API has found, together with those that the schema finds. */
+/** Refuses an input for the problems that the API has found and those that the schema finds. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, IN_OUR_WORDS);
   return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
@@ -24,7 +24,10 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/** The first problem of each field. A map, because a client may send field names that every object has. */
+/**
+ * The first problem of each field. Returns a map, because a client may send a field name that every object has, such as
+ * `constructor`.
+ */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
@@ -70,12 +73,12 @@ const KIND_WORDS: Record<string, string> = {
 };
 
 /**
- * Zod copies this and sets `async` in the copy. If the name weren't already there, each copy would get its own hidden
- * class (see test/bench/README.md), which nothing in zod is optimized for.
+ * Zod copies these options and sets `async` in the copy. If `async` weren't already there, each copy would get its own
+ * hidden class (see test/bench/README.md), and V8 couldn't optimize Zod's code for it.
  */
 const IN_OUR_WORDS = { error: sentenceFor, async: false };
 
-/** Undefined keeps the schema's own message, or Zod's. */
+/** Our message for an issue. If it's undefined, the schema's own message or Zod's is used. */
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -95,7 +98,10 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Zod itself expects a number before it checks that the number is an integer. */
+/**
+ * True if the schema accepts only integers. Zod itself first expects a number, and checks only then that the number is
+ * an integer.
+ */
 function isWholeNumber(schema: unknown): boolean {
   return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

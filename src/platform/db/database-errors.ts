@@ -1,7 +1,10 @@
 /** Turns database errors into refusals for callers. Postgres's own messages appear only in the log. */
 import { Overload, Refusal, type OverloadCause, PLATFORM_REFUSALS } from '../errors.js';
 
-/** Codes from the driver and the operating system are longer or contain an underscore. */
+/**
+ * The form of a Postgres error code. Codes from the driver and the operating system are longer or contain an
+ * underscore.
+ */
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -33,8 +36,9 @@ const TOO_SLOW = new Set([
 ]);
 
 /**
- * The database is unreachable, read-only, full, or slow: the call is valid and may succeed later. The first match
- * counts. The SQLSTATE classes cover connections, operator intervention, resources, and the disk.
+ * The errors that mean that the database is unreachable, read-only, full, or slow. The call is valid and may succeed
+ * later. The first match counts. The SQLSTATE classes cover connections, operator intervention, resources, and the
+ * disk.
  */
 const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
@@ -76,7 +80,8 @@ export function violatedConstraint(error: unknown): string | undefined {
 }
 
 /**
- * True if an earlier statement of the transaction failed. Postgres then rejects all others until the transaction ends.
+ * True if an earlier statement of the transaction failed. Postgres then rejects all later statements until the
+ * transaction ends.
  */
 export function isBehindFailure(error: unknown): boolean {
   return codeOf(error) === '25P02';

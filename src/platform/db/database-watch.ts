@@ -1,7 +1,7 @@
 /**
  * Watches whether the database is reachable and accepts writes. A separate connection polls it every few seconds. It
  * also polls as soon as a statement loses its connection or finds the database read-only, because one lost connection
- * doesn't mean a lost database. While other statements get responses, only the watch's own connection has failed.
+ * doesn't mean a lost database. If other statements still get responses, only the watch's own connection has failed.
  * Listeners are called once when a problem starts and once when it ends.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
@@ -18,22 +18,23 @@ export interface DatabaseProblem {
 export interface DatabaseWatch {
   /** The watch's own connection. */
   readonly probe: Database;
-  /** The problem that keeps calls from being served. */
+  /** The database problem because of which calls can't be served. */
   readonly problem: DatabaseProblem | undefined;
   /** Polls now. Resolves within `answerWithinMs`, whatever the database does. */
   poll(): Promise<void>;
   /** Called when a call fails in a way that may point to a problem. Polls immediately. */
   suspect(): void;
-  /** Called when any other statement gets a response. */
+  /** Called when a statement on any other connection gets a response. */
   noteAnswer(): void;
-  /** For pools that must drop their connections: a silent or demoted database doesn't close them. */
+  /** Receives the function that drops a pool's connections. A silent or demoted database doesn't close them itself. */
   onOpen(reconnect: Reconnect): void;
   /** Stops polling. The connection closes once nothing is running on it. */
   close(): Promise<void>;
 }
 
 /**
- * The database doesn't respond and closes no connection. Without this, pending statements would wait the whole time.
+ * The error for a database that neither responds nor closes connections. Without it, pending statements would wait
+ * until the outage ends.
  */
 class NoAnswer extends Error {}
 
@@ -143,7 +144,7 @@ async function takesWrites(probe: Db, answerWithinMs: number): Promise<boolean> 
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new NoAnswer('The database did not answer in time.'));
-    // After an event loop stall, timers run before sockets are read, so the response may already be there.
+    // After an event loop stall, timers run before sockets are read, so the response may already have arrived.
     timer = setTimeout(() => setImmediate(giveUp), answerWithinMs);
   });
   try {

@@ -20,13 +20,13 @@ export type { Db, NamedStatement, Transaction } from './transaction.js';
 export type Connection = (
   { url: string } | { host: string; port: number; username: string; database: string; password?: string }
 ) & {
-  /** The database itself, if the address belongs to a pooler. */
+  /** The database's own address, if the main address is a pooler's. */
   readonly direct?: Connection | undefined;
-  /** False behind a pooler that doesn't support them. Defaults to true. */
+  /** False behind a pooler that doesn't support prepared statements. Defaults to true. */
   readonly preparedStatements?: boolean;
 };
 
-/** The same database, bypassing the pooler. */
+/** The connection to the same database, bypassing the pooler. */
 export function directly(connection: Connection): Connection {
   return connection.direct ?? connection;
 }
@@ -41,7 +41,7 @@ export interface DatabaseTimeouts {
 
 export interface DatabaseSettings extends DatabaseTimeouts {
   poolSize: number;
-  /** The `application_name` of its connections in `pg_stat_activity`. */
+  /** The `application_name` of the pool's connections in `pg_stat_activity`. */
   applicationName: string;
 }
 
@@ -49,7 +49,7 @@ export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationNam
 
 export interface Database extends Db {
   forLong(): Db;
-  /** The same database for one caller, counted against that caller's quota of the queue. */
+  /** The same database for one caller. Its calls count against that caller's quota in the queue. */
   of(client: Client): Db;
   /** The number of statements and transactions that are running and waiting. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
@@ -67,7 +67,7 @@ export interface DatabaseQuotas {
 const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
 export interface TransactionWatch {
-  /** Called when a call asks the pool for a connection. If it throws, the call fails. */
+  /** Called when a call asks the pool for a connection. If this throws, the call fails. */
   asking(): void;
   /** Runs the work of a transaction. */
   holding<T>(work: () => Promise<T>): Promise<T>;
@@ -76,7 +76,7 @@ export interface TransactionWatch {
 }
 
 export interface DatabaseHooks {
-  /** Called with every statement that is sent and its parameters. */
+  /** Called with the text and the parameters of every statement that is sent. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
   /** Observes transactions. The tests use it to find a call that needs two connections at the same time. */
   watch?: TransactionWatch;
@@ -88,8 +88,8 @@ export interface DatabaseHooks {
   onRetry?: (code: string) => void;
   /**
    * Receives a function that drops all connections and their pending statements. If the database or the network goes
-   * silent without closing connections, those statements would otherwise wait the whole time. The next call opens new
-   * connections.
+   * silent without closing connections, those statements would otherwise wait until the outage ends. The next call
+   * opens new connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
   /**
@@ -104,16 +104,16 @@ export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
   await tx.send(named('waitForLocksAtMost', `set local lock_timeout = ${ms}`), []);
 }
 
-/** One address may use four of five connections. The rest stay free for other addresses. */
+/** Calls from one address may use four out of five connections. The rest stay free for other addresses. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
 /**
- * More parallel statements gain a user little, because the event loop reads their rows one after another. Megabytes of
- * results arriving in one turn of the loop would delay every caller.
+ * More parallel statements would hardly help a user, because the event loop reads their rows one after another. If
+ * megabytes of results arrived in one turn of the loop, every caller would be delayed.
  */
 const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
 
-/** A search for two letters reads much of the market. Long statements may use one connection in five. */
+/** Long statements may use one connection in five. For example, a search for two letters reads much of the market. */
 const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
 export function connect(
@@ -159,8 +159,8 @@ export function connect(
   let answeredAtMs = 0;
 
   /**
-   * Runs a transaction or a single statement, which is a transaction too, and retries it. A failed one has had no
-   * effect.
+   * Runs a transaction, or a single statement, which is a transaction too. Retries it if it fails, because a failed
+   * transaction has had no effect.
    */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
@@ -228,15 +228,14 @@ async function measure<T>(
 }
 
 /**
- * The delay before a lost connection reconnects. The driver's own delays grow with the failures of all connections
- * together, up to 20 seconds, and would outlast the outage. An attempt is cheap and is made only when a query waits for
- * it.
+ * The delay before a lost connection reconnects. The driver's own delays grow to 20 seconds with the failures of all
+ * connections together, and would outlast the outage. An attempt is cheap, and it's only made when a query is waiting.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
 /** A Postgres client with every timeout set. Migrations use a separate one. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
-  // As strings: the driver would omit a 0, and the role's own setting would apply.
+  // These settings are strings, because the driver would omit a 0 and the role's own setting would then apply.
   const session: Record<string, string> = {
     statement_timeout: `${settings.statementTimeoutMs}`,
     lock_timeout: `${settings.lockTimeoutMs}`,
@@ -256,8 +255,8 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connection: {
       application_name: settings.applicationName,
       TimeZone: 'UTC',
-      // A pooler doesn't pass these on. Timeouts come from the role (`pooler.ts`), and `deploy/pgbouncer.ini` turns JIT
-      // off.
+      // A pooler doesn't pass on these settings. Timeouts then come from the role (`pooler.ts`), and
+      // `deploy/pgbouncer.ini` turns off JIT.
       ...(connection.direct === undefined && session),
     },
   };
@@ -268,14 +267,14 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
 }
 
 /**
- * Copies the rows of a result out of the driver's own list. Each query of the driver creates functions that V8 moves to
- * old space, and they reference the list. Without the copy, every result stays in memory until old space is collected,
- * and a list of jobs needs up to 40% more CPU. test/nightly/timing/answer-rows.test.ts measures it.
+ * Copies the rows of a result out of the driver's own list. The driver creates functions for each query, V8 moves them
+ * to old space, and they reference the list. Without the copy, every result stays in memory until old space is
+ * collected, and a list of jobs needs up to 40% more CPU. test/nightly/timing/answer-rows.test.ts measures this.
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
   const answer = await query;
   const rows: unknown[][] = [];
-  // One by one: splice() takes ten times as long on an instance of the driver's list class.
+  // Rows are copied one by one, because splice() takes ten times as long on an instance of the driver's list class.
   for (const row of answer) rows.push(row);
   answer.length = 0;
   return rows;

@@ -1,8 +1,8 @@
 /**
- * Refuses to run on an unpatched Postgres driver. As published, postgres 3.4.9 ends the whole process when a busy
- * backend dies, and lets a transaction that lost its connection write into the next one's. patches/postgres+3.4.9.patch
- * fixes both, but `npm ci --ignore-scripts` silently skips it. The patch marks the module itself, so the check needs no
- * file.
+ * Refuses to run on an unpatched Postgres driver. In postgres 3.4.9 as published, the whole process ends when a busy
+ * backend dies, and a transaction that lost its connection can write into the next transaction.
+ * patches/postgres+3.4.9.patch fixes both, but `npm ci --ignore-scripts` silently skips the patch. The patch marks the
+ * module itself, so this check doesn't read any file.
  */
 import postgres from 'postgres';
 

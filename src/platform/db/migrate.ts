@@ -14,19 +14,19 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../schema/migrations', import.meta.url));
 
-/** Any number works if every instance uses the same one. */
+/** The key of the lock. Any number works if every instance uses the same one. */
 const MIGRATION_LOCK = 7_203_118;
 
 export interface MigrationSettings {
-  /** Cancels a wait. A running migration finishes first. */
+  /** Cancels waiting. A running migration finishes first. */
   readonly signal?: AbortSignal;
-  /** Another instance is migrating the database. `client` is its process ID in pg_stat_activity. */
+  /** Called while another instance is migrating the database. `client` is its process ID in pg_stat_activity. */
   readonly onWait?: (client: number | undefined) => void;
   /** Called before each migration of a database that already has a schema. */
   readonly onRun?: (migration: string) => void;
-  /** The migration couldn't lock a table that others use. It is retried. */
+  /** Called when a migration couldn't lock a table that others use. The migration is retried. */
   readonly onRetry?: (migration: string, error: unknown) => void;
-  /** The tests use other files and shorter timeouts. */
+  /** The folder of migrations. Tests use other files and shorter timeouts. */
   readonly folder?: string;
   readonly times?: typeof MIGRATIONS | Readonly<Record<keyof typeof MIGRATIONS, number>>;
 }
@@ -58,9 +58,10 @@ export async function migrate(connection: Connection, settings: MigrationSetting
 }
 
 /**
- * The transaction holds this lock, because behind a pooler a session lock would outlive this server. A concurrent index
- * build waits for every open snapshot. So this statement is sent without parameters, in one message that leaves no
- * snapshot open, and a waiting instance asks in a new transaction each time.
+ * True if this transaction got the migration lock. The transaction holds the lock, because behind a pooler a session
+ * lock would outlive this server. A concurrent index build waits for every open snapshot. So this statement is sent
+ * without parameters, in one message that leaves no snapshot open. A waiting instance asks in a new transaction each
+ * time.
  */
 async function isLocked(sql: TransactionSql): Promise<boolean> {
   const [lock] = await sql.unsafe<{ isMine: boolean }[]>(
@@ -80,7 +81,10 @@ interface Migration extends MigrationMeta {
   readonly name: string;
 }
 
-/** The caller holds the lock. Writes the same record as drizzle-orm's own `migrate`. */
+/**
+ * Runs the migrations that the database doesn't have yet. The caller must hold the lock. Each migration is recorded as
+ * drizzle-orm's own `migrate` records it.
+ */
 export async function runPending(sql: Sql, settings: MigrationSettings = {}): Promise<readonly string[]> {
   const { folder = MIGRATIONS_FOLDER, signal, onRun } = settings;
   await sql`create schema if not exists drizzle`;
@@ -137,7 +141,10 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
   });
 }
 
-/** Every statement may be run again: if one fails, the effects of the earlier ones remain. */
+/**
+ * Runs a migration outside a transaction. It must be safe to run each statement again: if one fails, the effects of the
+ * earlier ones remain.
+ */
 async function runOutside(sql: Sql, migration: Migration): Promise<void> {
   for (const statement of migration.sql) await sql.unsafe(statement);
   await record(sql, migration);

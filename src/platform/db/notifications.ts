@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { POOLS } from '../service-limits.js';
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
-/** Opening waits this long for the connection to listen. It can't while the database is unreachable. */
+/**
+ * How long opening waits for the connection to listen. While the database is unreachable, the connection can't listen.
+ */
 const BEGUN_WITHIN_MS = 1_000;
 
 export interface Listening {
-  /** Listens on a new connection, to replace one to a silent or demoted database. */
+  /** Listens on a new connection, which replaces one to a silent or demoted database. */
   reconnect(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +53,8 @@ function listenOnce(
   );
   return {
     close: async () => {
-      // The driver doesn't close a connection that is still being opened, and the process would never end.
+      // The driver doesn't close a connection that is still being opened, so without this wait, the process would never
+      // end.
       await Promise.race([Promise.all(subscriptions), delay(BEGUN_WITHIN_MS)]);
       await client.end({ timeout: 0 });
     },

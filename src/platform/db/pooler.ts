@@ -1,14 +1,14 @@
 /**
  * Detects what is between the server and PostgreSQL. A pooler in transaction mode, such as PgBouncer, gives each
- * transaction a different connection. It doesn't pass on notifications and timeouts, keeps session locks, and may not
- * support prepared statements. So only calls go through it, `DATABASE_DIRECT_URL` serves everything else, and a setup
- * that can't work is rejected at startup.
+ * transaction a different connection. It keeps session locks, doesn't pass on notifications or timeouts, and may not
+ * support prepared statements. So only calls go through the pooler, and `DATABASE_DIRECT_URL` serves everything else. A
+ * setup that can't work is rejected at startup.
  */
 import type { Row } from 'postgres';
 import { DATABASE_DEFAULTS, directly, openPool, type Connection } from './database.js';
 
 export interface PoolerNotices {
-  /** The configured use of prepared statements, if any. */
+  /** Whether the configuration turns prepared statements on or off. Undefined if it does neither. */
   readonly preparedStatements: boolean | undefined;
   onUnknownStatements(): void;
 }
@@ -20,7 +20,7 @@ interface Look {
   readonly row: Row;
 }
 
-/** The connection as the server uses it. Throws an error that says which setting to change. */
+/** Returns the connection that the server should use. Throws an error that says which setting to change. */
 export async function checkConnection(
   connection: Connection,
   { preparedStatements, onUnknownStatements }: PoolerNotices,
@@ -65,7 +65,7 @@ function reconnectCommand(connection: Connection): string {
   return `psql ${console} --command=RECONNECT`;
 }
 
-/** By their Postgres names. */
+/** The timeouts that a connection must have, by their Postgres names. */
 const TIMEOUTS = {
   statement_timeout: DATABASE_DEFAULTS.statementTimeoutMs,
   lock_timeout: DATABASE_DEFAULTS.lockTimeoutMs,
@@ -80,7 +80,8 @@ function timeoutsOfRole({ missing, row }: Look): string {
 }
 
 /**
- * A pooler invents the process ID that it reports to its clients. One that supports prepared statements renames them.
+ * A pooler invents the process ID that it reports to its clients. A pooler that supports prepared statements renames
+ * the statements.
  */
 async function lookAt(connection: Connection): Promise<Look> {
   const client = openPool({ ...connection, preparedStatements: true }, { ...DATABASE_DEFAULTS, poolSize: 1 });

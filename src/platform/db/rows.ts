@@ -63,17 +63,17 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** Adjacent cells of a row, which belong to the row itself or to an object in it. */
+/** Adjacent cells of a row. They belong to the row itself or to an object in it. */
 interface Group {
   readonly name: string | undefined;
-  /** The index of its first value in the row. */
+  /** The index of the group's first value in the row. */
   readonly first: number;
   readonly cells: Cell[];
   readonly mayBeAbsent: boolean;
 }
 
 export interface RowReader {
-  /** The number of values in a row. */
+  /** The number of values that a row has. */
   readonly width: number;
   read(values: readonly unknown[]): Record<string, unknown>;
 }
@@ -148,7 +148,7 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
   return { name, decode: from === 'json' ? ofJson(decode) : decode };
 }
 
-/** Undefined if the value isn't converted. */
+/** A field's decoder. Undefined if the value isn't converted. */
 function decoderOf(field: Field): Decode | undefined {
   if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;
@@ -169,7 +169,7 @@ export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) 
   return (values) => read(values) as Read;
 }
 
-/** JSON has arrays. Every other value has the same form as from the driver. */
+/** The decoder for a value in JSON. JSON has arrays. Every other value has the same form as from the driver. */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

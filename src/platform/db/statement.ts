@@ -1,6 +1,7 @@
 /**
  * Builds a statement with Drizzle once and sends its text many times. Building SQL costs several times as much as
- * sending it. A statement that Drizzle prepared on the pool couldn't run inside a transaction. This one runs on both.
+ * sending it. A statement that Drizzle prepared on the pool couldn't run inside a transaction. A statement built here
+ * runs on the pool and in transactions.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { PgDialect, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
@@ -48,7 +49,10 @@ export function statement<V extends object, F extends Fields>(
   };
 }
 
-/** Rows as one JSON text, and a number from the same statement. Both may select from `gathered`, if it is given. */
+/**
+ * Creates a statement that returns its rows as one JSON text, together with a number. Both may select from `gathered`,
+ * if it is given.
+ */
 export function countedStatement<V extends object, F extends Fields>(
   name: string,
   fields: FieldsOf<V, F>,
@@ -63,7 +67,7 @@ export function countedStatement<V extends object, F extends Fields>(
   };
 }
 
-/** The results of a statement in addition to its rows, and the subquery that both may read. */
+/** What a statement returns in addition to its rows, and the subquery that both may read. */
 interface Additions<V> {
   readonly count?: ($: Placeholders<V>) => SQL;
   readonly gatherRows?: (($: Placeholders<V>) => SQL) | undefined;
@@ -90,8 +94,8 @@ function prepare<V, F extends Fields>(
     const { width, read } = rowReader(selectedFields, from);
     const rows = build($, selectedFields).getSQL();
     const query = from === 'json' ? asOneText(rows, width, count?.($), gatherRows?.($)) : rows;
-    // Constants such as page sizes are part of the SQL. Postgres keeps one generic plan if parameters don't change the
-    // plan, and plans on every call if they might.
+    // Constants such as page sizes are part of the SQL. If parameters can't change the plan, Postgres keeps one generic
+    // plan. If they might, it plans on every call.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
     return { statement: named(name, text), params: params.map(parameterOf), read };
   }
@@ -131,7 +135,7 @@ function parameterOf(param: unknown): Parameter {
   return { name: placeholder.name, encoder: isPlain ? undefined : encoder };
 }
 
-/** Drizzle encodes null like any other value, which turns it into a string for some column types. */
+/** Null isn't encoded. Drizzle would encode it like any other value and turn it into a string for some column types. */
 function fillParameters(
   params: readonly Parameter[],
   values: Readonly<Record<string, unknown>>,
@@ -162,7 +166,7 @@ export function insertedRow(
   );
 }
 
-/** The number of statements that are cached by selection. A dropped one is built again. */
+/** The number of statements that are cached by selection. A statement that was dropped is built again. */
 const VARIANTS_MAX = 500;
 
 /** A cache that creates one value per key and keeps the most recently used ones. */
@@ -177,7 +181,7 @@ export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: st
   };
 }
 
-/** A list of strings as one parameter, for `= any(…::text[])`. The driver can't determine the list's type. */
+/** Passes a list of strings as one parameter, for `= any(…::text[])`. The driver can't determine the list's type. */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }

@@ -5,7 +5,7 @@
 import type { ParameterOrJSON } from 'postgres';
 import { isBehindFailure } from './database-errors.js';
 
-/** SQL that has its name in a comment. */
+/** An SQL text that has its name in a comment. */
 export interface NamedStatement {
   readonly name: string;
   readonly text: string;
@@ -20,18 +20,18 @@ export function named(name: string, text: string): NamedStatement {
   return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}` };
 }
 
-/** Runs statements: the pool, or one transaction. */
+/** Runs statements on the pool or in one transaction. */
 export interface Db {
   send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same, for long statements. Only a few of them run at the same time. */
+  /** The same database for long statements. Only a few of them run at the same time. */
   forLong?(): Db;
   /** True for a transaction, in which one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
   /**
-   * Does this work once the transaction has committed, before its caller continues. Without a transaction, does it
-   * immediately.
+   * Does this work once the transaction has committed, before its caller continues. Outside a transaction, does the
+   * work immediately.
    */
   afterCommit(work: () => void): void;
 }
@@ -110,7 +110,7 @@ async function within<T>(
     },
   };
   const answerToBegin = send(begin, []);
-  // If it fails, everything after it fails too and is awaited.
+  // If BEGIN fails, every statement after it fails too, and those are awaited.
   answerToBegin.catch(() => {});
   try {
     const result = await work(tx);
@@ -118,7 +118,7 @@ async function within<T>(
     if (!isCommitted) await tx.commitWith();
     return result;
   } catch (error) {
-    // If the connection is lost, this fails, and the database has already rolled back.
+    // If the connection is lost, this rollback fails, but the database has already rolled back.
     if (!isCommitted) await send(rollback, []).catch(() => {});
     afterCommit.length = outer;
     throw error;

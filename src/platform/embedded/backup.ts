@@ -23,7 +23,7 @@ import { findPrograms } from './programs.js';
 const CLUSTER = 'postgres';
 const LABEL = 'backup_label';
 const SECRET = 'jwt-secret';
-/** Postgres recreates these at startup. Their folders are kept, but empty. */
+/** Files that Postgres recreates at startup. Their folders are kept but left empty. */
 const LEFT_OUT =
   /^postmaster\.|^pg_(wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/|pgsql_tmp|pg_internal\.init/;
 
@@ -39,7 +39,7 @@ export async function backUp(
   const cluster = join(dataFolder, CLUSTER);
   await makeFolder(target, `${target}.incomplete-`, async (folder) => {
     const copy = join(folder, CLUSTER);
-    // The driver would close a connection that is idle this long, and the backup with it.
+    // After this idle time, the driver would close the connection, and the backup would end.
     const sql = postgres({ ...connection, max: 1, fetch_types: false, max_lifetime: null });
     try {
       // Until this connection ends, Postgres keeps its log from this point.
@@ -79,7 +79,7 @@ export async function restore(source: string, dataFolder: string): Promise<void>
   });
 }
 
-/** Gets its name once it is complete. */
+/** Creates a folder under a temporary name. The folder gets its own name once it is complete. */
 async function makeFolder(path: string, temporary: string, fill: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(temporary);
   try {
@@ -102,8 +102,8 @@ async function copyTree(from: string, to: string, isCopied: (path: string) => bo
 }
 
 /**
- * Skips files that have been deleted in the meantime. Copied files are flushed to disk. Uses a stream, which ends where
- * a truncated file now ends. `copyFile` would wait forever for the rest.
+ * Copies one file and flushes the copy to disk. Skips files that have been deleted in the meantime. Uses a stream,
+ * which ends where a truncated file now ends. `copyFile` would wait forever for the rest.
  */
 async function copyOne(from: string, to: string): Promise<void> {
   try {

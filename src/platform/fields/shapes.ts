@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { nullableText } from './values.js';
 
-/** Text that may be omitted or cleared. Blank counts as cleared. */
+/** Text that may be omitted or cleared. Blank text counts as cleared. */
 export function optionalText(max: number) {
   return nullableText(max).optional();
 }
@@ -95,7 +95,7 @@ export function isRequired(schema: z.core.$ZodType): boolean {
   return !z.safeParse(schema, undefined).success;
 }
 
-/** Descriptions and metadata from any of the wrapping schemas. */
+/** Descriptions and metadata from any of the schemas that wrap a value. */
 export function metaOf(schema: z.core.$ZodType): z.GlobalMeta {
   const own = z.globalRegistry.get(schema) ?? {};
   const next = unwrap(schema);

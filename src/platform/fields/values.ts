@@ -1,6 +1,6 @@
 /**
- * The kinds of values that fields hold, in zod: their types, their checks on input, and their documentation. Their
- * messages follow the field's name.
+ * The kinds of values that fields hold, as zod schemas: their types, their checks on input, and their documentation.
+ * The messages continue a sentence that starts with the field's name.
  */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
@@ -13,7 +13,7 @@ declare module 'zod' {
     maxLength?: number;
     /** The GraphQL enum of these values. */
     enumName?: string;
-    /** The kind of object that an identifier names, and its prefix. */
+    /** The kind of object that an identifier names. */
     kind?: string;
     idPrefix?: string;
     /** A calendar day, as a string. */
@@ -24,19 +24,19 @@ declare module 'zod' {
     charactersMax?: number;
     /** For an input that writes an entity: the fields that only the service sets. */
     setByService?: readonly string[];
-    /** The minimum in responses, if the input's own check is a sentence. */
+    /** The minimum in responses, if a custom check sets the input's minimum. */
     answerMinimum?: number;
   }
 }
 
 /**
- * Control characters, line breaks, and characters that change the direction of surrounding text. With these, a name
- * could forge a line in a log or an email, or look like another name. U+200E and U+200F are allowed, because names in
- * mixed scripts need them and they don't hide anything.
+ * Control characters, line breaks, and characters that change the direction of surrounding text. With such a character,
+ * a name could forge a line in a log or an email, or look like another name. U+200E and U+200F are allowed, because
+ * names in mixed scripts need them and they don't hide anything.
  */
 const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** Shorter strings are names or other single lines. */
+/** True for text of several lines. Shorter strings are names or other single lines. */
 const isProse = (max: number) => max >= FIELD_TEXT.note;
 
 /** Trimmed text of at most `max` characters, counted as a reader counts them. */
@@ -91,14 +91,14 @@ function isWebAddress(value: string): boolean {
 export function prefixedId<P extends string>(prefix: P, kind: string) {
   return z
     .custom<PrefixedId<P>>((value) => hasPrefix(prefix, value), {
-      // If it is missing, the message is the same as for every other field.
+      // If the identifier is missing, the message is the same as for every other field.
       error: ({ input }) => (input === undefined ? undefined : `must be the ID of a ${kind}`),
     })
     .meta({ type: 'string', kind, idPrefix: prefix });
 }
 
 /**
- * An identifier in a path. A malformed one becomes the empty identifier, which no row has, so the response is NOT_FOUND
+ * An identifier in a path. A malformed one becomes the empty identifier. No row has that, so the response is NOT_FOUND
  * instead of a validation error.
  */
 export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
@@ -142,7 +142,7 @@ export const nullableDay = z
   .transform((value) => (value === '' ? null : value))
   .nullable();
 
-/** ISO 8601 in UTC on the wire, always with milliseconds. */
+/** A timestamp, which is sent as ISO 8601 in UTC, always with milliseconds. */
 export const timestamp = z
   .date()
   .meta({ type: 'string', format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
@@ -154,7 +154,7 @@ export function integer(min = 0) {
   return z.int().min(min).max(INT32_MAX);
 }
 
-/** The largest value that the database column holds. */
+/** The largest position that the database column holds. */
 const POSITION_MAX = 2n ** 63n - 1n;
 const POSITION_DIGITS_MAX = POSITION_MAX.toString().length;
 
@@ -167,7 +167,7 @@ export const position = z
   )
   .meta({ maxLength: POSITION_DIGITS_MAX, pattern: String.raw`^\d{1,${POSITION_DIGITS_MAX}}$` });
 
-/** One of a fixed list of values. With a name, a GraphQL enum. */
+/** One of a fixed list of values. If the list has a name, it becomes a GraphQL enum. */
 export function enumOf<const V extends string>(values: readonly V[], enumName?: string) {
   const list = z.enum(values as readonly [V, ...V[]]);
   return enumName === undefined ? list : list.meta({ enumName });
@@ -189,8 +189,8 @@ export function isRealDate(text: string): boolean {
 }
 
 /**
- * Whole days from one date to another, negative if the second is earlier. Both must be real. A day in UTC has no
- * daylight saving.
+ * Counts whole days from one date to another. The result is negative if the second date is earlier. Both dates must
+ * exist in the calendar. Days in UTC have no daylight saving time.
  */
 export function daysBetween(from: string, to: string): number {
   return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;

@@ -28,7 +28,7 @@ import { openServerSentEvents, type ServerSentEventsOptions } from './streams/se
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
 
-/** The parts of the market that the API knows. */
+/** The parts of the market that the GraphQL API uses. */
 export interface Graph extends Measured {
   readonly operations: Operations;
   readonly loadersFor: LoadersFor;
@@ -38,11 +38,13 @@ export interface GraphqlSettings {
   introspection: boolean;
   /** True if errors about a misspelled name suggest existing names. */
   suggestions: boolean;
-  /** The list of the only documents that may run, if there is one. */
+  /** The file that lists the only documents allowed to run, if there is one. */
   persistedDocumentsFile: string | undefined;
-  /** The Redis that also keeps the documents that clients register. Without it, they are only in memory. */
+  /**
+   * The URL of the Redis that also keeps the documents that clients register. Without Redis, they are only in memory.
+   */
   redisUrl: string | undefined;
-  /** The page for browsers. */
+  /** Sends a browser the API's page. */
   sendPage(this: void, exchange: Exchange): void;
 }
 
@@ -213,7 +215,7 @@ const operationForm = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Apollo rejects the same in requests that don't come through here. */
+/** Reads the operation from a request's body. For requests that skip this, Apollo makes the same checks. */
 function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
@@ -242,7 +244,7 @@ function bodyInAddress(search: string): unknown {
 async function readGraphql(exchange: Exchange): Promise<unknown> {
   const body = await exchange.body(BODY_BYTES_MAX);
   await exchange.turnToParse(body);
-  // Apollo's error is the best one for a request without a body: it lacks a preflight, or a query.
+  // Leaves a request without a body to Apollo, whose error says best what is missing: a preflight or a query.
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
@@ -252,7 +254,10 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   return json;
 }
 
-/** Apollo rejects some requests before it calls any plugin. */
+/**
+ * Adds the request's ID to the errors in a response. Apollo's plugins can't, because Apollo rejects some requests
+ * before it calls any of them.
+ */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.addErrors(errors ?? []);

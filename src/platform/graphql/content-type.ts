@@ -6,13 +6,13 @@ import { setRefusalHeaders } from '../http/answer-headers.js';
 import type { Refusal } from '../errors.js';
 import { extensionsOf } from './errors.js';
 
-/** In order of preference, if the client accepts both equally. */
+/** The media types, in order of preference if the client accepts both equally. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
 /** Most requests send one of very few headers, and parsing one costs as much as parsing the input of a list. */
 const formsByHeader = new LRUCache<string, { readonly form: string | undefined }>({ max: 100 });
 
-/** Undefined for a client that accepts neither. */
+/** The response's media type. Undefined for a client that accepts neither of the two. */
 export function acceptedType(accept = '*/*'): string | undefined {
   const entry = formsByHeader.get(accept);
   if (entry) return entry.form;
@@ -21,7 +21,7 @@ export function acceptedType(accept = '*/*'): string | undefined {
   return form;
 }
 
-/** Sends a refusal that comes before GraphQL, in the same format, with the refusal's HTTP status. */
+/** Sends a refusal from before GraphQL runs. It has GraphQL's format and the refusal's own HTTP status. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
   exchange.record.addRefusal(refusal);
   setRefusalHeaders(exchange, refusal);

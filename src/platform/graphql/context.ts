@@ -4,17 +4,17 @@ import type { Caller } from '../call/caller.js';
 import { Failures } from './failures.js';
 import type { EventStream } from '../live/live.js';
 
-/** What the limits found out about an operation before it runs. */
+/** The results of the checks that run before an operation. */
 export interface LimitCheck {
-  /** Its cost and the highest allowed cost. Undefined if it was sent to the wrong address. */
+  /** The operation's cost and the highest allowed cost. Undefined if the operation was sent to the wrong path. */
   readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
-  /** If there are any, the operation doesn't run. */
+  /** The reasons to refuse the operation. If there are any, it doesn't run. */
   readonly refusals: readonly GraphQLError[];
 }
 
 export interface Context {
   readonly caller: Caller;
-  /** Only the market knows what they are. The platform passes them on. */
+  /** The market's loaders. Only the market knows their type, and the platform passes them on. */
   readonly loaders: unknown;
   /** Creates the loaders of one request, or of one event of a stream. */
   loadersFor(this: void, caller: Caller): unknown;
@@ -23,7 +23,10 @@ export interface Context {
   readonly wantsDryRun: boolean;
   /** A subscription's stream while it is being opened. */
   readonly opening: Opening | undefined;
-  /** The result of the checks, once made. If `known-documents.ts` leaves a request to Apollo, they aren't repeated. */
+  /**
+   * The result of the checks, once they have run. If `known-documents.ts` leaves a request to Apollo, its checks don't
+   * run again.
+   */
   limitCheck: LimitCheck | undefined;
 }
 

@@ -61,7 +61,10 @@ function codeOfStatus(error: unknown): PlatformCode | undefined {
   );
 }
 
-/** graphql-js coerces a literal argument only during execution. Its error is about the caller's value. */
+/**
+ * True if the error is about the caller's values. This includes literal arguments, which graphql-js coerces only during
+ * execution.
+ */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
 }
@@ -72,9 +75,9 @@ interface Result {
 }
 
 /**
- * Decides when an executed operation gets a 503 instead of a 200: if all of its root fields were refused with
- * OVERLOADED. Such a response has no data, and proxies and dashboards should count it as an error. The number of
- * seconds until a retry. Undefined if a root field succeeded or was refused with another code.
+ * Returns the number of seconds until a retry if an executed operation should get a 503 instead of a 200, because all
+ * of its root fields were refused with OVERLOADED. Such a response has no data, and proxies and dashboards should count
+ * it as an error. Returns undefined if a root field succeeded or was refused with another code.
  */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
   const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
@@ -120,7 +123,10 @@ function refusedVariable(name: string, place: string, reason: string): string {
 
 const PLACE_CHARACTERS_MAX = 300;
 
-/** Longer messages are cut anyway, and searching all of a caller's text would take seconds. */
+/**
+ * The maximum length of a message that is searched for values. Longer messages are cut anyway, and searching all of a
+ * caller's text would take seconds.
+ */
 const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [

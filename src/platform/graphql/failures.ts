@@ -1,7 +1,7 @@
 /**
  * Limits the errors in a response to 50, each with its locations. The others are counted in `extensions.errorsLeftOut`.
- * Locating an error takes long, because lines are counted for each of its selections. So the other errors aren't even
- * created.
+ * Locating an error takes a long time, because lines are counted for each of its selections. So errors beyond the limit
+ * aren't even created.
  */
 import {
   GraphQLError,
@@ -16,15 +16,15 @@ import { ERRORS } from '../caller-limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 
-/** Replaces every error above the limit of a response. It has a path, so graphql-js doesn't locate it again. */
+/** Replaces every error beyond a response's limit. It has a path, so graphql-js doesn't locate it again. */
 export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
 
-/** Its formatted form, which is counted but not sent. */
+/** The formatted form of that error, which is counted but not sent. */
 export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze({
   message: ERROR_BEYOND_LIMIT.message,
 });
 
-/** The number of failed resolvers in one request. */
+/** Counts the failed resolvers of one request. */
 export class Failures {
   #count = 0;
 
@@ -50,9 +50,9 @@ interface WithFailures {
 type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 
 /**
- * Locates failures itself. graphql-js would locate every failure of a request, however many there are, but leaves those
- * that have a path. A synchronous failure becomes a rejected promise. If a list entry throws, graphql-js drops the
- * promises of the entries before it, and the rejection of a dropped promise ends the process.
+ * Locates resolvers' failures. graphql-js would locate every failure of a request, however many there are, but it skips
+ * those that already have a path. A synchronous failure becomes a rejected promise. If a list entry throws, graphql-js
+ * drops the promises of the entries before it, and the rejection of a dropped promise ends the process.
  */
 export function locateFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {

@@ -1,6 +1,6 @@
 /**
- * The API's steps around every operation: before it runs, once its document is found, and with its response. Apollo
- * calls them as a plugin. `known-documents.ts` calls them directly.
+ * The API's steps around every operation: before it runs, when its document is found, and when its response is ready.
+ * Apollo calls these steps as a plugin. `known-documents.ts` calls them directly.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
@@ -42,7 +42,7 @@ export interface OperationHooks {
   /** Throws a refusal if the headers don't allow the operation. */
   before(operation: ValidOperation): LimitCheck;
   /**
-   * Completes the response. If there was no capacity to serve any of it, returns the number of seconds until a retry.
+   * Completes the response. If the server had no capacity for any of it, returns the number of seconds until a retry.
    */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
@@ -74,7 +74,7 @@ export function createHooks(limits: Limits, format: FormatError, operations: Ope
   };
 }
 
-/** Every error has its request's ID, so a user can ask the operator about it. */
+/** Adds the request's ID to every error, so a user can ask the operator about it. */
 function identify(
   result: Result,
   allErrors: readonly GraphQLFormattedError[],
@@ -135,7 +135,7 @@ function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
 
 /** Refuses combinations of mutations that these headers don't allow. Makes the request a dry run if it asks for one. */
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
-  // A key belongs to one result.
+  // An idempotency key belongs to a single result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
     throw badHeader('Idempotency-Key', 'allows only one mutation per request. Send the others in separate requests');
   }
@@ -148,7 +148,8 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
 }
 
 /**
- * An operation that a dry run can't undo must not be part of a transaction that is rolled back. Neither must slow work.
+ * True for a mutation that must be the only one in a dry run. A dry run can't undo some operations, so they must not be
+ * part of a transaction that is rolled back. Slow work must not run inside a transaction either.
  */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
@@ -160,7 +161,7 @@ function badHeader(header: string, problem: string): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal, extensions });
 }
 
-/** Those that Apollo adds, depending on the environment, unless it's told not to. */
+/** Turns off the plugins that Apollo would add by default, depending on the environment. */
 export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginCacheControlDisabled(),
   ApolloServerPluginInlineTraceDisabled(),
@@ -169,5 +170,7 @@ export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginUsageReportingDisabled(),
 ];
 
-/** Add others here. As long as there is one, every request goes through all of Apollo, which calls it. */
+/**
+ * Add other plugins here. If there is at least one, every request goes through Apollo's whole pipeline, which calls it.
+ */
 export const OTHER_PLUGINS: readonly ApolloServerPlugin<Context>[] = [];

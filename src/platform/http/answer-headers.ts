@@ -10,7 +10,10 @@ export function setRateLimitHeaders(response: ServerResponse, taken: RateLimitRe
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** One entry per budget, in the order in which the call was counted. Accepts a map of name to `RateLimitResult`. */
+/**
+ * One entry per rate-limit budget, in the order in which the call was counted. Accepts a map of name to
+ * `RateLimitResult`.
+ */
 export function rateLimitHeaders(taken: RateLimitResults): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
@@ -31,7 +34,9 @@ function quote(name: string): string {
   return `"${name}"`;
 }
 
-/** The headers of a refusal, whatever its body: rate limits, authentication, when to retry, and what is allowed. */
+/**
+ * Sets the headers of a refusal, whatever its body: rate limits, authentication, when to retry, and what is allowed.
+ */
 export function setRefusalHeaders({ response, taken }: Exchange, { status, details }: Refusal): void {
   const { retryAfter, allowedMethods } = details;
   setRateLimitHeaders(response, taken);

@@ -1,11 +1,11 @@
-/** Reads request bodies: never more than the limit, only UTF-8, and only as a whole. */
+/** Reads request bodies. A body must be within the limit, complete, and in UTF-8. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../errors.js';
 import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../caller-limits.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns the body directly if all of it has arrived, as a small one usually has with the head. */
+/** Reads a body. Returns it directly if all of it has arrived, because a small body usually arrives with the head. */
 export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
   const announced = announcedBytes(request);
   if (announced > maxBytes) throw tooLarge(maxBytes);
@@ -20,14 +20,14 @@ export function readBody(request: IncomingMessage, maxBytes: number): Buffer | P
 const announcedBytes = ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? 0);
 const isChunked = ({ headers }: IncomingMessage) => headers['transfer-encoding'] !== undefined;
 
-/** Without the copy, a few bytes would keep the 64 KB buffer alive that they were read into. */
+/** Copies a small body. Otherwise, its few bytes would keep alive the 64 KB buffer that they were read into. */
 function copyOf(read: Buffer | null): Buffer {
   return read === null ? Buffer.alloc(0) : Buffer.from(read);
 }
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Copies the chunks into one buffer. Otherwise a small chunk would keep the 64 KB buffer alive that it was read
+    // Copies the chunks into one buffer. Otherwise, a small chunk would keep alive the 64 KB buffer that it was read
     // into.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
@@ -39,7 +39,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > BODY_CHUNKS.smallMax + bytes / BODY_CHUNKS.bytesMin) {
         request.off('data', onData);
-        request.pause(); // The rest of it costs as much as what was read.
+        request.pause(); // Reading the rest would cost just as much.
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
@@ -58,8 +58,8 @@ export function hasMoreToRead(request: IncomingMessage): boolean {
 }
 
 /**
- * Settles when the whole body has arrived, or when reading stops: it's too large, takes too long, or comes in tiny
- * chunks.
+ * Discards a body. Settles when the whole body has arrived, or when reading stops: the body is too large, takes too
+ * long, or comes in tiny chunks.
  */
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
@@ -94,7 +94,7 @@ function cutShort() {
   return refuse('MALFORMED_REQUEST', { message: 'The body is incomplete.' });
 }
 
-/** An empty body counts as an empty object. */
+/** Parses a JSON body. An empty body counts as an empty object. */
 export function parseJson(body: Buffer, contentType: string | undefined): unknown {
   if (body.length === 0) return {};
   if (!isJson(contentType)) throw refuse('UNSUPPORTED_MEDIA_TYPE');
@@ -128,7 +128,10 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   return value;
 }
 
-/** Matched part by part. One expression for everything would backtrack over thousands of spaces. */
+/**
+ * True for the media type of JSON. It's matched part by part, because a single regular expression would backtrack over
+ * thousands of spaces.
+ */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   return (
@@ -148,7 +151,7 @@ function tooLarge(maxBytes: number) {
 
 export interface JsonShape {
   readonly depth: number;
-  /** In the object with the most names. */
+  /** The number of names in the object that has the most. */
   readonly names: number;
   readonly repeatedName: string | undefined;
 }

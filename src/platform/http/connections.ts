@@ -1,7 +1,7 @@
 /**
- * The minimum that a port without a proxy needs: how many connections the server and one address may hold, and how many
- * requests a client may send ahead on one. Behind a proxy, these limits are the proxy's (deploy/haproxy.cfg). The proxy
- * sends each request once the previous one has its response.
+ * The minimum limits for a port without a proxy: how many connections the server and one address may hold, and how many
+ * requests a client may send ahead on one connection. Behind a proxy, these limits are the proxy's
+ * (deploy/haproxy.cfg). The proxy sends each request after the response to the previous one.
  */
 import { type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import type { Quotas } from '../quotas/quotas.js';
 import { refuse } from '../errors.js';
 import type { CorsSettings } from './policy.js';
 
-/** The unsent responses of each connection. Unless a client sends requests ahead, there is at most one. */
+/** The unsent responses of each connection. There is at most one, unless a client sends requests ahead. */
 const underWay = new WeakMap<Socket, Set<ServerResponse>>();
 
 export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
@@ -21,14 +21,17 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
 /**
- * One read may contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection that has sent too
- * many.
+ * True if a connection has sent too many requests ahead, since one read may contain 2,000 tiny ones.
+ * `UpgradableRequest` then stops reading that connection.
  */
 export function hasSentTooManyAhead(socket: Socket): boolean {
   return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
 }
 
-/** Node closes the response that a closed connection was sending, but doesn't notify the ones queued after it. */
+/**
+ * Closes queued responses. When a connection closes, Node closes the response that it was sending, but doesn't notify
+ * the ones queued after it.
+ */
 function closeQueued(socket: Socket): void {
   for (const response of answersUnderWay(socket)) {
     response.destroy();
@@ -90,9 +93,12 @@ export function boundConnections(
  */
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
-/** The value that Node has set for `upgrade`, which counts only for a WebSocket request. */
+/** Holds the value that Node has set for `upgrade`. It counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
-/** Decided when the head is parsed, because responses start and finish later. */
+/**
+ * Marks a request that exceeds the limit. This is decided when the head is parsed, because responses start and finish
+ * later.
+ */
 const IS_ONE_TOO_MANY = Symbol('is one too many');
 
 /**
@@ -130,8 +136,8 @@ export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse)
 }
 
 /**
- * Browsers let a page open a WebSocket to any origin and read from it. So the allowed origins are the same as for
- * requests.
+ * Checks a WebSocket's origin. Browsers let a page open a WebSocket to any origin and read from it, so the allowed
+ * origins are the same as for requests.
  */
 export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
   const { origin, host } = headers;

@@ -14,7 +14,7 @@ export interface DrainingOptions {
   readonly server: Server;
   /** Ends the streams, which don't end on their own. */
   readonly endStreams: () => void;
-  /** Refuses the calls that would wait longer than the time that is left. */
+  /** Refuses the calls that would have to wait longer than the remaining time. */
   readonly refuseWaiting: () => void;
   /** Closes connections on which the client never sent anything. Node counts them as having a request. */
   readonly closeUnused: () => void;
@@ -30,7 +30,7 @@ export interface Draining {
   drain(parts: DrainingOptions): Promise<void>;
 }
 
-/** The response to work that wouldn't end on its own and may no longer begin. */
+/** The refusal for new work that might never end on its own. */
 export function serverStops(): Refusal {
   return refuse('OVERLOADED', { message: 'This server is stopping. Try again.', details: { retryAfter: 1 } });
 }
@@ -52,12 +52,12 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // Comes first, while clients keep their connections. Once draining starts, each call comes on a new connection.
+      // This comes first, while clients keep their connections. Once draining starts, each call needs a new connection.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();
-      // Stops listening first. Ending thousands of streams takes a while, and connections made in the meantime wouldn't
-      // be accepted.
+      // The server stops listening first. Ending thousands of streams takes a while, and connections made in the
+      // meantime wouldn't be accepted.
       const closed = closeWhenIdle(parts);
       parts.endStreams();
       const cut = setTimeout(() => {
@@ -71,8 +71,9 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
 }
 
 /**
- * The operating system queues connections and resets those still in its queue when the server stops listening. Node
- * accepts at least one per turn of the event loop. After a whole turn without any, the queue is empty.
+ * Accepts all queued connections. The operating system queues connections and resets those still in its queue when the
+ * server stops listening. Node accepts at least one per turn of the event loop. After a whole turn without any, the
+ * queue is empty.
  */
 async function acceptQueued(server: Server): Promise<void> {
   const untilMs = performance.now() + DRAINING.acceptMs;
@@ -81,8 +82,8 @@ async function acceptQueued(server: Server): Promise<void> {
   server.on('connection', count);
   for (let before = -1; before < accepted && performance.now() < untilMs;) {
     before = accepted;
-    await nextTurn(); // The rest of this turn,
-    await nextTurn(); // and a whole one.
+    await nextTurn(); // Waits for the rest of this turn.
+    await nextTurn(); // Waits for a whole turn.
   }
   server.off('connection', count);
 }

@@ -12,7 +12,7 @@ import { newRequestId, traceIdIn } from './requests.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** In characters. */
+/** The length from which a text counts as long, in characters. */
 const LONG_TEXT = 64 * 1024;
 
 export class Exchange {
@@ -60,7 +60,7 @@ export class Exchange {
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /** True if somebody opens this address in a browser. Java's own client accepts text/html too, next to images. */
+  /** True if somebody opens this path in a browser. Java's own client also accepts text/html, along with images. */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
     return (
@@ -72,7 +72,7 @@ export class Exchange {
     return readBody(this.request, maxBytes);
   }
 
-  /** Processing a large body takes the event loop a long time, so each one waits for its turn. */
+  /** Waits for the client's turn to have its body parsed, because a large body takes the event loop a long time. */
   async turnToParse({ length }: Buffer): Promise<void> {
     if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }
@@ -84,16 +84,16 @@ export class Exchange {
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
     response.setHeader('Content-Type', contentType);
-    // As a buffer, because a string that waits to be sent waits on the heap. Node would also encode it twice: for its
-    // length, and to send it.
+    // A long text is sent as a buffer, because a string that waits to be sent waits on the heap. Node would also encode
+    // the string twice: for its length, and to send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
     this.#end(this.method === 'HEAD' ? '' : bytes);
   }
 
   /**
-   * A client may send its whole body before it reads, and it loses a response whose connection is closed in the
-   * meantime. So the response is sent right away and ends when the body has arrived.
+   * Sends a response right away, but ends it only when the body has arrived. A client may send its whole body before it
+   * reads, and it loses the response if the connection is closed in the meantime.
    */
   #end(content: string | Buffer): void {
     const { request, response } = this;
@@ -121,8 +121,8 @@ export class Exchange {
 }
 
 /**
- * A class, because a function stored in a property here would live in old space and keep the whole request alive until
- * old space is collected.
+ * The client as a class. A function stored in a property here would live in old space and keep the whole request alive
+ * until old space is collected.
  */
 class Requester implements Client {
   user: string | undefined;
@@ -137,7 +137,7 @@ class Requester implements Client {
   }
 }
 
-/** A proxy may send the whole URL (RFC 9112, 3.2.2). The server ignores the host in it. */
+/** Removes the host from a URL, because the server ignores it. A proxy may send the whole URL (RFC 9112, 3.2.2). */
 function withoutAuthority(target: string): string {
   if (!/^https?:\/\//i.test(target)) return target;
   const path = target.replace(/^https?:\/\/[^/?]*/i, '');

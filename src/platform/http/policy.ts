@@ -18,8 +18,7 @@ const EXPOSED = [
 ].join(', ');
 
 /**
- * The request headers that browsers may send in addition to those always allowed. Tracing headers are in the second
- * half.
+ * The request headers that browsers may send in addition to those always allowed. The second half are tracing headers.
  */
 const ACCEPTED: readonly string[] = [
   'Authorization',
@@ -42,11 +41,11 @@ const ACCEPTED: readonly string[] = [
 
 export interface CorsSettings {
   readonly origins: readonly string[];
-  /** Request headers that are accepted in addition to those above. */
+  /** Request headers that are accepted in addition to `ACCEPTED`. */
   readonly headers: readonly string[];
 }
 
-// The playground's editor writes style elements. No page needs a script that isn't a file from this server.
+// The playground's editor writes style elements. All scripts on a page are files from this server.
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -62,12 +61,12 @@ export function setSecurityHeaders({ response }: Exchange): void {
   response.setHeader('Cache-Control', 'no-store');
 }
 
-/** For a page of text only. */
+/** Allows the styles of a page that contains only text. */
 export function allowStyles({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', STYLED_ANSWER_POLICY);
 }
 
-/** For a page with its own scripts: the playground and the reference. */
+/** Allows a page's own scripts. The playground and the REST reference have some. */
 export function allowPageScripts({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', PAGE_POLICY);
   response.setHeader('Cache-Control', 'public, no-cache');
@@ -76,7 +75,7 @@ export function allowPageScripts({ response }: Exchange): void {
 const isAllowed = (origin: string, { origins }: Pick<CorsSettings, 'origins'>): boolean =>
   origins.includes(origin) || origins.includes('*');
 
-/** Marks the response for an allowed origin. Without this, a page can't even read a refusal. */
+/** Marks the response as readable for an allowed origin. Without this, a page can't even read a refusal. */
 export function setCorsHeaders(exchange: Exchange, cors: CorsSettings): void {
   const origin = exchange.header('origin');
   if (cors.origins.length > 0) exchange.response.setHeader('Vary', 'Origin');

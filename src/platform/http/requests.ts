@@ -1,5 +1,5 @@
 /**
- * Checks the request head. Rejects heads that Node's parser accepts but RFC 9112 doesn't. A head must have a single
+ * Checks the request head. Rejects heads that Node's parser accepts but RFC 9112 doesn't. A head must have only one
  * meaning, because a proxy in front of the server may have read it differently.
  */
 import type { IncomingMessage } from 'node:http';
@@ -7,10 +7,13 @@ import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../caller-limits.js';
 import { randomUUID } from 'node:crypto';
 
-/** If a request repeats one of these, Node silently keeps the first. */
+/** The headers that a request may have only once. If a request repeats one of these, Node silently keeps the first. */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
 
-/** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986, 3.2.2). */
+/**
+ * The form of a Host header: a name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986,
+ * 3.2.2).
+ */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 export function problemWithHead({
@@ -51,7 +54,9 @@ function malformed(message: string): Refusal {
 
 const HEADERS_OF_PROXIES = ['x-forwarded-for', 'forwarded'] as const;
 
-/** Calls `warn` at the first such request and never again, because any caller can send these headers. */
+/**
+ * Calls `warn` at the first request with a proxy's header and never again, because any caller can send these headers.
+ */
 export function warnOfProxy(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
   let isSilent = trustedHops > 0;
   return ({ headers }) => {

@@ -1,5 +1,5 @@
 /**
- * A response stays in memory until its client has read it: within a quota of bytes, for a limited time, and only while
+ * Keeps a response in memory until its client has read it: within a quota of bytes, for a limited time, and only while
  * the client keeps reading.
  */
 import type { ServerResponse } from 'node:http';
@@ -19,9 +19,9 @@ export interface UnreadAnswers {
    */
   follow(response: ServerResponse, client: Client, onCut: () => void): void;
   /**
-   * Counts a part of a stream until the client has read it and it is released. If the caller may have no more unread
-   * bytes, the stream is cut off and nothing is counted. It is cut off later if others need the memory or if the client
-   * doesn't read in time.
+   * Counts a part of a stream until the client has read it and it's released. If the caller's quota of unread bytes is
+   * used up, the stream is cut off and the part isn't counted. The stream is cut off later if others need the memory or
+   * if the client doesn't read the part in time.
    */
   hold(client: Client, bytes: number, cut: () => void): Release;
 }
@@ -41,7 +41,7 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Quotas, { answerMs, 
     response.once('close', release);
   }
 
-  /** Undefined if the caller may have no more unread bytes. The response is then cut off immediately. */
+  /** Returns undefined if the caller's quota of unread bytes is used up. The response is then cut off immediately. */
   function holdFor(ms: number, client: Client, bytes: number, cut: () => void): Release | undefined {
     let release: Release;
     try {

@@ -1,6 +1,6 @@
 /**
- * Responds to requests that can't be parsed or don't arrive in time, and so reach no handler. If possible, the response
- * gives the reason. Then the connection closes.
+ * Responds to requests that reach no handler, because they can't be parsed or don't arrive in time. If possible, the
+ * response gives the reason. Then the connection closes.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -24,7 +24,7 @@ export function answerUnreadable(
     const refusal = refusalOf(error.code, headBytesMax);
     const body = JSON.stringify(bodyOf(refusal, requestId));
     socket.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
-    // A client that keeps sending doesn't read the response.
+    // The client may keep sending instead of reading the response.
     socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
   });
 }

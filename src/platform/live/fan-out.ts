@@ -18,19 +18,19 @@ export interface LogEntry {
 
 /** A stream that waits for new events. */
 export interface Subscriber<Entry> {
-  /** The stream is offered the entries with this key. */
+  /** The entries with this key are offered to the stream. */
   readonly key: string;
-  /** The user whose own facts a batch must include. Null if the reader has none. */
+  /** The reader, if a batch must include facts about them. Otherwise null. */
   readonly readerId: string | null;
-  /** The entries of a batch that have its key, in order. */
+  /** Receives the entries of a batch that have the stream's key, in order. */
   onBatch(entries: readonly Entry[]): void;
-  /** The stream joined while a batch without it was being read. From now on, it must read on its own. */
+  /** Called if the stream joined while a batch without it was being read. The stream must then read on its own. */
   onGap(): void;
   end(): void;
 }
 
 export interface FanOut<Entry> {
-  /** The streams have received the events up to this position. */
+  /** The position up to which the streams have received all events. */
   readonly cursor: bigint;
   /** Called when there are new positions, up to this one. */
   advanceTo(position: bigint): void;
@@ -64,7 +64,7 @@ export function createFanOut<Entry extends LogEntry>(
   let running: Promise<void> | undefined;
   let isClosed = false;
 
-  /** The position to read to, while there is something to read. */
+  /** The position to read up to. Undefined if there is nothing to read. */
   const target = () => (last !== undefined && cursor < last && !isClosed ? last : undefined);
 
   async function run(): Promise<void> {
@@ -124,7 +124,7 @@ interface Register<Entry> {
   end(): void;
 }
 
-/** This instance's streams, by key. */
+/** Keeps this instance's streams by key. */
 function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<Entry> {
   const allSubscribers = new Set<Subscriber<Entry>>();
   const byKey = new Map<string, Set<Subscriber<Entry>>>();

@@ -1,8 +1,8 @@
 /**
- * Delivers events as they happen. The first instance to try gives committed events their positions.
- * Every instance is notified over one listening connection. It also polls once a second, or more often while that
- * connection is silent. It then reads new events once for all of its streams (`fan-out.ts`) and gives each stream what
- * its reader may see (`streams.ts`).
+ * Delivers events as they happen. After a commit, any instance may assign positions to the new events, and the first
+ * one to try does. Every instance is notified over one listening connection. It also polls once a second, or more often
+ * while that connection is silent. It then reads new events once for all of its streams (`fan-out.ts`) and gives each
+ * stream what its reader may see (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -18,13 +18,13 @@ import { createStream, type EventStream, type Selection } from './streams.js';
 export type { EventStream } from './streams.js';
 
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
-  /** Called after a commit. Its events, if any, need positions. */
+  /** Called after a commit. If it has events, they need positions. */
   wake(): void;
   /** Calls back with the last position whenever there are new ones. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events of this selection, as they happen. With `after`, the events after that position come first. They're read
-   * through the caller's `db`, on the caller's quota.
+   * The events of this selection, as they happen. With `after`, the events after that position come first. Those are
+   * read through the caller's `db` and count against the caller's quota.
    */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   /** Watches for the end of the sessions behind open streams. */
@@ -37,9 +37,9 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
 
 /** The statements that number and read events, and the channels that their transactions notify. */
 export interface LiveQueries<Entry> extends BatchQueries<Entry> {
-  /** Receives the last position. */
+  /** The channel that receives the last position. */
   readonly positionsChannel: string;
-  /** Receives the ID of each revoked session, and heartbeats. */
+  /** The channel that receives heartbeats and the ID of each revoked session. */
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
   /** Counts the events without a position and sends the heartbeat on the sessions channel. */
@@ -61,7 +61,7 @@ interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
 
 interface LiveOptions<Entry> {
   readonly queries: LiveQueries<Entry>;
-  /** Not a pooler's connection, which doesn't pass on notifications. */
+  /** The direct connection, because a pooler doesn't pass on notifications. */
   readonly connection: Connection;
   readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch' | 'recordHeartbeat'>;
   readonly log: Logger;
@@ -80,7 +80,8 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  // One connection numbers events and another reads them. They aren't part of the APIs' pool: neither delays the other.
+  // One connection numbers events and another reads them. They are separate from the APIs' pool, so neither delays the
+  // other.
   const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
@@ -136,9 +137,9 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   }
 
   /**
-   * If calls go through a pooler, the database check can't see that this connection is silent. The query for events may
-   * be the one that hangs, or may have to wait behind others that do. If queries return but their heartbeats don't come
-   * back, only the listening connection is lost.
+   * Reconnects if the connections are silent. If calls go through a pooler, the database check can't see this. The
+   * query for events may be the one that hangs, or may have to wait behind others that do. If queries return but their
+   * heartbeats don't come back, only the listening connection is lost.
    */
   function reconnectIfSilent(): void {
     const now = performance.now();

@@ -1,11 +1,11 @@
 /**
  * Keeps sessions that the database has found active in memory, so most calls don't query the database for their
- * session. An entry is used for half a minute, but not after the session's own end, and only while the revocation feed
- * is live.
+ * session. An entry is used for half a minute, but never after the session's own end, and only while the revocation
+ * feed is live.
  *
  * The feed is the channel on which Postgres sends the IDs of revoked sessions. With every poll, each instance also
- * sends itself a heartbeat on it. Notifications arrive in commit order. So an instance that receives its heartbeat has
- * received every revocation that was committed before the heartbeat was sent.
+ * sends itself a heartbeat on this channel. Notifications arrive in commit order. So an instance that receives its
+ * heartbeat has received every revocation that was committed before the heartbeat was sent.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -24,7 +24,7 @@ export interface RevocationFeed {
   restart(): void;
 }
 
-/** Clocks are in milliseconds and never step back. */
+/** A clock in milliseconds that never steps back. */
 const monotonicMs = () => performance.now();
 
 export function createRevocationFeed(now: () => number = monotonicMs): RevocationFeed {
@@ -43,7 +43,10 @@ export function createRevocationFeed(now: () => number = monotonicMs): Revocatio
   };
 }
 
-/** Every other message on the channel is the ID of a revoked session, which has no space. */
+/**
+ * True if the message is a heartbeat, which contains a space. Every other message on the channel is the ID of a revoked
+ * session.
+ */
 export function isHeartbeat(message: string): boolean {
   return message.includes(' ');
 }

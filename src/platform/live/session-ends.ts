@@ -1,11 +1,11 @@
 /**
- * Finds out when the sessions behind open streams have ended: immediately if the logout is notified, or at the next
- * poll, which checks all sessions of this instance in one statement.
+ * Finds out when the sessions behind open streams have ended. It knows immediately if a notification of the logout
+ * arrives. Otherwise, it knows at the next poll, which checks all sessions of this instance in one statement.
  */
 import { STREAM } from '../caller-limits.js';
 
 export interface SessionEnds {
-  /** Calls back once, when the session has ended. Returns a function that stops waiting. */
+  /** Calls back once, when the session has ended. Returns a function that cancels this. */
   follow(session: string, onEnd: () => void): () => void;
   /** Called when this session's end is notified. */
   endSession(session: string): void;

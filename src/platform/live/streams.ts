@@ -31,7 +31,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
   db: Db,
 ): EventStream<Event> {
   const buffer: Event[] = [];
-  /** Every event up to this position was delivered or isn't for the reader. */
+  /** The stream's position. Every event up to it was delivered or isn't for the reader. */
   let position = after ?? fanOut.cursor;
   let leave: (() => void) | undefined;
   let hasEnded = false;
@@ -45,7 +45,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
       for (const entry of entries) {
         const entryPosition = BigInt(entry.event.position ?? 0);
         if (entryPosition <= position) continue;
-        // Events in between that weren't offered aren't for this reader.
+        // The events in between weren't offered, so they aren't for this reader.
         position = entryPosition - 1n;
         if (buffer.length >= STREAM.bufferedEventsMax) return catchUp();
         const event = read(entry);
@@ -72,7 +72,10 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     wake();
   }
 
-  /** No other code runs between the last check of the cursor and joining, so no event is missed. */
+  /**
+   * Reads until there is nothing left, and then joins. No other code runs between the last check of the cursor and
+   * joining, so no event is missed.
+   */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -15,10 +15,10 @@ import { INT32_MAX, MONEY_MAX } from '../fields/values.js';
 import { toDocumentSchema, withNull, type JsonSchema } from './json-schema.js';
 import { wireName } from './wire.js';
 
-/** The reference to a part that is a named component. Undefined for one that is written out. */
+/** The reference to a part that is a named component. Undefined for a part that is written out. */
 export type RefOf = (entity: Entity) => string | undefined;
 
-/** Every field is required unless it is optional, and no others are allowed. */
+/** The schema of a response. Every field is required unless it is optional. Other fields aren't allowed. */
 export function answerSchema({ fields }: Entity, description: string, refOf: RefOf): JsonSchema {
   const wireFields = Object.entries(fields).map(([name, field]) => [wireName(name), field] as const);
   return {
@@ -58,7 +58,10 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
   return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
 }
 
-/** Without an input's bounds, because numbers in responses may be as large as their columns allow. */
+/**
+ * The schema of a single value. An input's bounds are left out, because numbers in responses may be as large as their
+ * columns allow.
+ */
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
@@ -73,7 +76,7 @@ function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSch
   };
 }
 
-/** The required fields, in REST's spelling. */
+/** An example with the required fields, in REST's spelling. */
 export function exampleOf({ fields }: Entity): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields)
@@ -85,7 +88,7 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
   );
 }
 
-/** The fields that users write, in the domain's spelling. */
+/** An example of the fields that users write, in the domain's spelling. */
 export function exampleInput<E extends Entity>(entity: E): Partial<Pick<StoredRow<E>, WrittenField<E>>> {
   const { fields }: Entity = entity;
   const examples = writtenFields(entity).map((name) => [name, fields[name]?.example] as const);

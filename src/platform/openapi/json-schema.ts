@@ -22,8 +22,8 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
 }
 
 /**
- * Adds rules that JSON Schema can't express to the field's description as a sentence, unless a keyword has the same
- * meaning.
+ * Problems that a JSON Schema keyword already expresses. All other rules are added to the field's description as a
+ * sentence.
  */
 const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|valid Unicode)/;
 
@@ -63,7 +63,7 @@ const OWN_METADATA = new Set([
   RULES,
 ]);
 
-/** In REST's spelling, with null as another type instead of another schema. */
+/** Converts a schema to REST's spelling, with null as another type instead of another schema. */
 export function toDocumentSchema(schema: JsonSchema): JsonSchema {
   const nullable = partOrNull(schema);
   if (nullable) {
@@ -115,7 +115,7 @@ export function withNull(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** A query cannot contain null. */
+/** The same schema without null, which a query can't contain. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
   return {
@@ -129,11 +129,11 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Writes each enum once in the document, under its GraphQL name, which code generators then use. */
+/** Writes each enum once in the document, under its GraphQL name. Code generators then use that name. */
 export interface WithNamedEnums<Part> {
-  /** The schema, with a reference instead of every named enum. */
+  /** The schema with a reference in place of every named enum. */
   readonly part: Part;
-  /** The enums by name. */
+  /** The named enums' schemas, by name. */
   readonly enums: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -143,7 +143,7 @@ export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<
   return { part: result, enums: Object.fromEntries(enums) };
 }
 
-/** Examples are values, not schemas. */
+/** The keywords that contain values instead of schemas. */
 const VALUES = new Set(['example', 'examples', 'enum']);
 
 function replaceEnums(value: unknown, enums: Map<string, JsonSchema>): unknown {
@@ -165,7 +165,7 @@ function isNamedEnum(value: object): value is NamedEnum {
   return 'enumName' in value && typeof value.enumName === 'string' && 'enum' in value && Array.isArray(value.enum);
 }
 
-/** The description stays with the field. */
+/** A reference to the enum. The description stays with the field. */
 function reference({ enumName, type: _type, enum: values, ...others }: NamedEnum, enums: Map<string, JsonSchema>) {
   const choices = values.filter((value) => value !== null);
   const earlierChoices = enums.get(enumName)?.enum;

@@ -7,7 +7,9 @@ import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.
 import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
-/** The documented path. The resource itself is `{id}`, and a nested resource's parameter is named by its kind. */
+/**
+ * The documented path. The resource's own parameter is `{id}`, and a nested resource's parameter is named by its kind.
+ */
 export function documentedPath(route: Route): string {
   const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
@@ -81,7 +83,7 @@ export function requestName({ operation: { name } }: Route): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
 }
 
-/** Undefined if the call has no body. */
+/** The schema of the call's body. Undefined if the call has no body. */
 export function bodySchema(route: Route): JsonSchema | undefined {
   if (!hasBody(route)) return undefined;
   const inPath = parametersOf(route);
@@ -95,7 +97,7 @@ export function bodySchema(route: Route): JsonSchema | undefined {
     ([alias, field]) =>
       [alias, { ...fields.get(field), description: `An alias of \`${wireName(field)}\`.`, deprecated: true }] as const,
   );
-  // A client may send a whole resource back, with the parameters of its path.
+  // A client may send a whole resource back, which includes the parameters of its path.
   const pathFields =
     route.method === 'PUT'
       ? inPath.map(

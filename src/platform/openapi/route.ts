@@ -11,7 +11,7 @@ import { kindOf, metaOf } from '../fields/shapes.js';
 import { wireWriter } from './wire.js';
 import { refuse } from '../errors.js';
 
-/** One of several entities. */
+/** A body that can be any one of several entities. */
 export interface Variants {
   readonly name: string;
   readonly description: string;
@@ -21,7 +21,7 @@ export interface Variants {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path without `/v1`. A `{name}` becomes the input field with that name. */
+  /** The path without `/v1`. Each `{name}` becomes the input field with that name. */
   readonly path: string;
   readonly operation: Operation<unknown, unknown>;
   readonly status: 200 | 201;
@@ -29,7 +29,7 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
-  /** Fields that the query may name several times, and the field that then holds all of them. */
+  /** Fields that the query may name several times. Each is mapped to the field that then holds all of its values. */
   readonly several?: Readonly<Record<string, string>>;
   /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 
-/** The shown fields are picked from the row. A row of another type needs a conversion. */
+/** The shown fields are picked from the row. A row of another type must be converted first. */
 type Shows<Row, Body> = Row extends Body
   ? Answers<Row, Body>
   : Body extends Row
@@ -72,7 +72,7 @@ export function route<Input, Output, Body>(
   return { method, path, operation, status: 200, ...extras, write };
 }
 
-/** True if the body is a page. */
+/** True if the response body is a page. */
 export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
@@ -88,7 +88,7 @@ export function isConditional(route: Route): boolean {
   return route.method === 'GET' && 'fields' in route.shows && 'version' in route.shows.fields && !isList(route);
 }
 
-/** True if the call supports Dry-Run. A read changes nothing anyway, as its description says. */
+/** True if the call supports Dry-Run. A read never changes anything, and its description says so. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
@@ -118,12 +118,12 @@ export function hasBody({ method }: Route): boolean {
   return method === 'POST' || method === 'PUT';
 }
 
-/** True if the field comes from the path or a header, and so isn't in the body. */
+/** True if the field comes from the path or a header, so it isn't in the body. */
 export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
 
-/** The routes of one address, and its path parameters' values. */
+/** The routes with one path, and the values of its parameters. */
 export interface AddressMatch {
   readonly routes: readonly Route[];
   readonly parameterValues: readonly string[];
@@ -136,7 +136,7 @@ export interface RouteMatch {
 
 export type Finder = (path: string) => AddressMatch | undefined;
 
-/** There are few paths. Those without parameters are looked up, and the others are tried one after another. */
+/** Finds the routes for a path. Paths without parameters are looked up. The few others are tried one after another. */
 export function finderOf(routes: readonly Route[]): Finder {
   const exact = new Map<string, AddressMatch>();
   const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
@@ -158,7 +158,7 @@ export function finderOf(routes: readonly Route[]): Finder {
 
 const ANYTHING = '([^/]+)';
 
-/** Routes on the same path may name its parameters differently. */
+/** Groups routes by path. Routes on the same path may name its parameters differently. */
 export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
   const byAddress = new Map<string, Route[]>();
   for (const route of routes) {
@@ -168,7 +168,7 @@ export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> 
   return byAddress;
 }
 
-/** HEAD is handled as GET. */
+/** The path's route for a method. HEAD is handled as GET. */
 export function chooseRoute({ routes, parameterValues }: AddressMatch, method: string): RouteMatch {
   const route = routes.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
   if (!route) throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: methodsOf(routes) } });

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 import { kindOf } from '../fields/shapes.js';
 
-/** Marks a name that isn't in REST's spelling, so the schema refuses it under the name that was sent. */
+/** Marks a name that isn't in REST's spelling, so the schema refuses it under the name that the client sent. */
 const MISSPELLING_MARK = '!';
 
 export function fromWire(value: unknown): unknown {
@@ -38,7 +38,10 @@ export function toWire(value: unknown): unknown {
 
 type Write = (value: unknown) => unknown;
 
-/** Converts values of one type. Of an object and its parts, only the described fields are converted. */
+/**
+ * Creates a function that converts values of one type. In an object and its parts, only the described fields are
+ * converted.
+ */
 export function wireWriter(type: z.core.$ZodType): Write {
   const kind = kindOf(type);
   if (kind.is === 'object') return objectWriter(kind.schema.shape);
@@ -48,8 +51,8 @@ export function wireWriter(type: z.core.$ZodType): Write {
 }
 
 /**
- * Every object starts as a copy of an empty one with all names, so all have one hidden class. V8 turns an object that
- * gets dozens of properties one by one into a dictionary, which is slow to serialize as JSON.
+ * Converts an object. Every result starts as a copy of an empty object with all names, so all have one hidden class. V8
+ * turns an object that gets dozens of properties one by one into a dictionary, which is slow to serialize as JSON.
  */
 function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const fields = Object.entries(shape).map(([field, type]) => ({
@@ -76,7 +79,10 @@ function plain(value: unknown): unknown {
 
 const WIRE_NAMES = new Map<string, string>();
 
-/** Only the known field names are cached, which are few, and no names that a client made up. */
+/**
+ * A field's name in REST. Only the names of known fields are cached, which are few. Names that a client made up aren't
+ * cached.
+ */
 export function wireName(field: string): string {
   return WIRE_NAMES.get(field) ?? remember(field);
 }
@@ -87,7 +93,10 @@ function remember(field: string): string {
   return name;
 }
 
-/** A misspelled name is the last part of a field's path, and stays as it was sent. So does a header's name. */
+/**
+ * Converts the path of a field to REST's spelling. A misspelled name is the last part of the path and stays as it was
+ * sent. A header's name stays the same, too.
+ */
 function spell(field: string): string {
   if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLING_MARK);

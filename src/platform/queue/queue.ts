@@ -1,7 +1,7 @@
 /**
  * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that causes them. Every instance
- * leases due tasks and runs them. If it's killed, another instance runs them once the lease has expired. Each key has a
- * few places of its own. Slow keys share a few others, so they never take another key's places.
+ * leases due tasks and runs them. If an instance is killed, another one runs its tasks once their lease has expired.
+ * Each key has a few places of its own. Slow keys share a few other places, so they never take another key's places.
  */
 import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
@@ -14,7 +14,7 @@ import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task } from '
 
 export interface TaskKind {
   readonly limits: TaskLimits;
-  /** A condition on a key. While it's false, that key's tasks wait. Without it, no key waits. */
+  /** A condition on a key. While it's false, that key's tasks wait. Without a condition, no key waits. */
   mayRun?(key: SQL): SQL;
   /** The delay after each failed attempt. After the last one, the task is given up. */
   readonly retryAfterSeconds: readonly number[];
@@ -26,14 +26,14 @@ export interface TaskKind {
 export interface TaskLimits {
   readonly places: number;
   readonly placesPerKey: number;
-  /** All slow keys share these, with one place for each key. */
+  /** Places that all slow keys share. Each key can use one of them. */
   readonly placesOfSlowKeys: number;
-  /** Longer than any task takes. */
+  /** The duration of a lease, which is longer than any task takes. */
   readonly leaseSeconds: number;
 }
 
 export interface TaskEnd {
-  /** A task that wasn't run is released, and no attempt is counted. */
+  /** How the task ended. A task that wasn't run is released, and no attempt is counted. */
   readonly outcome: 'done' | 'failed' | 'not run';
   /** True if the task took so long that its key now counts as slow. */
   readonly isSlow?: boolean;
@@ -42,7 +42,9 @@ export interface TaskEnd {
 }
 
 export interface Queue extends Repeated {
-  /** Connections separate from those of the APIs. Code that enqueues tasks in the background uses them too. */
+  /**
+   * A pool of connections that is separate from the APIs' pool. Code that enqueues tasks in the background uses it too.
+   */
   readonly db: Db;
 }
 
@@ -134,7 +136,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
 
   return {
     wake: claiming.wake,
-    /** Stops the tasks that take long. */
+    /** Stops claiming tasks, and stops the running tasks that take too long. */
     async close() {
       const timer = setTimeout(() => stop.abort(), QUEUE.finishWithinMs);
       await claiming.close();
@@ -151,7 +153,7 @@ export interface Repeated {
 }
 
 /**
- * Does the work whenever it is woken, and at this interval otherwise. Repeats it immediately as long as it returns
+ * Does the work whenever it is woken, and otherwise at this interval. Repeats it immediately as long as it returns
  * true.
  */
 export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {

@@ -59,7 +59,7 @@ interface Claim {
 
 const IS_DUE = sql.raw('run_at <= now() and (leased_until is null or leased_until <= now())');
 
-/** The kinds that have due tasks, so one poll serves all of them. */
+/** The kinds that have due tasks. One poll serves all kinds. */
 export const selectDueKinds = statement(
   'selectDueKinds',
   { kind: sql<string>`kinds.kind` },
@@ -68,8 +68,8 @@ export const selectDueKinds = statement(
 );
 
 /**
- * Finds the keys by a skip scan of the index, however many tasks each has. Keys come in random order, so none waits for
- * keys with more or older tasks.
+ * Claims due tasks. A skip scan of the index finds the keys, no matter how many tasks each has. Keys come in random
+ * order, so none waits for keys with more or older tasks.
  */
 export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
   return statement(
@@ -103,7 +103,7 @@ export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
 
 const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 
-/** Returns no row if the lease is lost. The next statement does the same. */
+/** Deletes a task. Returns no row if the lease is lost, and so does the next statement. */
 export const deleteTask = statement(
   'deleteTask',
   { id: tasks.id },

@@ -9,11 +9,11 @@ import { createQuota, type Bound, type Release, type Client, type QuotaSettings 
 export interface FairQueueSettings extends QuotaSettings {
   /** The number of calls that may run at the same time. */
   readonly places: number;
-  /** The places one address may use. The rest stay free for others, however long the work takes. */
+  /** The number of places that one address may use. The rest stay free for others, however long the work takes. */
   readonly placesPerAddress?: number;
-  /** The places one user may use at one address. */
+  /** The number of places that one user may use at one address. */
   readonly placesPerUser?: number;
-  /** The places for long work, for all addresses together. */
+  /** The number of places for long work, shared by all addresses. */
   readonly placesForLong?: number;
   readonly waitMs: number;
 }
@@ -52,7 +52,10 @@ export function createFairQueue({
 }: FairQueueSettings): FairQueue {
   const quota = createQuota(settings);
   const atWork = createQuota({ ...settings, limits: { of: 'at work' } });
-  /** By address and user. An address or user that was served moves to the end, so the first one is next. */
+  /**
+   * The waiting calls by address and user. An address or user that was served moves to the end, so the first one is
+   * next.
+   */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   let servedLastMs = -Infinity;
@@ -64,7 +67,7 @@ export function createFairQueue({
 
   async function run<T>(client: Client, work: () => Promise<T>, kind: Work = {}): Promise<T> {
     const { address, user } = client;
-    // While there is a place for a user, only their long calls may be waiting.
+    // While there is a free place for a user, only that user's long calls may be waiting.
     const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
     const leave = isFree ? begin({ address, user }, kind) : await wait(client, kind);
     try {
@@ -90,7 +93,7 @@ export function createFairQueue({
   function wait(asking: Client, kind: Work): Promise<Release> {
     if (stopped) throw stopped();
     const { address, user } = asking;
-    // A copy, because the original's user may become known while it waits.
+    // This is a copy, because the original's user may become known while it waits.
     const client: Client = { address, user };
     if (quota.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const release = quota.take(client);
@@ -111,8 +114,8 @@ export function createFairQueue({
   }
 
   /**
-   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: one
-   * from its user and a long one.
+   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: another
+   * call of its user, and a long one.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
@@ -154,8 +157,9 @@ export function createFairQueue({
   }
 
   /**
-   * The limit is the server's in all cases but two: calls are still being served and other users or addresses would get
-   * a place, or this address has more waiting calls than all others together.
+   * Whose limit a refused call has reached. It's the caller's own in two cases: calls are still being served and other
+   * users or addresses would get a place, or this address has more waiting calls than all others together. In all other
+   * cases, it's the server's.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {
@@ -211,7 +215,7 @@ function putIfAbsent<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): 
   return known;
 }
 
-/** Maps iterate in the order in which their keys were set. */
+/** Moves a key to the end of a map. Maps iterate in the order in which their keys were set. */
 function moveToEnd<Key, Value>(map: Map<Key, Value> | undefined, key: Key): void {
   const value = map?.get(key);
   if (value === undefined) return;

@@ -2,15 +2,18 @@
 import { QUOTAS, type QuotaName } from '../caller-limits.js';
 import { readFileSync } from 'node:fs';
 
-/** How much of a scarce resource may be held at the same time. Above it, a call is refused or a connection closed. */
+/**
+ * How much of a scarce resource may be held at the same time. Above this amount, a call is refused or a connection is
+ * closed.
+ */
 export interface QuotaLimits {
   /** The counted resource, in words. */
   readonly of: string;
-  /** One user within a network address. */
+  /** The limit for one user within a network address. */
   readonly perUser?: number | undefined;
-  /** One network address. An IPv6 address counts by its /64. */
+  /** The limit for one network address. An IPv6 address counts by its /64. */
   readonly perAddress?: number | undefined;
-  /** All callers together. */
+  /** The limit for all callers together. */
   readonly total?: number | undefined;
 }
 
@@ -22,7 +25,10 @@ interface QuotaVariables {
   readonly QUOTA_STREAMS_PER_ADDRESS: number;
 }
 
-/** Behind a proxy, all connections come from the proxy's address, so there is no limit per address. */
+/**
+ * The quotas, with the values from the environment. Behind a proxy, all connections come from the proxy's address, so
+ * connections have no limit per address.
+ */
 export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): QuotaTable {
   const streamsPerAddress = variables.QUOTA_STREAMS_PER_ADDRESS;
   return {
@@ -39,14 +45,14 @@ export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): Quo
 }
 
 /**
+ * The open files that aren't for connections, but for the database, logs, and connections that wait for their sockets.
  * Each connection is an open file, and the operating system limits a process's open files. If that limit is below the
  * connection quota, the quota is lowered to it. Otherwise, idle connections would use up all files, and the server
- * couldn't connect to its own database. These files are for the database, logs, and connections that wait for their
- * sockets.
+ * couldn't connect to its own database.
  */
 const OTHER_FILES = 1_200;
 
-/** This process's limit. Infinite if the system doesn't report it. */
+/** How many files this process may open. Infinite if the system doesn't report a limit. */
 export function openFilesMax(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
@@ -55,7 +61,10 @@ export function openFilesMax(): number {
   }
 }
 
-/** At least half of the files are for connections, however few there are. */
+/**
+ * Lowers the connection quota to the open files. At least half of the files are for connections, however few files
+ * there are.
+ */
 export function withinOpenFiles(quotas: QuotaTable, filesMax: number): QuotaTable {
   const { connections } = quotas;
   const total = Math.max(filesMax - OTHER_FILES, Math.floor(filesMax / 2));

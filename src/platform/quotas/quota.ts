@@ -1,15 +1,15 @@
 /**
  * Limits how much of a scarce resource one user, one network address, and all callers together may hold at the same
- * time. Above a caller's own limit, a call is refused with 429. Above the limit of all callers together, it's refused
- * with 503.
+ * time. A call above its caller's own limit is refused with 429. A call above the limit of all callers together is
+ * refused with 503.
  */
 import { type Refusal, refuse } from '../errors.js';
 import type { QuotaName } from '../caller-limits.js';
 import type { QuotaLimits } from './quota-table.js';
 
 /**
- * The holder of a quota: a user within a network address, or only the address until the user's session is known to be
- * active.
+ * The holder of a quota: a user within a network address. Until the user's session is known to be active, the holder is
+ * only the address.
  */
 export interface Client {
   readonly address: string;
@@ -18,7 +18,7 @@ export interface Client {
   isGone?(): boolean;
 }
 
-/** The server's own work, such as startup and cleanup. */
+/** The client of the server's own work, such as startup and cleanup. */
 export const SERVER: Client = { address: 'server' };
 
 /** Whose limit was reached. 'gone' if the client left while its call waited. */
@@ -33,16 +33,16 @@ export interface QuotaEvents {
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
-/** Releases what was taken. A second call has no effect. */
+/** Releases what was taken. Calling it again has no effect. */
 export type Release = () => void;
 
 export interface Quota {
-  /** Takes this amount, or throws a refusal. */
+  /** Takes this amount from the quota, or throws a refusal. */
   take(client: Client, amount?: number): Release;
   /** The refusal for a client that is at the limit or has waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
-  /** The address that holds the most. */
+  /** The address that currently holds the most. */
   largest(): string | undefined;
 }
 
@@ -135,7 +135,7 @@ interface HeldByAddress extends Held {
   users: Map<string, Held> | undefined;
 }
 
-/** How many addresses that hold nothing may be kept, and how many users of each. */
+/** How many addresses that hold nothing are kept, and how many such users of each address. */
 const ADDRESSES_UNSWEPT = 1_000;
 const USERS_REMEMBERED = 10;
 

@@ -13,7 +13,7 @@ export interface Quotas {
   readonly streams: Quota;
   readonly requests: Quota;
   readonly heavyReads: FairQueue;
-  /** For events on streams, one per turn of the event loop, so a stream that is far behind delays nobody. */
+  /** Sends one stream event per turn of the event loop, so a stream that is far behind doesn't delay anyone. */
   readonly streamEvents: FairQueue;
   readonly unreadBytes: Quota;
 }
@@ -28,19 +28,19 @@ export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
     streams: createQuota(settings('streams')),
     requests: createQuota(settings('requests')),
     heavyReads: createFairQueue({ ...settings('heavyReads'), places: 1, waitMs: HEAVY_READ.waitMs }),
-    // No event is refused, because each stream waits with at most one.
+    // No event is refused, because each stream has at most one waiting event.
     streamEvents: createFairQueue({
       ...settings('streams'),
       limits: { of: 'events' },
       places: 1,
       waitMs: STREAM.eventWaitMs,
     }),
-    // Above the total, the largest client is cut off instead of the latest one.
+    // Above the total, the client with the most bytes is cut off instead of the latest one.
     unreadBytes: createQuota({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };
 }
 
-/** Settles when it is the client's turn. Between two turns, the event loop handles everything else that is waiting. */
+/** Settles when it is the client's turn. Between two turns, the event loop handles all other pending work. */
 export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   return new Promise((begin, refuse) => {
     const work = async () => {
@@ -51,7 +51,7 @@ export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   });
 }
 
-/** A request in progress counts against its address, and against its user once that is known. */
+/** A request in progress. It counts against its address, and against its user once the user is known. */
 export class RequestUnderWay {
   #release: Release;
   #isOver = false;

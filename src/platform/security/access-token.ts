@@ -1,6 +1,6 @@
 /**
- * Access tokens: short-lived JWTs, HS256 only. jsonwebtoken checks the signature. This file checks what it would let
- * pass: a missing `exp`, one-byte secrets, string payloads, and audience lists.
+ * Access tokens: short-lived JWTs, HS256 only. jsonwebtoken checks the signature. This file checks what jsonwebtoken
+ * would let pass: a missing `exp`, one-byte secrets, string payloads, and audience lists.
  */
 import { createHmac, createSecretKey, type KeyObject, createHash, randomInt } from 'node:crypto';
 import jwt from 'jsonwebtoken';
@@ -9,14 +9,17 @@ import { ACCESS_TOKEN } from '../caller-limits.js';
 
 export interface AccessTokenSettings<B extends Bearer> {
   readonly secret: string;
-  /** Still verifies tokens but signs none, so the secret can be changed without logging users out. */
+  /**
+   * The previous secret still verifies tokens but doesn't sign any, so the secret can be changed without logging users
+   * out.
+   */
   readonly previousSecret?: string | undefined;
   readonly issuer: string;
   readonly audience: string;
   readonly ttlSeconds: number;
   /** True if the claims name somebody that this service could have issued a token to. */
   isBearer(this: void, claims: Readonly<Record<keyof Bearer, unknown>>): claims is B;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now?: () => number;
 }
 
@@ -38,7 +41,7 @@ export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_futu
 
 export interface AccessTokens<B extends Bearer = Bearer> {
   sign(bearer: B): SignedToken;
-  /** The claims of a currently valid token, or the reason to reject it. */
+  /** The claims of a token that is valid now, or the reason to reject it. */
   verify(token: string): Claims<B> | TokenProblem;
 }
 
@@ -49,7 +52,10 @@ export function createAccessTokens<B extends Bearer>(settings: AccessTokenSettin
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
-  /** Tokens with a verified signature, which stays valid forever. A token's times are checked on each call. */
+  /**
+   * The payloads of tokens whose signature was verified. A signature stays valid forever. A token's times are checked
+   * on each call.
+   */
   const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
 
   function verifiedPayload(token: string): object | undefined {
@@ -87,19 +93,20 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** A key object. From a string, jsonwebtoken would build one on every call, at fifty times the cost. */
+/** Creates a key object. From a string, jsonwebtoken would build one on every call, at fifty times the cost. */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
   const key = createSecretKey(bytes);
-  // A truncated keyed hash. It identifies the secret but reveals no more of it than a signature does.
+  // The ID is a truncated keyed hash. It identifies the secret but reveals no more of it than a signature does.
   const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
   return { id, key };
 }
 
 /**
- * All tokens of one secret start with exactly the same header, so the encoded header itself finds the key. A header
- * with another algorithm, without a key ID, or with its own key (`jwk`, `x5u`) isn't even decoded.
+ * Maps each encoded header to its key. All tokens of one secret start with exactly the same header, so the encoded
+ * header itself finds the key. A header with another algorithm, without a key ID, or with its own key (`jwk`, `x5u`)
+ * isn't even decoded.
  */
 function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
   return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
@@ -110,7 +117,7 @@ function headerOf(token: string): string {
 }
 
 /**
- * `{"` in base64url. The payload must start this way: jsonwebtoken would parse a JSON string that contains an object
+ * The start of every valid payload: `{"` in base64url. jsonwebtoken would parse a JSON string that contains an object,
  * and treat it as the object.
  */
 const ENCODED_OBJECT = 'eyJ';
@@ -118,7 +125,7 @@ const ENCODED_OBJECT = 'eyJ';
 function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
   if (!token.startsWith(ENCODED_OBJECT, token.indexOf('.') + 1)) return undefined;
   try {
-    // The expiry is checked with the other claims.
+    // The token's expiry is checked later, with the other claims.
     const options = { algorithms: ['HS256' as const], clockTimestamp: nowSeconds, ignoreExpiration: true };
     const payload = jwt.verify(token, key, options);
     return typeof payload === 'object' ? payload : undefined;
@@ -151,7 +158,7 @@ function isSecond(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** Creates API keys and defines their format. Only a key's SHA-256 is stored. */
+/** The prefix of API keys. Only a key's SHA-256 is stored. */
 const API_KEY_PREFIX = 'jmk_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY_CHARACTERS = 40;

@@ -6,7 +6,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
  * One identity for all spellings of an address. A household or a rented server gets a whole IPv6 /64, so a budget per
- * single address wouldn't be a limit at all. Any other string, or an already shortened prefix, stays as it is.
+ * single address wouldn't be a limit at all. Any other string stays as it is, and so does an already shortened prefix.
  */
 export function addressIdentity(address: string): string {
   if (!isIPv6(address)) return address;
@@ -14,7 +14,7 @@ export function addressIdentity(address: string): string {
   return mappedIPv4(groups) ?? prefix64(groups);
 }
 
-/** The full address: the socket's, or the one that the outermost trusted proxy appended. */
+/** The client's full address. It's the socket's, or the one that the outermost trusted proxy appended. */
 export function believedAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
   if (trustedHops <= 0 || !xForwardedFor) return socketAddress;
   const entries = xForwardedFor.split(',');
@@ -62,14 +62,17 @@ function mappedIPv4(groups: Groups): string | undefined {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
 }
 
-/** The host's half is all zeros, so the longest run of zeros, which `::` abbreviates, is always at the end. */
+/**
+ * Abbreviates a /64 prefix. The host's half is all zeros, so the longest run of zeros, which `::` stands for, is always
+ * at the end.
+ */
 function prefix64(groups: Groups): string {
   const prefixGroups = groups.slice(0, 4);
   while (prefixGroups.at(-1) === 0) prefixGroups.pop();
   return `${prefixGroups.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** True if a host in a URL or a socket is this machine. */
+/** True if a host in a URL or a socket's address is this machine. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '');
   return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));

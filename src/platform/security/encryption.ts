@@ -1,16 +1,16 @@
 /**
  * Encrypts secrets that the server must be able to read again, unlike passwords. Someone who reads the database or a
- * backup can't decrypt them. Uses AES-256-GCM with a key derived from JWT_SECRET. Secrets under JWT_PREVIOUS_SECRET can
- * be read too, and are encrypted again while both are set.
+ * backup can't decrypt them. Uses AES-256-GCM with a key derived from JWT_SECRET. Secrets encrypted under
+ * JWT_PREVIOUS_SECRET can be read too, and are encrypted again while both variables are set.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Encryptor {
-  /** The name of the key that `encrypt` uses. It reveals nothing about the key. */
+  /** The name of the key that `encrypt` uses. It reveals nothing about the key itself. */
   readonly keyName: string;
   /** To decrypt the text, pass the same `about`. Text that is copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;
-  /** Undefined if neither key decrypts it. */
+  /** Decrypts a text. Returns undefined if neither key decrypts it. */
   open(sealedText: string, about: string): string | undefined;
 }
 
@@ -59,7 +59,7 @@ function decrypt(key: Buffer, bytes: Buffer, about: string): string | undefined 
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
   } catch {
-    // The text has another key or was altered. GCM doesn't show which.
+    // The text was encrypted with another key or was altered. GCM doesn't show which.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One of the threads of hashing-threads.ts. It is JavaScript because a thread starts from a file and Node doesn't read
- * TypeScript. So the same file is in src/ and in dist/.
+ * One of the threads of hashing-threads.ts. It is in JavaScript because a thread starts from a file, and Node doesn't
+ * read TypeScript. So the same file is in src/ and in dist/.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -9,7 +9,10 @@ import bcrypt from 'bcrypt';
 
 /** @typedef {{ plain: string, cost: number } | { plain: string, hash: string }} Task */
 
-/** A tenth of another thread's share if both want the same core. Logins yield but still make progress. */
+/**
+ * Gives a hashing thread a tenth of another thread's share if both want the same core. Logins yield but still make
+ * progress.
+ */
 const NICENESS = 10;
 
 try {
@@ -18,7 +21,7 @@ try {
 } catch {}
 
 /**
- * bcrypt's own asynchronous calls would leave this thread for Node's pool.
+ * Uses bcrypt's synchronous calls. Its asynchronous calls would leave this thread for Node's pool.
  *
  * @param {Task} task
  */

@@ -13,7 +13,7 @@ export interface HashingThreads {
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
 type TaskResult = { readonly result: string | boolean } | { readonly problem: string };
 
-/** Idle threads, up to a limit. The queue in `passwords.ts` limits the busy ones. */
+/** Idle threads, up to a limit. The queue in `passwords.ts` limits the busy threads. */
 const idle: Worker[] = [];
 
 export const hashingThreads: HashingThreads = {
@@ -46,7 +46,7 @@ function start(): Worker {
   return new Worker(new URL('hashing-thread.js', import.meta.url), { execArgv: [], env: {} });
 }
 
-/** A thread without work doesn't keep the process alive. */
+/** Releases a thread. A thread without work doesn't keep the process alive. */
 function release(thread: Worker): void {
   thread.unref();
   if (idle.length < HASHING.idleThreadsMax) idle.push(thread);

@@ -1,6 +1,6 @@
 /**
- * The tokens in email links. Each is an HMAC over its email's identifier. So any instance can create an email again
- * although only the token's hash is stored, even while JWT_SECRET is being replaced.
+ * The tokens in email links. Each token is an HMAC over its email's identifier. So any instance can create an email
+ * again although only the token's hash is stored, even while JWT_SECRET is being replaced.
  */
 import { createHash, createHmac } from 'node:crypto';
 

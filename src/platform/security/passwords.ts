@@ -22,7 +22,10 @@ export interface PasswordSettings {
 
 export interface Passwords {
   hash(plain: string, client?: Client): Promise<string>;
-  /** False for an account that doesn't exist (no hash), after the time that a real comparison takes. */
+  /**
+   * True if the password matches the hash. For an account that doesn't exist, there is no hash. The result is then
+   * false, after the time that a real comparison takes.
+   */
   matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
   /** Refuses waiting calls and, from now on, those that would have to wait. */
   stop: FairQueue['stop'];
@@ -30,7 +33,10 @@ export interface Passwords {
   readonly waiting: number;
 }
 
-/** Two at the same time, or one on a small machine, which leaves a core for everything else. */
+/**
+ * The number of hashes that run at the same time. Two, or one on a small machine, leave a core free for everything
+ * else.
+ */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 export function createPasswords({
@@ -75,9 +81,9 @@ export function createPasswords({
 }
 
 /**
- * A well-formed hash of the same cost. bcrypt compares a malformed one in a millisecond, which would reveal which
- * emails have accounts. It is constant because computing one would delay startup. Its last character sets bits that no
- * real hash has, so no password matches it.
+ * A well-formed hash of the same cost. bcrypt compares a malformed hash in a millisecond, which would reveal which
+ * emails have accounts. The hash is constant because computing one would delay startup. Its last character sets bits
+ * that no real hash has, so no password matches it.
  */
 function hashOfNoPassword(cost: number): string {
   const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);

@@ -1,7 +1,7 @@
 /**
- * Decides which addresses a webhook may have. Any user can register one, and the server is inside a network whose other
- * services trust it. So an address that isn't certainly public is rejected, both when it's registered and when a
- * connection is made.
+ * Decides which addresses a webhook may have. Any user can register a webhook, and the server is inside a network whose
+ * other services trust it. So an address that isn't certainly public is rejected, both when the webhook is registered
+ * and when a connection is made.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -9,7 +9,7 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /** The problem with a URL. Undefined if it is allowed. Names are looked up only when a connection is made. */
+  /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only when a connection is made. */
   problemWith(url: string): string | undefined;
   /**
    * Looks up a name's addresses for the connection that is then made to them. Undefined to use the system's own lookup.
@@ -24,7 +24,7 @@ export interface AddressSettings {
   readonly nameServers?: readonly string[];
 }
 
-/** The error code if a name has an address that isn't public. */
+/** The error code for a name that has a private address. */
 export const NOT_PUBLIC = 'ADDRESS_NOT_PUBLIC';
 
 export function createAddressRules({ allowPrivate, nameServers }: AddressSettings): AddressRules {
@@ -44,14 +44,14 @@ function problemWithPublicAddress(text: string): string | undefined {
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
-/** Other characters could hide from people or other programs where the URL leads. */
+/** The characters that a URL may contain. Others could hide from people or other programs where the URL leads. */
 const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
   return PRINTABLE_URL.test(text) ? undefined : 'must use only printable ASCII, with // and without \\';
 }
 
-/** Parsed like browsers do: `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
+/** Parses a URL as browsers do: `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -80,8 +80,8 @@ function problemWithHost({ hostname }: URL): string | undefined {
 }
 
 /**
- * Accepts only IPv6 addresses in 2000::/3 without a special use. Addresses that contain an IPv4 address (mapped, 6to4,
- * NAT64, Teredo) are always rejected.
+ * True for a public address. An IPv6 address must be in 2000::/3 and have no special use. Addresses that contain an
+ * IPv4 address (mapped, 6to4, NAT64, Teredo) are always rejected.
  */
 export function isPublicAddress(address: string): boolean {
   if (!isIP(address) || address.includes('%')) return false;
@@ -92,7 +92,10 @@ export function isPublicAddress(address: string): boolean {
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/** Uses c-ares instead of the system's lookup, because a silent name server must not block one of Node's threads. */
+/**
+ * Looks up names with c-ares instead of the system's lookup, because a silent name server must not block one of Node's
+ * threads.
+ */
 function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
@@ -105,7 +108,7 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   };
 }
 
-/** A name with one private address is rejected even if its others are public. No public endpoint has such a name. */
+/** Rejects a name with one private address even if its others are public. No public endpoint has such a name. */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [

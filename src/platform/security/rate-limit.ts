@@ -3,9 +3,9 @@
  * that counts with rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, so a limit of 5
  * lets a thousand parallel calls through. A window starts with the first call that is counted in it.
  *
- * Counts are kept in Redis if it's configured, and in memory otherwise or while it's unreachable. Memory keeps each
- * identity until its window ends, so it is bounded by the calls of a minute, or of an hour for emails. A million
- * identities take about 400 MB.
+ * If Redis is configured, counts are kept there. Without Redis, or while it's unreachable, they're kept in memory.
+ * Memory keeps each identity until its window ends, so its size is limited by the calls of a minute, or of an hour for
+ * emails. A million identities take about 400 MB.
  *
  * A budget of failures is consumed before the attempt and refunded after a success. Counting only after a failure would
  * let through every attempt that starts before the first one fails.
@@ -17,7 +17,7 @@ import { connectRedis, within, type Redis } from '../redis.js';
 import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
 
 export interface RateBudget {
-  /** One of our own names, never a caller's text. */
+  /** The budget's name. It's one of our own names, never a caller's text. */
   readonly name: string;
   /** The number of calls allowed per window. 0 allows none. */
   readonly max: number;
@@ -30,7 +30,7 @@ export interface RateLimitSettings {
   readonly redisUrl?: string | undefined;
   /** How long a call waits for Redis when the connection is lost. Later calls don't wait. */
   readonly redisTimeoutMs?: number;
-  /** Called once per loss, including when Redis can't be reached at startup. */
+  /** Called once per loss of the connection, including when Redis can't be reached at startup. */
   onRedisLost(error: unknown): void;
   onRedisBack(): void;
 }
@@ -44,7 +44,7 @@ export interface RateLimitResult {
   readonly resetSeconds: number;
   /** At least 1 for a refused call, 0 for one that passes. */
   readonly retryAfterSeconds: number;
-  /** Takes this call out of the count. Has no effect the second time or for a refused call. */
+  /** Removes this call from the count. Has no effect the second time or for a refused call. */
   refund(): Promise<void>;
 }
 
@@ -113,8 +113,8 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   /**
-   * Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but it doesn't say why. A
-   * full or read-only Redis would look healthy in the log and the metrics.
+   * The result from Redis. Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but
+   * it doesn't say why. A full or read-only Redis would then look healthy in the log and the metrics.
    */
   async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (redis?.status !== 'ready' || isReconnecting) return undefined;
@@ -129,7 +129,9 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     }
   }
 
-  /** A dead connection may accept commands for fifteen minutes before the operating system closes it. */
+  /**
+   * Replaces the connection. A dead one may accept commands for fifteen minutes before the operating system closes it.
+   */
   function reconnect(connection: Redis): void {
     if (connection.status !== 'ready' || isReconnecting) return;
     isReconnecting = true;
@@ -160,7 +162,7 @@ interface CountedCall {
   readonly key: string;
   readonly hasRoom: boolean;
   readonly remaining: number;
-  /** On the clock of `performance.now()`, which never goes back. */
+  /** The end of the window on the clock of `performance.now()`, which never goes back. */
   readonly windowEndsMs: number;
 }
 
@@ -173,7 +175,7 @@ function createCounters({ name, max, windowSeconds }: RateBudget, redis: Redis |
   };
 }
 
-/** The counter also counts a call for which there is no room. `uncount` takes it out again. */
+/** Counts a call. The counter also counts a call for which there is no room, and `uncount` removes that call again. */
 async function consume(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
   try {
     return countedCall(counter, key, true, await counter.consume(key));
@@ -193,8 +195,8 @@ function countedCall(
 }
 
 /**
- * Keys may contain a caller's text. Hashed, none of it shows in Redis, every key is short, and no caller can find two
- * keys with the same hash.
+ * Hashes a key, which may contain a caller's text. As a result, Redis shows none of the text, every key is short, and
+ * no caller can find two keys with the same hash.
  */
 function shortKey(key: string): string {
   return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
@@ -205,7 +207,10 @@ function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** A method, so the two types match without a cast. The limiter reads nothing else from a resolver's parameters. */
+/**
+ * The part of the limiter that is used. It's a method, so the two types match without a cast. The limiter reads nothing
+ * else from a resolver's parameters.
+ */
 interface Limiter {
   refusal(
     field: { parent: undefined; args: Record<string, unknown>; context: undefined; info: { fieldName: string } },

@@ -1,7 +1,7 @@
 /**
- * A refresh token's successor can be created again although no token is stored. Its time is that of the used token's
- * first use, and its 16 bytes are an HMAC over the used token with a key that only this service has. A client that lost
- * the response to a refresh, or that refreshed in two tabs at the same time, gets the same successor again.
+ * A refresh token's successor can be created again although no token is stored. Its time is the time of the used
+ * token's first use. Its 16 bytes are an HMAC over the used token, with a key that only this service has. So if a
+ * client loses the response to a refresh, or refreshes in two tabs at the same time, it gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
 import { ID_RANDOM_BYTES, idFrom, type PrefixedId } from '../ids.js';
@@ -10,12 +10,15 @@ export interface RefreshTokenSettings<P extends string> {
   /** The prefix of every refresh token. */
   readonly prefix: P;
   readonly secret: string;
-  /** An instance whose secret is or was this one may have created the successor. */
+  /** The previous secret. An instance that uses it, or used it, may have created the successor. */
   readonly previousSecret?: string | undefined;
 }
 
 export interface RefreshTokens<P extends string = string> {
-  /** The first one is the one to issue now. For an earlier use, the stored one was issued. */
+  /**
+   * The possible successors. The first one is the one to issue now. If the token was used earlier, the issued successor
+   * is the one that is stored.
+   */
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [PrefixedId<P>, ...PrefixedId<P>[]];
 }
 

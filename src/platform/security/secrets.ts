@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The secret in this file in the folder. The first call generates it. */
+/** The secret in the data folder's file with this name. The first call generates it. */
 export function keptSecret(dataFolder: string, name: 'jwt-secret' | 'mailbox-secret'): string {
   const file = join(dataFolder, name);
   if (!existsSync(file)) {
@@ -13,7 +13,7 @@ export function keptSecret(dataFolder: string, name: 'jwt-secret' | 'mailbox-sec
   return readFileSync(file, 'utf8');
 }
 
-/** Takes the same time for every candidate, whatever its length. */
+/** True if the candidate is the secret. Takes the same time for every candidate, whatever its length. */
 export function isSecret(candidate: string | null | undefined, secret: string): boolean {
   return candidate != null && timingSafeEqual(digest(candidate), digest(secret));
 }

@@ -14,7 +14,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The headers, with one signature per secret, since the receiver may have any of them. */
+/** The headers, with one signature per secret, because the receiver may have any of the secrets. */
 export function signatureHeaders(secrets: readonly string[], { id, timestampSeconds, body }: SignedMessage) {
   const signature = (secret: string) =>
     createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))

@@ -6,7 +6,7 @@ import { QUOTAS } from '../caller-limits.js';
 import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 
 export interface Metrics extends QuotaEvents {
-  /** A batch of events got positions. `lagSeconds` is how long the oldest one had waited. */
+  /** A batch of events got positions. `lagSeconds` is how long the oldest event had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
   /** How many events were waiting for a position at the last check. */
   recordWaiting(events: number): void;
@@ -28,7 +28,7 @@ export interface Metrics extends QuotaEvents {
   /** The database could not serve a call. */
   recordDatabaseFailure(overloadCause: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
-  /** A call was rejected because a rate limit was reached. */
+  /** A call was rejected because it exceeded a rate limit. */
   recordRateLimit(budget: string): void;
   /** A counter with one label, which has these values from the start. Returns a function that increments it. */
   counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
@@ -36,9 +36,9 @@ export interface Metrics extends QuotaEvents {
   histogram(name: string, help: string, label: string): (value: string, seconds: number) => void;
   /** A gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** The same with a label. `read` returns a number for each of its values. */
+  /** Gauges with a label. `read` returns a number for each of the label's values. */
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
-  /** A fact in words: the labels of a gauge that is always 1. */
+  /** A fact in words, as the labels of a gauge that is always 1. */
   fact(name: string, help: string, labels: Readonly<Record<string, string>>): void;
   /** Milliseconds since a call was last rejected because the whole server was at capacity. */
   msSinceBusy(): number;
@@ -57,10 +57,12 @@ type Figures = Readonly<Record<string, number>>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Gauges in prom-client that are named like counters. Each is the sum of another one over its `type`. */
+/** Gauges in prom-client whose names are like counters. Each is another gauge's sum over its `type` label. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/** These start at 0. A rate needs a first value, so an alert would miss the first failure. */
+/**
+ * Failures that are counted from 0. A rate needs a first value, so without this, an alert would miss the first failure.
+ */
 const FAILURES = [
   ['database_full', '53100'],
   ['database_full', '53200'],
@@ -221,7 +223,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     recordOperation: (operation, api, code, seconds) =>
       operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
     recordAnswer({ api, operations: operationNames, codes, overload }, seconds) {
-      // An overloaded server rejects requests for pages too.
+      // An overloaded server also rejects requests for pages.
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
       if (!api) return;
       const [code = 'OK'] = codes;

@@ -4,17 +4,19 @@ import { Overload, Refusal, type OverloadCause } from '../errors.js';
 export type Api = 'graphql' | 'rest';
 
 export interface NamedDocument {
-  /** As its author wrote it. */
+  /** The operation's name, as the document's author wrote it. */
   readonly name: string | undefined;
-  /** The SHA-256 of its text, in hex. */
+  /** The SHA-256 of the document's text, in hex. */
   readonly hash: string;
 }
 
-/** A GraphQL document can have at most fifteen aliases, so this is enough. */
+/**
+ * The maximum number of recorded operations. It's enough, because a GraphQL document can have at most fifteen aliases.
+ */
 const OPERATIONS_MAX = 20;
 
 export class RequestRecord {
-  /** Undefined for pages and the operator's paths. */
+  /** The API that serves the request. Undefined for pages and the operator's paths. */
   api: Api | undefined;
   /** The user in a genuine token, even if the session has ended. */
   claimedUser: string | undefined;
@@ -26,13 +28,13 @@ export class RequestRecord {
   overload: OverloadCause | undefined;
   /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
-  /** The code that PostgreSQL returned, if that is the cause. */
+  /** The code that PostgreSQL returned, if it caused the failure. */
   sqlstate: string | undefined;
-  /** Which limit was reached first. */
+  /** The limit that was reached first. */
   limit: string | undefined;
   /** The account that someone is trying to log in to. The client may be anyone. */
   account: string | undefined;
-  /** By their GraphQL names. */
+  /** The operations that ran, by their GraphQL names. */
   readonly operations = new Set<string>();
   /** The codes of all errors in the response. */
   readonly codes = new Set<string>();
@@ -60,7 +62,7 @@ export class RequestRecord {
     if (typeof limit === 'string') this.limit ??= limit;
   }
 
-  /** Notes the cause of an operation's error. The API decides how to respond. */
+  /** Notes the cause of an operation's overload. The API decides how to respond. */
   noteOverload(error: unknown): void {
     if (!(error instanceof Refusal) || error.code !== 'OVERLOADED') return;
     this.overload ??= causeOf(error);
@@ -104,15 +106,15 @@ interface RequestHolder {
 }
 
 /**
- * Our own failure is an `error`, and a call that the server had no capacity for is a `warn`. A caller's mistake is
- * neither.
+ * The log level of a request. A failure of our own is an `error`. A call that the server had no capacity for is a
+ * `warn`. A caller's mistake is neither.
  */
 export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';
 }
 
-/** If the database isn't the cause, a quota or queue is full. */
+/** The cause of an overload. If the database isn't the cause, a quota or queue is full. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.overloadCause : 'beyond_capacity';
 }

@@ -31,7 +31,7 @@ const LINK_TOKEN = 'q6iJcQh0wVtZ0m3m1yB5l0dVv8mCw1rJq0k2ZxT4u7E';
 
 type Examples = { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> | null };
 
-/** In the domain's spelling. Operations on jobs and bids that take no body are null here. */
+/** Example inputs in the domain's spelling. Operations on jobs and bids that take no body are null here. */
 const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, object | null>> = {
   signUpHomeowner: { ...PERSON, referralCode: null },
   signUpContractor: {
@@ -137,7 +137,7 @@ function stateAfter(operation: string): JobState {
   return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
 }
 
-/** An end may come before the award. The example of a job that ended well had one. */
+/** The example of a job in this state. A job may end before its award, but the completed example has an awarded bid. */
 function jobIn(status: JobState): object {
   const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
   return merge(exampleOf(SHOWN_JOB), {
@@ -151,7 +151,7 @@ function merge(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
-/** Each code's own keys, in addition to the message that all refusals have. */
+/** The keys that only this code's refusals have, in addition to the message that all refusals have. */
 const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },

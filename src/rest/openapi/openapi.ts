@@ -27,7 +27,8 @@ import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 
 /**
- * The document at both its addresses, and the index that leads to it. The server's own URL is known once it listens.
+ * The document at both of its paths, and the index that leads to it. The server's own URL is known once the server
+ * listens.
  */
 export function openDescription(serverUrl: () => string): Pages {
   const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
@@ -35,17 +36,17 @@ export function openDescription(serverUrl: () => string): Pages {
   return openPages({ '/v1/openapi.json': file, '/openapi.json': file, '/v1': index, '/v1/': index });
 }
 
-/** Every address with its methods. */
+/** Lists every path with its methods. */
 function addresses() {
   const paths: Record<string, string[]> = {};
   for (const route of ROUTES) (paths[documentedPath(route)] ??= []).push(route.method);
   return { reference: '/v1/docs', openapi: '/v1/openapi.json', lifecycle: '/lifecycle', paths };
 }
 
-/** The address of a server started without settings. Linters report localhost as a mistake. */
+/** The URL of a server that was started without settings. Linters report localhost as a mistake. */
 const USUAL_SERVER = 'http://127.0.0.1:4000';
 
-/** Programs that read the document from a file don't accept a server URL that is relative to it. */
+/** Generates the document. Programs that read it from a file don't accept a server URL that is relative to the file. */
 export function openapi(serverUrl = USUAL_SERVER) {
   const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseParts() });
   const { paths: pathItems, webhooks, schemas, ...parts } = part;
@@ -108,7 +109,7 @@ const ABOUT = [
   SAMPLES_DESCRIPTION,
 ].join('\n');
 
-/** In the order of the reference. The last one that matches a path is its tag. */
+/** The tags, in the order of the reference. The last one that matches a path is the path's tag. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Jobs', /^\/jobs\b/, 'Jobs, from draft to completion.'],
   ['Bids', /\/bids\b/, 'Contractors’ offers to do a job.'],

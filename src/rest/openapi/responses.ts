@@ -1,4 +1,4 @@
-/** Documents the responses: each address's success and its refusals by status, and their shared components. */
+/** Documents the responses: each path's success and its refusals by status, and their shared components. */
 import { isRepeatable } from '../../platform/call/operation.js';
 import {
   ERROR_CODES,
@@ -29,7 +29,7 @@ const NOT_MODIFIED = {
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
-/** The components that paths refer to. */
+/** The components that the paths refer to. */
 export function responseParts() {
   const codeLists = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
   const aloneCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.length === 1 && codes[0] === code));
@@ -66,12 +66,12 @@ function bodyOf(route: Route): Route['shows'] {
   return isList(route) ? pageOf(rowOf(route)) : route.shows;
 }
 
-/** A page of jobs has no version. */
+/** True if the response has an ETag. A page of jobs has no version. */
 function hasETag(route: Route): boolean {
   return !isList(route) && (route.shows === SHOWN_JOB || route.shows === PUBLICATION);
 }
 
-/** A refusal with only one code is the same for all addresses. */
+/** The documentation of a refusal. If it has only one code, it's the same for all paths. */
 function refusal(route: Route, codes: readonly ErrorCode[]) {
   const [first, ...others] = codes;
   return first !== undefined && others.length === 0
@@ -79,7 +79,7 @@ function refusal(route: Route, codes: readonly ErrorCode[]) {
     : refusalResponse(codes, { type: 'string', enum: codes, enumName: listName(route, codes) });
 }
 
-/** Code generators read `const` and `enum` only next to a `type`. */
+/** A refusal's response. Code generators read `const` and `enum` only next to a `type`. */
 function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
   const ofTheseCodes = {
@@ -99,7 +99,7 @@ function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   };
 }
 
-/** Each 401 has a reason, one of those of its codes. */
+/** The details of a refusal. A 401 has a reason, which is one of the reasons of its codes. */
 function ofDetails(status: number, codes: readonly ErrorCode[], code: JsonSchema) {
   if (status !== 401) return { type: 'object', properties: { code }, additionalProperties: true };
   const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED_MESSAGES[one as UnauthorizedCode]));
@@ -165,13 +165,13 @@ function headers(...names: readonly string[]) {
 }
 
 /**
- * Lists each address's refusals: its operation's, and those for any body. Each status's codes, in the order of the
- * list of codes.
+ * A route's refusals by status: those of its operation, and those that any body can cause. Each status's codes are in
+ * the same order as the list of all codes.
  */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const codes = new Set(refusalCodesOf(route.operation));
   if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
-  // For a malformed If-Match.
+  // This code is for a malformed If-Match.
   if (shapeOf(route).has('expectedVersion')) codes.add('MALFORMED_REQUEST');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of ERROR_CODES.filter((one) => codes.has(one))) {
@@ -183,14 +183,16 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 
 const OF_BODIES: readonly ErrorCode[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** The name of a route's list of codes, if it has several. Code generators create an enum from each. */
+/**
+ * The name of a route's list of codes, if the route has several codes. Code generators create an enum from each list.
+ */
 export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
   return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
 }
 
 const OF_INPUT = 'VALIDATION_FAILED MALFORMED_REQUEST';
 
-/** The lists that several routes share. */
+/** The lists of codes that several routes share. */
 const SHARED_LISTS: ReadonlyMap<string, string> = new Map([
   [OF_INPUT, 'InputErrorCode'],
   [`${OF_INPUT} INVALID_TRANSITION`, 'TransitionErrorCode'],

@@ -1,11 +1,11 @@
 /**
- * Makes the reference's samples runnable unchanged and repeatedly. An example's email can be registered only once, and
- * its identifiers don't exist. So the page sends new emails and the identifiers that the server returned last.
+ * Makes the reference's samples repeatable without changes. An example's email can be registered only once, and its
+ * identifiers don't exist. So the page sends new emails and the identifiers that the server returned last.
  */
 import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 
-/** The text for the API's description. */
+/** The text about samples in the API's description. */
 export const SAMPLES_DESCRIPTION = [
   '- **Try it out.** You can send the examples on this page as they are. Each signup uses a new address at',
   '`example.com`, and each login uses the newest one. Example IDs are replaced by the IDs that the server returned',

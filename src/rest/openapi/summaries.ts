@@ -1,4 +1,4 @@
-/** Each operation's name in a few words, for documents and generated clients that list it. */
+/** Each operation's name in a few words. Documents and generated clients list the operations with these names. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { BidOperationName } from '../../market/rules/bids.js';
 import type { JobOperationName } from '../../market/rules/lifecycle.js';

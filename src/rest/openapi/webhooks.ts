@@ -53,7 +53,7 @@ function header(name: string, description: string, example: string) {
 
 const ATTEMPTS = WEBHOOKS.retryAfterSeconds.length + 1;
 
-/** By each one's name in the document. */
+/** The webhook requests that are sent, by their names in the document. */
 export const WEBHOOKS_SENT = {
   jobEvent: sent(
     'receiveJobEvent',

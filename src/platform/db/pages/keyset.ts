@@ -1,11 +1,13 @@
-/** Positions in an ordered list: the values of the sort keys in a row, and the rows after that row. */
+/**
+ * Positions in an ordered list. A position is the values of a row's sort keys, and it selects the rows after that row.
+ */
 import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { Placeholders } from '../statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
 
-/** A column that a list is sorted by, or an expression that states its type as columns do. */
+/** A column that a list is sorted by, or an expression that states its type in the same way as a column. */
 export interface OrderKey extends SQLWrapper {
   getSQLType(): string;
 }

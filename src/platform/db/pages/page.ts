@@ -25,7 +25,10 @@ export interface PageRequest {
   readonly withTotal?: boolean | undefined;
 }
 
-/** The same page of many lists. All have the same size and start or end at the same position. */
+/**
+ * A request for the same page of many lists. All of these pages have the same size and start or end at the same
+ * position.
+ */
 export type SamePageRequest = Pick<PageRequest, 'size' | 'after' | 'before' | 'isBackward'>;
 
 export interface Total {
@@ -41,7 +44,7 @@ export interface Page<Item> {
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
   positionOf(this: void, row: Item): Position;
-  /** Counts only when called. */
+  /** The list's total. The rows are only counted when this is called. */
   total(this: void): Promise<Total>;
 }
 
@@ -56,7 +59,7 @@ interface Select {
 
 /** How far a statement reads, for rows that are gathered from several sources. */
 export interface ScanLimit {
-  /** The maximum number of rows that each source needs to return: the first ones after the position, in order. */
+  /** The maximum number of rows that each source must return. These are the first rows after the position, in order. */
   readonly atMost: number;
   /** The number of gathered rows that are needed. */
   readonly rowsNeeded: number;
@@ -64,31 +67,31 @@ export interface ScanLimit {
   readonly offset?: Placeholder;
   /** The sort direction of all keys: the list's own, or the opposite for a page that is read backward. */
   readonly direction: Direction;
-  /** The position's condition, for other columns with the same keys. */
+  /** The condition that selects rows after the position, for other columns with the same keys. */
   positionCondition(keys: readonly SQL[]): SQL | undefined;
   /** The rows that were gathered for the total, if they contain the page. */
   readonly gatheredRows?: SQL | undefined;
 }
 
 interface ListDefinition<V extends object, F extends Fields> {
-  /** The name of its statements. The statement for the total adds ` total`. */
+  /** The name of the list's statements. The name of the statement for the total ends in ` total`. */
   readonly name: string;
   readonly fields: FieldsOf<V, F>;
-  /** The sort columns, by their names in the row. The last one makes the order total. */
+  /** The sort columns, by their names in the row. The last one makes the order unambiguous. */
   readonly keys: Readonly<Record<string, OrderKey>>;
   readonly direction: Direction;
   /**
-   * The rows, without order and limit. `condition` keeps those after a position. For the total, the fields are one
-   * column of the list's index, because reading the other columns would cost twice as much as counting.
+   * Selects the rows, without an order or a limit. `condition` keeps the rows after a position. For the total, `fields`
+   * is one column of the list's index, because reading the other columns would cost twice as much as counting.
    */
   rows($: Placeholders<V>, fields: F, condition: SQL | undefined, scan: ScanLimit): Select;
   /** True if `rows` itself applies the scan limit and its offset. */
   readonly appliesScanLimit?: boolean;
-  /** The counting limit, if it isn't the usual one. */
+  /** The counting limit, if it isn't the default. */
   readonly exactTotalMax?: number;
-  /** Counted instead of the rows, if that is less work. */
+  /** The rows to count instead of the list's own, if counting them is less work. */
   rowsToCount?($: Placeholders<V>, scan: ScanLimit): SQL;
-  /** The first rows, if one subquery serves both the total and the pages among them. */
+  /** Gathers the first rows, if one subquery can serve both the total and the pages among those rows. */
   gatherRows?: (($: Placeholders<V>, scan: ScanLimit) => SQL) | undefined;
   /** The object in the row that contains the keys, if it isn't the row itself. */
   keyObject?(row: Row<F>): object;
@@ -100,13 +103,16 @@ export interface List<V extends object, Item> {
   total(db: Db, values: V): Promise<Total>;
   /** A page of rows that another statement has read. If there are more, it includes one row beyond the page's size. */
   pageOf(items: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
-  /** The list inside its parent's row, which supplies some of the values: the rows to select from, and their order. */
+  /**
+   * The list as part of its parent's row, which supplies some of the values. Returns the rows to select from and their
+   * order.
+   */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
     request: PartOfList,
   ): { from: SQL; order: SQL };
-  /** The list's total, inside its parent's row. */
+  /** The list's total as part of its parent's row. */
   totalOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
@@ -122,7 +128,7 @@ export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'si
   return after ? 'after' : 'first';
 }
 
-/** A page that is read in its parent's row. `positionValues` supplies its position. */
+/** A page that is read as part of its parent's row. `positionValues` supplies its position. */
 export interface PartOfList {
   readonly size: number;
   readonly start: PageStart;
@@ -134,12 +140,12 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
-  // Only `partOf` and counting by key use it, and neither is used for a list sorted by an expression.
+  // Only `partOf` and counting by key use this column. Neither is used for a list that is sorted by an expression.
   const [key] = columns as [PgColumn];
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
   const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
-  // The page size is part of the SQL: as a parameter, it would make Postgres plan on every call.
+  // The page size is part of the SQL. As a parameter, it would make Postgres plan the statement on every call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
@@ -181,7 +187,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
     });
   }
 
-  /** The rows to count. Reads one column of the list's index and no field. */
+  /** The rows to count. Selects one column of the list's index and none of the fields. */
   const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
     parts.rows($, { key } as unknown as F, condition, countLimit);
 
@@ -256,13 +262,13 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
 
 const COUNT = sql<number>`count(*)::int`;
 
-/** A statement's parameters, some of which come from the parent's row. Together they have the names of `V`. */
+/** A statement's parameters, including those that come from the parent's row. Together, they have the names of `V`. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Placeholders<V> {
   const placeholderOf = values as (name: string) => Placeholder;
   return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Placeholders<V>;
 }
 
-/** The total for a count, which stops after the largest exact total. */
+/** The total that a count returns. Counting stops one row after the largest exact total. */
 export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
   return { count: Math.min(count, exactTotalMax), isCapped: count > exactTotalMax };
 }
@@ -275,12 +281,12 @@ function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimi
 const isBackward = (start: PageStart) => start === 'last' || start === 'before';
 const hasPosition = (start: PageStart) => start === 'after' || start === 'before';
 
-/** Rounds up to a power of two, so pages by number need few statements. */
+/** Rounds up to a power of two, so only a few statements are needed for pages by number. */
 function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
 
-/** The same page with converted rows. Its properties are written out to give all pages one hidden class. */
+/** The same page with converted rows. The properties are written out, which gives all pages one hidden class. */
 export function mapPage<Item, Result>(
   { size, rows: items, hasNext, hasPrevious, positionOf, total }: Page<Item>,
   make: (row: Item) => Result,

@@ -1,4 +1,4 @@
-/** Reads the same page of many lists in one statement, each in its parent's row. */
+/** Reads the same page of many lists in one statement. Each page is read as part of its parent's row. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../database.js';
 import { positionValues } from './keyset.js';
@@ -14,13 +14,13 @@ import {
 import { asJson, jsonReader, type RowShape } from '../rows.js';
 import { builder, cachedByKey, statement, type Placeholders } from '../statement.js';
 
-/** The list's parameter that is its parent's ID. */
+/** The parent's ID, as the list's parameter. */
 export const EACH_PARENT = sql`parent.id`;
 
 interface Options<V extends object, Item> {
-  /** The name of its statements. The statement for the totals adds ` total`. */
+  /** The name of the statements. The name of the statement for the totals ends in ` total`. */
   readonly name: string;
-  /** The rows, with the column names of the page's own select. */
+  /** The shape of the rows, with the column names of the page's own select. */
   readonly shape: RowShape;
   partOf($: Placeholders<V>, request: PartOfList): { from: SQL; order: SQL };
   totalOf($: Placeholders<V>): SQL;

@@ -1,10 +1,10 @@
 /** Column types that several tables share, so an identifier or a time is the same everywhere. */
 import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
 
-/** Compared byte by byte whatever the database's locale. Cursors rely on that order. */
+/** Text that is compared byte by byte, whatever the database's locale. Cursors rely on that order. */
 export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
 
-/** With millisecond precision, like clients and cursors. */
+/** A time with millisecond precision, the same as in clients and cursors. */
 export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });
 
 export const createdAt = () => moment().notNull().defaultNow();

@@ -1,6 +1,6 @@
 /**
- * One row that says which builds the schema still supports: those that know this migration, by its time. A migration
- * that removes something earlier builds use sets it.
+ * One row that says which builds the schema still supports: all builds that know a certain migration, which the row
+ * identifies by its time. A migration updates the row if it removes something that earlier builds use.
  */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, pgTable } from 'drizzle-orm/pg-core';

@@ -5,10 +5,10 @@ import { byteOrderedText, createdAt, moment } from './columns.js';
 export const tasks = pgTable(
   'tasks',
   {
-    /** The ID of the row that the task is about, so a row is queued once. */
+    /** The ID of the row that the task is about, so each row is queued only once. */
     id: byteOrderedText().primaryKey(),
     kind: text().notNull(),
-    /** What the task belongs to. Each key has few places, so a busy one doesn't hold up the others. */
+    /** The key groups tasks. Each key has only a few places, so a busy key doesn't hold up the others. */
     key: byteOrderedText().notNull(),
     runAt: moment().notNull().defaultNow(),
     /** The number of failed attempts. */

@@ -28,7 +28,10 @@ export interface OperationRequest {
 export type RunOperation = (request: OperationRequest) => Promise<ExecutionResult<Record<string, unknown>>>;
 
 export function createExecutor(schema: GraphQLSchema): RunOperation {
-  /** Apollo keeps the documents that it has validated. Each operation's plan is kept as long. */
+  /**
+   * The plans of operations. Apollo keeps the documents that it has validated, and each plan is kept as long as its
+   * document.
+   */
   const plans = new WeakMap<OperationDefinitionNode, Plan | 'none'>();
 
   function planFor({ document, operation }: OperationRequest): Plan | undefined {
@@ -49,8 +52,8 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
 
 /**
- * Passes the executor to Apollo as a gateway, Apollo's way to accept one instead of graphql-js. Apollo does everything
- * else as usual, so its plugins see every step of every call.
+ * Passes the executor to Apollo as a gateway, which is Apollo's way to accept an executor other than graphql-js. Apollo
+ * does everything else as usual, so its plugins see every step of every call.
  */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
   let onSchemaLoad: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
@@ -68,7 +71,7 @@ export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): Apoll
             operation,
             operationName: request.operationName,
             variables: request.variables,
-            // Apollo's gateways have no type for the context. It is the one that the API created.
+            // Apollo's gateways have no type for the context. This is the context that the API created.
             context: context as unknown as Context,
           }),
       };
@@ -85,7 +88,7 @@ interface SubscriptionRequest {
   readonly context: Context;
 }
 
-/** The first result for the channel: the errors of a stream that couldn't be opened, or no data yet. */
+/** Opens a subscription's source. Returns the errors if the stream couldn't be opened, and no data otherwise. */
 export async function openSource(schema: GraphQLSchema, request: SubscriptionRequest): Promise<ExecutionResult> {
   const { document, operationName, variables, context } = request;
   const args = { schema, document, operationName, variableValues: variables };

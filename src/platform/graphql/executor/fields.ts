@@ -1,6 +1,6 @@
 /**
- * Collects the selected fields of an object from all its selection sets and their fragments. Each has its response name
- * and its conditions, in the order of graphql-js.
+ * Collects the selected fields of an object from all its selection sets and their fragments. Each field has its
+ * response name and its conditions. The fields are in the same order as in graphql-js.
  */
 import {
   isAbstractType,
@@ -18,7 +18,7 @@ import type { Condition } from './selection.js';
 
 export interface Occurrence {
   readonly node: FieldNode;
-  /** All of them must be true. */
+  /** The conditions for including the field. All of them must be true. */
   readonly conditions: readonly Condition[];
 }
 
@@ -34,11 +34,11 @@ export class FieldCollector {
 
   collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): SelectedFields {
     const fields = new Map<string, Occurrences>();
-    /** The fragments that were spread, and whether under a condition. */
+    /** The fragments that were spread. The value is true for a fragment spread under a condition. */
     const spreadFragments = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], fields, spreadFragments);
     for (const occurrences of fields.values()) {
-      // The variables would decide which of them comes first and which count.
+      // The variables would decide which occurrence comes first and which ones count.
       if (occurrences.length > 1 && occurrences.some(({ conditions }) => conditions.length > 0)) throw new NotPlanned();
     }
     return fields;
@@ -98,7 +98,10 @@ export class FieldCollector {
   }
 }
 
-/** Only the first spread of a fragment counts. A fragment spread under two conditions would count under either. */
+/**
+ * True if the fragment was spread before, because only its first spread counts. Throws if one of the spreads has a
+ * condition, because the variables would then decide which spread is the first.
+ */
 function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFragments: Map<string, boolean>): boolean {
   const before = spreadFragments.get(name);
   const isConditional = conditions.length > 0;
@@ -107,5 +110,5 @@ function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFra
   return before === false;
 }
 
-/** Thrown if a plan wouldn't do what graphql-js does. graphql-js then executes the operation. */
+/** Thrown if a plan's result would differ from graphql-js's. graphql-js then executes the operation. */
 export class NotPlanned extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Creates an operation's plan: the selected fields of each object, and how each is resolved and serialized. A plan
- * contains a caller's text only as data, and has the same result as graphql-js.
+ * Creates an operation's plan: the selected fields of each object, and how each field is resolved and serialized. A
+ * plan contains a caller's text only as data. It has the same result as graphql-js.
  */
 import {
   getArgumentValues,
@@ -29,13 +29,16 @@ import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runOperation
 import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
-/** Undefined if the variables don't match the document's types. In that case, nothing has run. */
+/**
+ * Runs the operation. Returns undefined if the variables don't match the document's types. In that case, nothing has
+ * run.
+ */
 export type Plan = (
   context: Context,
   variables: Record<string, unknown>,
 ) => Promise<ExecutionResult<Record<string, unknown>>> | undefined;
 
-/** Undefined for an operation that graphql-js must execute. */
+/** The operation's plan. Undefined if graphql-js must execute the operation. */
 export function planOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -77,13 +80,13 @@ class Planner {
     const fields = this.collector.collect([this.operation.selectionSet], root);
     const selection = this.#selection(root, fields);
     const calls = selection.fields.filter(({ name }) => name !== '__typename');
-    // Mutations run one after another, but here the fields of an object run in parallel.
+    // Mutations must run one after another, but a plan runs the fields of an object in parallel.
     if (this.operation.operation === 'mutation' && calls.length > 1) throw new NotPlanned();
     return selection;
   }
 
   #selection(type: GraphQLObjectType, fields: SelectedFields): Selection {
-    // graphql-js would call it for each object.
+    // graphql-js would call `isTypeOf` for each object.
     if (type.isTypeOf) throw new NotPlanned();
     return selectionOf([...fields].map(([key, occurrences]) => this.#field(type, key, occurrences)));
   }
@@ -92,7 +95,7 @@ class Planner {
     const [{ node, conditions }] = occurrences;
     const name = node.name.value;
     const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
-    // Introspection, and a name that would set the prototype of the response object.
+    // This is introspection, or a name that would set the prototype of the response object.
     if (!definition || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map((one) => one.node);
     const fieldType = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
@@ -143,7 +146,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** Arguments without variables are the same each time. */
+/** A field's arguments. If they contain no variables, they are the same each time. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

@@ -1,6 +1,6 @@
 /**
  * Runs a plan: resolves each field, awaits promises, and places each error where the GraphQL specification requires it.
- * Promises are awaited in separate functions. If a closure captured variables of a loop, V8 would allocate a context in
+ * Promises are awaited in separate functions. If a closure captured a loop's variables, V8 would allocate a context in
  * each iteration.
  */
 import {
@@ -60,7 +60,7 @@ function runField(field: FieldPlan, source: unknown, execution: Execution, above
   if (name === '__typename') return field.typename;
   const isProperty = field.definition.resolve === undefined && isObject(source);
   const property = isProperty ? source[name] : undefined;
-  // Most fields are a value of the object itself, which needs no arguments and no path.
+  // Most fields are properties of the object itself and need no arguments and no path.
   if (serialize && isPlain(property)) return serialize(property);
   const path = pathOf(field, above);
   const value = isProperty && typeof property !== 'function' ? property : callResolver(field, source, execution, path);
@@ -90,7 +90,9 @@ function isPlain(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function';
 }
 
-/** Written out, because V8 would create a hidden class for each copy with two more properties. */
+/**
+ * The properties are written out, because V8 would create a hidden class for each copy that gets two more properties.
+ */
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
   return {
@@ -152,8 +154,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  // As in graphql-js, a resolver's failure already has its location and was counted, but the error of a null in a
-  // non-null field was not.
+  // As in graphql-js, a resolver's failure already has its location and was counted. The error about a null in a
+  // non-null field wasn't.
   const fieldError = locate(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw fieldError;
   execution.errors.push(fieldError);
@@ -164,7 +166,7 @@ export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** A non-null type. */
+/** Completes a value whose type is non-null. */
 export function requiredOf(complete: Complete, place: string): Complete {
   const assertNotNull = (value: unknown) => {
     if (value === null) throw new Error(`Cannot return null for non-nullable field ${place}.`);
@@ -185,7 +187,7 @@ function ifPresent(complete: Complete): Complete {
   };
 }
 
-/** A scalar or an enum, serialized by its type. */
+/** Completes a scalar or an enum value. Its type serializes the value. */
 export function leafOf(type: GraphQLLeafType): Complete {
   return ifPresent(serializerOf(type));
 }
@@ -205,7 +207,7 @@ export function objectOf(selection: Selection): Complete {
   return ifPresent((value, execution, path) => runFields(selection, value, execution, path));
 }
 
-/** An object of one of several types, each with its own fields. */
+/** Completes an object of one of several types. Each type has its own fields. */
 export function anyOf(
   type: GraphQLAbstractType,
   selections: ReadonlyMap<string, Selection>,

@@ -27,10 +27,11 @@ export interface FieldPlan {
   readonly name: string;
   readonly typename: string;
   /**
-   * Its resolver is looked up on each call, because Apollo replaces all resolvers for a plugin with `willResolveField`.
+   * The field's definition. Its resolver is looked up on each call, because Apollo replaces all resolvers for a plugin
+   * with `willResolveField`.
    */
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Undefined if the field has no condition. */
+  /** The condition for including the field. Undefined if it has no condition. */
   readonly isIncluded: Condition | undefined;
   readonly args: (variables: Variables) => Variables;
   readonly complete: Complete;
@@ -44,8 +45,8 @@ export interface FieldPlan {
 export interface Selection {
   readonly fields: readonly FieldPlan[];
   /**
-   * An object with the names of all fields, copied for each response object. V8 would reallocate an object that gets
-   * its properties one by one. Empty if the variables decide which names it has.
+   * An object with the names of all fields, which is copied for each response object. V8 would reallocate an object
+   * that gets its properties one by one. The object is empty if the variables decide which names a response has.
    */
   readonly shape: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,8 @@
 /**
  * Automatic persisted queries, as Apollo Client and urql send them. The client first sends only the document's SHA-256,
- * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, it sends the hash with the document, which
- * is stored once it has run. From then on, the hash is enough. Those clients look for this exact message and code.
+ * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, the client sends the hash together with
+ * the document. The document is stored once it has run, and from then on, the hash is enough. These clients look for
+ * this exact message and code.
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';
@@ -11,7 +12,7 @@ import type { GraphqlRequest } from './persisted.js';
 export interface FoundDocument {
   /** The request, with the document instead of its hash. */
   readonly request: GraphqlRequest;
-  /** True if the request names the document by its hash. No form or link on another page can do that. */
+  /** True if the request names the document by its hash. A form or a link on another page can't do that. */
   readonly isNamed: boolean;
   /** Called once the document has run, so a rejected document takes no memory. */
   keep?(): Promise<void>;

@@ -1,10 +1,11 @@
 /**
  * An operation's cost: the bytes of JSON that its response may take, in points of 2,000. An object with its short
- * values counts as one point, and a string counts by its maximum length. A list counts its length times the cost of one
+ * values counts as one point, and a string counts by its maximum length. A list costs its length times the cost of one
  * node. A short value with an alias counts separately. The sum is rounded up.
  *
- * A connection's page is read whatever is selected from it, so it costs its length even if its nodes aren't selected.
- * `edges` and `pageInfo` cost nothing except for an alias. Selections that GraphQL merges under one name cost once.
+ * A connection's page is read no matter what is selected from it, so it costs its length even if its nodes aren't
+ * selected. `edges` and `pageInfo` cost nothing, except for an alias. Selections that GraphQL merges under one name
+ * cost only once.
  */
 import {
   Kind,
@@ -19,15 +20,15 @@ import type { z } from 'zod';
 import { kindOf, metaOf } from '../../fields/shapes.js';
 import type { Entity } from '../../fields/entity.js';
 
-/** A field that costs something, or whose fields do. */
+/** A field that has a cost, or whose own fields have one. */
 export interface FieldCost {
   /** How many times its value is returned. */
   readonly times: number | PageLength;
-  /** The bytes of the value itself, and the minimum that it counts with its fields. */
+  /** The bytes of the value itself. The value and its fields together count at least this much. */
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /** For each of its selections, the conditions under which it's included. One of them is enough. */
+  /** For each of the field's selections, the conditions for including it. One included selection is enough. */
   readonly selections: readonly (readonly Condition[])[];
 }
 
@@ -42,7 +43,7 @@ export interface PageLength {
 
 export interface Condition {
   readonly if: Input;
-  /** The value that omits the selection: true for `@skip`, false for `@include`. */
+  /** The value of the condition that omits the selection: true for `@skip`, false for `@include`. */
   readonly unless: boolean;
   readonly directive: DirectiveNode;
 }
@@ -91,7 +92,10 @@ export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
   return { first: argument('first'), last: argument('last') };
 }
 
-/** A length out of range costs as much as the nearest allowed one. The operation itself will refuse it. */
+/**
+ * The number of entries on a page. A length out of range costs as much as the nearest allowed length. The operation
+ * itself then refuses it.
+ */
 function entriesOf({ first, last }: PageLength, variables: Variables): number {
   const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
   return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;

@@ -1,7 +1,7 @@
 /**
- * The limits of a GraphQL request. A request above one of them is refused before any of it runs. Its lines are checked
- * before parsing, its tokens during parsing, its selections during validation, and its shape after validation. Its cost
- * is checked once the variables give the lengths of the lists.
+ * The limits of a GraphQL request. A request that exceeds one of them is refused before any part of it runs. Its lines
+ * are checked before parsing, its tokens during parsing, its selections during validation, and its shape after
+ * validation. Its cost is checked when the variables give the lengths of the lists.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -18,13 +18,13 @@ type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'maxRecursiveSelections' | 'validationOptions' | 'documentStore'>;
-  /** What an operation of a valid document asks for, kept as long as the document. */
+  /** Measures what an operation of a valid document requests. The result is kept as long as the document. */
   measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
   /** The operation's cost, and the reasons why it may not run. */
   check(operation: OperationToCheck): LimitCheck;
   /** Throws if a text has too many lines. */
   assertFewLines(source: string): void;
-  /** The refusal for an error that a GraphQL rule threw, if the document causes it. */
+  /** The refusal for an error that a GraphQL rule threw. Undefined if the document didn't cause the error. */
   refusalOfThrown(error: Error): GraphQLError | undefined;
   /** Formats an error about a limit as that limit's refusal, and removes suggestions of names from the schema. */
   wrapFormat(format: FormatError): FormatError;
@@ -49,7 +49,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
       maxRecursiveSelections: GRAPHQL_LIMITS.selections,
-      // After the last one, GraphQL adds an error saying that there are more.
+      // After the last reported error, GraphQL adds one that says there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
         maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
@@ -83,7 +83,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
   };
 }
 
-/** Refuses a subscription sent to the address for requests, and a query or mutation sent to the address for streams. */
+/** Refuses a subscription sent to the path for requests, and a query or mutation sent to the path for streams. */
 function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
   return refusalError(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
@@ -95,8 +95,8 @@ const NO_SUBSCRIPTIONS =
   'from /graphql/stream.';
 
 /**
- * GraphQL's rules overflow the stack if fragments spread each other in a circle below a field. They throw if they can't
- * evaluate the condition of a subscription's field.
+ * The refusal for an error that the document caused. GraphQL's rules overflow the stack if fragments spread each other
+ * in a circle below a field. They also throw if they can't evaluate the condition of a subscription's field.
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;
@@ -108,7 +108,7 @@ const NESTED_TOO_DEEPLY =
   'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
   'their own.';
 
-/** Variables are coerced during execution, where Apollo doesn't pass options on. */
+/** Removes suggestions of names. Apollo doesn't pass options on to execution, which coerces the variables. */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
   const { message } = error;
   const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;

@@ -1,7 +1,7 @@
 /**
- * Measures a valid document in one walk over everything that its operations select: how deep, how wide, and how
- * repetitive the selections are, which mutations they call, and what they cost. Selections that a directive may skip
- * count for everything except the cost, because an operation is measured once for all later variables.
+ * Measures a valid document in one walk over everything that its operations select: how deep, wide, and repetitive the
+ * selections are, which mutations they call, and what they cost. Selections that a directive may skip count for
+ * everything except the cost, because an operation is measured once for all later variables.
  */
 import {
   getNamedType,
@@ -29,7 +29,7 @@ import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost, typ
 import { limitErrorsIn, refusalError } from './refusals.js';
 
 export interface Measure {
-  /** The reasons why nothing of the document may run. */
+  /** The reasons why no part of the document may run. */
   readonly refusals: readonly GraphQLError[];
   /** The mutations that the operation calls, once per response name. */
   readonly mutations: readonly string[];
@@ -50,18 +50,18 @@ interface Selection {
 }
 
 interface Level {
-  /** The levels of introspection are counted separately. */
+  /** The limit that applies. Levels of introspection are counted separately. */
   readonly limit: 'depth' | 'introspectionDepth';
   readonly number: number;
 }
 
 const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
-/** The parts of the market that the limits know. */
+/** The parts of the market that the limits use. */
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
-  /** The mutations that open a session. A hundred aliases of one would be a hundred guesses. */
+  /** The mutations that open a session. With a hundred aliases of one, a client could make a hundred guesses. */
   readonly entries: ReadonlySet<string>;
 }
 
@@ -73,8 +73,8 @@ interface DocumentCounts {
 }
 
 /**
- * Measures what an operation asks for, and what no operation of its document may ask for. The document has been
- * validated, so it has no cycles, and few selections even if a fragment counts at each use.
+ * Measures the requested operation, and checks the limits for all operations of its document. The document has been
+ * validated, so it has no cycles, and it has few selections even if a fragment counts at each use.
  */
 export function measureOperation(
   measured: Measured,
@@ -116,7 +116,7 @@ function walk(
   ];
   return { refusals, mutations, cost: costOf(costs, operation) };
 
-  /** The fields of these sets and their fragments by response name, merged like GraphQL merges them. */
+  /** The fields of these sets and their fragments by response name, merged as GraphQL merges them. */
   function mergeFields(parts: readonly Part[], level: Level): Selection[][] {
     counts[level.limit] = Math.max(counts[level.limit], level.number);
     const selections = new Map<string, Selection[]>();
@@ -159,7 +159,7 @@ function walk(
     const definition = introspection ?? (isUnionType(parent) ? undefined : parent.getFields()[field.name.value]);
     const selections = merged.map(({ conditions }) => conditions);
     const renamed = field.alias ? COST_BYTES.renamedField : 0;
-    // Of all other fields, only `__typename` isn't among those of its type.
+    // The only other field that isn't among its type's fields is `__typename`.
     if (!definition) return costOfValue(renamed, selections);
     const type = getNamedType(definition.type);
     if (!isCompositeType(type)) {
@@ -189,7 +189,7 @@ function costOfValue(own: number, selections: FieldCost['selections']): FieldCos
   return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
 }
 
-/** The names in a valid document that the schema doesn't have, except aliases. */
+/** The names in a valid document that a client chooses, except aliases. */
 function namesIn({ definitions }: DocumentNode): NameNode[] {
   return definitions.flatMap((one) => {
     if (one.kind !== Kind.OPERATION_DEFINITION && one.kind !== Kind.FRAGMENT_DEFINITION) return [];
@@ -197,7 +197,10 @@ function namesIn({ definitions }: DocumentNode): NameNode[] {
   });
 }
 
-/** Two selections with one name are one call. `__typename` isn't a call. */
+/**
+ * The operation that these selections call. Two selections with the same response name are one call. `__typename` isn't
+ * a call.
+ */
 function callIn([selection]: readonly Selection[]): string[] {
   const name = selection?.field.name.value;
   return name === undefined || name === '__typename' ? [] : [name];
@@ -207,10 +210,16 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
   return name.endsWith('Connection') || name.endsWith('Edge');
 }
 
-/** Measured: printing this many characters of arguments takes as long as comparing two fields without arguments. */
+/**
+ * According to measurements, printing this many characters of arguments takes as long as comparing two fields without
+ * arguments.
+ */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
-/** GraphQL compares all selections of one name with each other, and prints the arguments of both each time. */
+/**
+ * Counts repeated selections. GraphQL compares all selections with the same name with each other, and prints the
+ * arguments of both each time.
+ */
 function repeatsIn(selections: readonly Selection[]): number {
   if (selections.length === 1) return 0;
   const characters = selections
@@ -220,7 +229,10 @@ function repeatsIn(selections: readonly Selection[]): number {
   return Math.ceil(((selections.length - 1) / 2) * weight);
 }
 
-/** A directive at a subscription's root may omit all of it, and graphql-js fails on an empty one. */
+/**
+ * Refuses directives at the root of a subscription. They could omit all of its fields, and graphql-js fails on an empty
+ * subscription.
+ */
 function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
   const [condition] = fields.flat().flatMap(({ conditions }) => conditions);
   return condition ? [refusalError(UNCONDITIONAL, condition.directive)] : [];

@@ -1,7 +1,7 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents on a list run, on every channel. A request names a document by its
- * SHA-256: as `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, like
- * Apollo's clients. It can also send the exact text. Anything else is rejected before parsing. The list is a file in
+ * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request names a document by its
+ * SHA-256: as `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, as
+ * Apollo's clients do. It can also send the exact text. Anything else is rejected before parsing. The list is a file in
  * the format of graphql-codegen or Apollo's tools.
  */
 import { readFileSync } from 'node:fs';
@@ -55,7 +55,10 @@ const LISTED_ALONE =
 const TWO_DOCUMENTS =
   'This server runs only listed documents, and the hash doesn’t match the `query`. Send only one of them.';
 
-/** Clients print documents differently, so their text, or a hash they compute, may not match the list. */
+/**
+ * The error for a document that isn't listed. Clients print documents differently, so neither their text nor the hash
+ * that they compute may match the list.
+ */
 const notListed = (what: string) =>
   `This server runs only listed documents, and its list has no document ${what}. ` +
   'Send the hash from the list, and make sure that the server has the list for the build you deployed.';
@@ -101,10 +104,10 @@ function plainHash(name: string): string {
   return name.toLowerCase().replace(/^sha256:/, '');
 }
 
-/** graphql-codegen's `persisted-documents.json`: hash → document. */
+/** The format of graphql-codegen's `persisted-documents.json`, which maps hashes to documents. */
 const codegenManifest = z.record(z.string(), z.string());
 
-/** The output of Apollo's `generate-persisted-query-manifest`. */
+/** The format of the output of Apollo's `generate-persisted-query-manifest`. */
 const apolloManifest = z.object({
   format: z.literal('apollo-persisted-query-manifest'),
   version: z.literal(1),
@@ -115,7 +118,7 @@ const FORMS =
   'must be a list of documents as written by graphql-codegen (persisted-documents.json, a JSON object of SHA-256 → ' +
   'document) or by Apollo’s generate-persisted-query-manifest.';
 
-/** The server must not start with a list whose hashes don't match its documents. */
+/** Reads the list. The server must not start with a list whose hashes don't match its documents. */
 function readList(file: string): ReadonlyMap<string, string> {
   const invalidFile = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
   const namedDocuments = entriesIn(parseOrNull(textOf(file)));

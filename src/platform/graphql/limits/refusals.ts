@@ -1,4 +1,4 @@
-/** The refusals of limits. Each names the limit, what was found, what is allowed, and what to do instead. */
+/** The refusals of limits. Each one names the limit, the actual value, the allowed value, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
 import { GRAPHQL_LIMITS } from '../../caller-limits.js';
@@ -60,12 +60,12 @@ function limitError(limit: Limit, count: number, nodes: ASTNode | undefined): Gr
   return errorOf(refusalOf(limit, count, formatNumber(count)), nodes);
 }
 
-/** An operation that may not be sent this way. */
+/** The error for an operation that may not be sent this way. */
 export function refusalError(message: string, nodes?: ASTNode): GraphQLError {
   return errorOf(refuse('VALIDATION_FAILED', { message }), nodes);
 }
 
-/** In the form that makes Apollo respond with the refusal's own status. */
+/** Creates an error in the form that makes Apollo respond with the refusal's own status. */
 function errorOf(refusal: Refusal, nodes: ASTNode | undefined): GraphQLError {
   const { message, status } = refusal;
   return new GraphQLError(message, { nodes, originalError: refusal, extensions: { http: { status } } });
@@ -86,7 +86,7 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'Introspection is turned off on this server. You can query `__typename`, but not `__schema` or `__type`.';
 
-/** GraphQL and Apollo don't say how far a limit is exceeded. */
+/** The refusal for a limit that GraphQL or Apollo checks. They don't say by how much it's exceeded. */
 function beyond(limit: Limit): Refusal {
   const count = GRAPHQL_LIMITS[limit] + 1;
   return refusalOf(limit, count, `at least ${formatNumber(count)}`);
@@ -101,7 +101,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   });
 }
 
-/** Created once, because creating it takes longer than the rest of a refusal. */
+/** The format for numbers. It's created once, because creating it takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function formatNumber(number: number): string {

@@ -23,10 +23,10 @@ import { cut } from '../../errors.js';
 import { ERRORS } from '../../caller-limits.js';
 import { aboutVariable } from '../errors.js';
 
-/** One error fewer than a response may have, leaving room for one about the others. */
+/** One fewer than the maximum number of errors in a response, which leaves room for an error about the rest. */
 const REPORTED_MAX = ERRORS.perAnswerMax - 1;
 
-/** Ends the coercion of a value once no more of its errors would be reported. */
+/** Stops the coercion of a value when no more of its errors would be reported. */
 class TooManyErrors extends Error {}
 
 export interface VariableSettings {
@@ -80,7 +80,7 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/** The message of the operations' own checks, and the field that it is about if GraphQL names a field of an object. */
+/** The problem in the words of the operations' own checks. If GraphQL names a field of the object, also that field. */
 function problemOf(
   type: GraphQLInputType,
   message: string,
@@ -101,7 +101,7 @@ function problemOf(
 
 const TOO_LARGE = 'non 32-bit signed integer';
 
-/** By scalar name. All other scalars are sent as strings. */
+/** The JSON types of scalars, by scalar name. All other scalars are sent as strings. */
 const KINDS: Readonly<Record<string, string>> = { Int: 'int', Float: 'number', Boolean: 'boolean' };
 
 interface ErrorDetails {

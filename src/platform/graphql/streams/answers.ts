@@ -26,8 +26,8 @@ const RETRYABLE_CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED'];
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * A handwritten iterator, because a generator that waits for an event would end only after the next one. An event that
- * arrives after the end of the stream isn't sent.
+ * A handwritten iterator, because a generator that waits for an event would end only after the next event. An event
+ * that arrives after the end of the stream isn't sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
   #answers = 0;
@@ -49,7 +49,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       this.parts.onAnswer();
       return { value, done: false };
     } catch (error) {
-      // After the client has left, this isn't a failure: its place in a queue was given up.
+      // If the client has left, this isn't a failure. The client's place in a queue was given up.
       if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
       return this.#lastResult();
     }

@@ -49,7 +49,7 @@ type Handle = (text: string) => Promise<void>;
 
 /** A message that graphql-ws is handling. */
 interface Message {
-  /** The subscription that it opens. */
+  /** The ID of the subscription that the message opens. */
   subscriptionId?: string;
 }
 
@@ -100,7 +100,7 @@ export class OpenSocket implements Connection {
       if (this.#mayGoOn() && webSocket.bufferedAmount === 0) webSocket.pong(data);
     });
     webSocket.on('pong', () => void this.#mayGoOn());
-    // `ws` then closes the connection itself, with the protocol's code for the error.
+    // After an error, `ws` closes the connection itself, with the protocol's code for the error.
     webSocket.on('error', () => undefined);
     webSocket.once('close', (code, reason) => {
       this.end ??= 'left';
@@ -116,7 +116,7 @@ export class OpenSocket implements Connection {
     return waitForSlot(this.parts.services.quotas.streamEvents, this.upgrade.client);
   }
 
-  /** A client that hasn't responded by the next ping is gone. */
+  /** Pings the client. A client that hasn't responded by the next ping counts as gone. */
   ping(): void {
     if (!this.#isAlive) return this.close('left');
     this.#isAlive = false;
@@ -142,7 +142,7 @@ export class OpenSocket implements Connection {
     socket.once('close', () => clearTimeout(cutOff));
   }
 
-  /** Returns false to close the connection, unless it is already closing. */
+  /** Returns false to close the connection, unless the connection is already closing. */
   async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
     const { authorization, Authorization } = context.connectionParams ?? {};
     const header = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
@@ -168,7 +168,7 @@ export class OpenSocket implements Connection {
       this.webSocket.close(CLOSE_CODES.idInUse, ID_IN_USE);
       return [new SentError({ message: ID_IN_USE })];
     }
-    // graphql-ws calls this while it handles the message.
+    // graphql-ws calls this while it handles the message that subscribes.
     this.#message.subscriptionId = id;
     this.#subscriptions.set(id, undefined);
     const caller = this.#caller();
@@ -228,7 +228,7 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** From now on, the connection also counts against the user. */
+  /** Counts the connection against the user too, from now on. */
   #takeFor(user: string): void {
     const { client } = this.upgrade;
     this.upgrade.release();

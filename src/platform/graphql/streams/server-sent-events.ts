@@ -24,7 +24,7 @@ const EVENT_STREAM = 'text/event-stream';
 export interface ServerSentEvents {
   /** Opens the requested stream and sends its events until it ends. */
   answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
-  /** Ends all of them, so their clients reconnect to another server. */
+  /** Ends all streams, so their clients reconnect to another server. */
   drain(): void;
 }
 
@@ -44,7 +44,8 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // Added before the stream is opened, so it also ends if a logout or the server's shutdown comes first.
+      // The connection is added before the stream is opened, so it also ends if a logout or the server's shutdown
+      // comes first.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
@@ -73,7 +74,9 @@ function assertTakesEvents(exchange: Exchange): void {
   throw refuse('VALIDATION_FAILED', { message: `This URL returns a stream. Send Accept: ${EVENT_STREAM}.` });
 }
 
-/** Clients retry after a 503, but not after a stream that ended with `complete`. */
+/**
+ * Sends a refusal with an HTTP status. Clients retry after a 503, but not after a stream that ended with `complete`.
+ */
 async function sendRefusedSubscription(
   exchange: Exchange,
   connection: EventResponse,
@@ -98,7 +101,7 @@ const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
 });
 
-/** A placeholder request for graphql-sse. By then, the real one has been read and executed. */
+/** The headers of a placeholder request for graphql-sse. By then, the real request has been read and executed. */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const SUBSCRIBE_REQUEST = {
   method: 'POST',
@@ -125,7 +128,7 @@ class EventResponse implements Connection {
     });
   }
 
-  /** Clients retry after a response that breaks off, but not after one that ended with `complete`. */
+  /** Ends the stream. Clients retry after a response that breaks off, but not after one that ended with `complete`. */
   close(end: StreamEnd): void {
     if (this.end) return;
     this.end = end;
@@ -176,7 +179,7 @@ class EventResponse implements Connection {
 
   #begin(): void {
     this.response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
-    // Makes nginx forward each event immediately.
+    // This header makes nginx forward each event immediately.
     this.response.setHeader('X-Accel-Buffering', 'no');
   }
 }

@@ -1,4 +1,4 @@
-/** How streams of events end, and what their clients make of it. */
+/** How event streams end, and how their clients react. */
 import type { Caller } from '../../call/caller.js';
 
 /** The channel that a stream is read over, as metrics and the log name it. */
@@ -26,12 +26,12 @@ export const STREAM_ENDS = {
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
 
-/** The longest delay of a timer. */
+/** The longest delay that a timer supports, in milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Ends a stream when its session ends, or some time after its access token has expired. Returns a function that stops
- * waiting for either.
+ * Ends a stream when its session ends, or some time after its access token has expired. Returns a function that cancels
+ * this.
  */
 export function endWithSession(
   { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,

@@ -1,6 +1,6 @@
 /**
  * Opens a subscription for either channel. Apollo processes its document like any other, with the same limits and
- * refusals, and the executor creates a stream instead of a response.
+ * refusals. The executor creates a stream instead of a response.
  */
 import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
@@ -30,14 +30,14 @@ export interface OpeningResult {
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/** Counts a stream when it is open. The channel handles a refusal. */
+/** Opens a subscription. Its stream counts against the caller's quota once it's open. The channel handles a refusal. */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
 export interface SubscriptionOptions {
   findDocument(request: GraphqlRequest): Promise<FoundDocument>;
   /** Executes the document until its stream is open, and returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
-  /** Formats an error of an event. */
+  /** Formats an error that occurred while an event was executed. */
   format(error: GraphQLError): GraphQLFormattedError;
 }
 
@@ -64,7 +64,7 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
   };
 }
 
-/** A refusal as an entry in `errors`. */
+/** Formats a refusal as an entry in `errors`. */
 export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
   return { message: refusal.message, extensions: { ...extensionsOf(refusal), requestId: request.requestId } };
 }
@@ -157,7 +157,7 @@ export class SentError extends GraphQLError {
   }
 }
 
-/** An error from other code reveals nothing about itself. */
+/** Formats an error. If it comes from other code, the result reveals nothing about it. */
 export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
   if (error instanceof SentError) return error.formattedError;
   const [status, message] = PLATFORM_REFUSALS.INTERNAL;

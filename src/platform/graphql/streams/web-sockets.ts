@@ -1,4 +1,4 @@
-/** All WebSockets of this server. Opens each one and passes the results of its subscriptions to graphql-ws. */
+/** All WebSockets of this server. Opens each WebSocket and passes the results of its subscriptions to graphql-ws. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
@@ -18,7 +18,7 @@ import { OpenSocket } from './open-socket.js';
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** The bytes that were read after the request. */
+  /** The bytes that were read after the request's head. */
   readonly head: Buffer;
   /** The caller's address, as far as proxies are trusted. */
   readonly address: string;
@@ -30,7 +30,7 @@ export interface Upgrade {
 
 export interface WebSockets {
   open(upgrade: Upgrade): void;
-  /** Ends all of them, so their clients reconnect to another server. */
+  /** Ends all WebSockets, so their clients reconnect to another server. */
   drain(): void;
   close(): void;
 }

@@ -7,7 +7,7 @@ import { allowStyles } from '../policy.js';
 
 export const HTML = 'text/html; charset=utf-8';
 
-/** A house with a check mark, in a color that is visible on light and dark browser tabs. */
+/** The icon: a house with a check mark, in a color that is visible on light and dark browser tabs. */
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="24" height="24" fill="none"' +
   ' stroke="#c2410c" stroke-width="2" stroke-linejoin="round" stroke-linecap="round">' +
@@ -15,7 +15,7 @@ export const ICON =
 
 const ICON_FILE: PageFile = { contentType: 'image/svg+xml', read: async () => ICON };
 
-/** Browsers request the second one if a page doesn't name an icon. */
+/** The icon's paths. Browsers request the second one if a page doesn't name an icon. */
 export const ICON_FILES = { '/favicon.svg': ICON_FILE, '/favicon.ico': ICON_FILE };
 
 const STYLES = `
@@ -54,7 +54,7 @@ export interface Page {
   readonly title: string;
   readonly styles: string;
   readonly body: string;
-  /** Further elements of the head. */
+  /** Additional elements for the page's head. */
   readonly head?: string;
   readonly links?: SiteLinks;
   /** The page's own path, which the header marks. */
@@ -87,7 +87,7 @@ function headerOf(links: SiteLinks, path: string): string {
   return `<header class="site"><a class="home" href="${home}">${ICON}<b>${name}</b></a>${nav}</header>`;
 }
 
-/** For a page of text. */
+/** The styles of a page of text. */
 export const TEXT_STYLES = `
       main { max-width: 960px; margin: 0 auto; padding: 32px 24px; }
       h1 { font-size: 28px; line-height: 1.2; margin: 0 0 12px; }
@@ -104,7 +104,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** An error as a page, for people who open an address of this server in a browser. Programs get JSON. */
+/** Sends an error as a page, for people who open a URL of this server in a browser. Programs get JSON. */
 export function sendErrorPage(exchange: Exchange, { status, code, message }: Refusal): void {
   const title = `${status} ${STATUS_CODES[status] ?? ''}`;
   const body = `

@@ -1,6 +1,6 @@
 /**
- * The files of other projects for the pages of this server: GraphiQL and Swagger UI. Their packages would be a quarter
- * of an installation. Only a build needs them: `npm run build` copies the files next to this one.
+ * The other projects' files that this server's pages use: GraphiQL and Swagger UI. Their packages would be a quarter of
+ * an installation. Only a build needs the packages: `npm run build` copies the files next to this one.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -24,8 +24,8 @@ export type PageFileName = keyof typeof IN_PACKAGES;
 const COPIES = new URL('./page-files/', import.meta.url);
 
 /**
- * The files are nine megabytes of text. Each is read on its first request, to keep it out of memory until a browser
- * asks for it.
+ * Reads one of the files, which are nine megabytes of text in total. Each is read on its first request, so it isn't in
+ * memory until a browser asks for it.
  */
 export async function readPageFile(name: PageFileName): Promise<string> {
   try {

@@ -1,7 +1,7 @@
 /**
- * The pages that this server makes for people, and the files that they load. They are served from memory, and
- * compressed once per encoding, on the first request for it. A browser revalidates them each time and gets 304, which
- * keeps a page and its scripts in step.
+ * The pages that this server makes for people, and the files that they load. They are served from memory. Each file is
+ * compressed once per encoding, on the first request for that encoding. A browser revalidates a file each time and gets
+ * a 304, so a page and its scripts always match.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -12,9 +12,9 @@ import { allowPageScripts } from '../policy.js';
 
 export interface PageFile {
   readonly contentType: string;
-  /** True if caches must not store it, even for revalidation. */
+  /** True if caches must not store the file, even for revalidation. */
   readonly isPrivate?: boolean;
-  /** Called once per encoding, so the plain text isn't kept as well. */
+  /** Reads the file. This is called once per encoding, so the plain text isn't kept as well. */
   read(): Promise<string | Buffer>;
 }
 
@@ -55,7 +55,7 @@ function answer(exchange: Exchange, { contentType, isPrivate = false }: PageFile
   allowPageScripts(exchange);
   if (isPrivate) response.setHeader('Cache-Control', 'no-store');
   response.setHeader('ETag', tag);
-  // The playground shares its address with the API, and the Accept header decides between them.
+  // The playground and the API share a path, and the Accept header decides between them.
   response.appendHeader('Vary', 'Accept, Accept-Encoding');
   if (exchange.clientHas(tag)) return exchange.sendNothing(304);
   if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
@@ -67,7 +67,7 @@ function requireReading(exchange: Exchange): void {
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
-/** Two simultaneous requests share the work. A failure isn't kept. */
+/** The file in one encoding. Two simultaneous requests share the work. A failure isn't kept. */
 function formOf(forms: Forms, file: PageFile, coding: Coding): Promise<Form> {
   const begun = forms.get(coding);
   if (begun) return begun;
@@ -87,8 +87,8 @@ const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
 /**
- * GraphiQL's 5 MB take a tenth of a second at these levels. The best brotli level saves another tenth of the size, but
- * takes ten seconds.
+ * The compressors. At these levels, GraphiQL's 5 MB take a tenth of a second. The best brotli level makes them another
+ * tenth smaller, but takes ten seconds.
  */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   br: (plain) =>
@@ -99,7 +99,7 @@ const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   identity: async (plain) => plain,
 };
 
-/** The smallest encoding that the browser accepts. `q=0` means that it doesn't. */
+/** The smallest encoding that the browser accepts. `q=0` means that it doesn't accept an encoding. */
 function bestCoding(accepted = ''): Coding {
   const taken = new Set(
     accepted
