@@ -35,8 +35,8 @@ async function runUntilStopped(what: Run): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
-  // If a list fails synchronously, graphql-js drops its promises. A later rejection of one of them mustn't end the
-  // process and all of its calls.
+  // If a list fails synchronously, graphql-js drops its promises. If one of those promises rejects later, that mustn't
+  // end the process and all of its calls.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node still ends the process and prints its own message.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
@@ -70,7 +70,7 @@ async function runUntilStopped(what: Run): Promise<void> {
 type Closer = () => Promise<void>;
 
 /**
- * Adds each part to `closers` as soon as the part is open. If a later part fails to start, the open ones can then be
+ * Adds each part to `closers` as soon as the part is open. If a later part fails to start, the open parts can then be
  * closed.
  */
 async function start(
@@ -82,7 +82,7 @@ async function start(
 ): Promise<void> {
   const opening = openDatabase(config, log);
   // The places are loaded while Postgres starts in its own processes. Otherwise, the first request with an address
-  // would have to load them.
+  // would have to load the places.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
@@ -99,7 +99,7 @@ async function start(
     log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)
     log.warn('no mail server is set (SMTP_URL): users cannot reset passwords, or confirm or change email addresses');
-  // This isn't awaited, because only emails depend on the mail server.
+  // The check isn't awaited, because only emails depend on the mail server.
   void tellWhetherMailGoesOut(services, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);

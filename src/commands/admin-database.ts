@@ -30,7 +30,10 @@ export async function reachDatabase({
   return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
-/** Connects to the embedded database. If a server is already running it, the command uses that server's database. */
+/**
+ * Connects to the embedded database. If a server is already running that database, the command uses that server's
+ * database.
+ */
 export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);

@@ -38,7 +38,7 @@ export const GRAPHQL_LIMITS = {
    * guesses in one request.
    */
   entries: 1,
-  /** The number of directives in the whole document. Those in a fragment count once. */
+  /** The number of directives in the whole document. Directives in a fragment count once. */
   directives: 10,
   /** The number of selected fields and fragments. Apollo counts a fragment's fields each time the fragment is used. */
   selections: 1_000,
@@ -52,12 +52,12 @@ export const GRAPHQL_LIMITS = {
 } as const;
 
 /**
- * The maximum bytes of JSON for each part of a response. An object with its short values is one point, and a control
+ * The maximum bytes of JSON for each part of a response. An object and its short values count as one point. A control
  * character takes six bytes. So a response is at most 20 MB.
  */
 export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } as const;
 
-/** The limits on documents that clients register by hash. In total, these take at most about 20 MB. */
+/** The limits on documents that clients register by hash. In total, these documents take at most about 20 MB. */
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
 /** The assumed length of a list without `first`. A job's list of available actions is the longest one. */
@@ -155,7 +155,7 @@ export const QUOTAS = {
   /** Subscriptions over WebSockets and over server-sent events. */
   streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests in progress', perUser: 50, perAddress: 200 },
-  /** Parsing one of these can block the event loop for up to 100 ms. See `HEAVY_READ`. */
+  /** Parsing a large body or a new document can block the event loop for up to 100 ms. See `HEAVY_READ`. */
   heavyReads: { of: 'large bodies and new documents waiting to be read', perUser: 50, perAddress: 100, total: 500 },
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
@@ -165,7 +165,10 @@ export const QUOTAS = {
 
 export type QuotaName = keyof typeof QUOTAS;
 
-/** Bodies of at least this size are parsed one after another. So are documents that aren't in a cache. */
+/**
+ * Bodies of at least this size are parsed one after another. Documents that aren't in a cache are parsed in the same
+ * way.
+ */
 export const HEAVY_READ = { bodyBytesMin: 8 * 1024, waitMs: 5_000 } as const;
 
 /**

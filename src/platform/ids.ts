@@ -1,4 +1,4 @@
-/** Identifiers. Each is a prefix that names the kind of object, followed by a KSUID. */
+/** Identifiers. Each identifier is a prefix that names the kind of object, followed by a KSUID. */
 import ksuid from 'ksuid';
 
 export type PrefixedId<P extends string = string> = `${P}_${string}`;

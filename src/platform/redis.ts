@@ -6,8 +6,8 @@ import { REDIS } from './service-limits.js';
 export type { Redis } from 'ioredis';
 
 /**
- * Connects to Redis. Commands fail immediately while there is no connection. They are never queued for later, because a
- * late count is a wrong count.
+ * Connects to Redis. Commands fail immediately while there is no connection. Commands are never queued for later,
+ * because a late count is a wrong count.
  */
 export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeoutMs): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');

@@ -4,11 +4,13 @@
  */
 
 /**
- * The limits on sessions in memory. An instance learns of a session's end over a connection to Postgres. If it hasn't
- * received its own heartbeat recently, it queries the database on every call.
+ * The limits on sessions in memory. An instance learns of a session's end over a connection to Postgres. If the
+ * instance hasn't received its own heartbeat recently, it queries the database on every call.
  */
 export const SESSIONS_IN_MEMORY = {
-  /** How many sessions that the database has found active are in memory. They take about fifteen megabytes. */
+  /**
+   * How many sessions that the database has found active are in memory. These sessions take about fifteen megabytes.
+   */
   max: 50_000,
   /** The maximum age of an entry. An older entry is read from the database again. */
   entryAgeMsMax: 30_000,
@@ -24,7 +26,10 @@ export const HASHING = { waitMs: 15_000, idleThreadsMax: 2 } as const;
 
 /** The queue of work to do after a commit, on each instance. */
 export const QUEUE = {
-  /** How often an instance looks for due tasks. If there is a place for a due task, it waits no longer than this. */
+  /**
+   * How often an instance looks for due tasks. If there is a place for a due task, the task waits no longer than this
+   * interval.
+   */
   pollEveryMs: 1_000,
   /** How often tasks are claimed even if polls find nothing, because a claim may have failed. */
   claimEveryMs: 30_000,
@@ -128,7 +133,7 @@ export const TIMEOUTS = {
  */
 export const STOP_WITHIN_MS = 24_000;
 
-/** The same timeouts with other values. Tests use shorter ones. */
+/** The same timeouts with other values. Tests use shorter timeouts. */
 export type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
 /** How long a stopping server waits for requests that may be on their way. */
@@ -178,7 +183,7 @@ export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs:
 export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
 /**
- * The total size of validated documents in the cache, which is about a thousand typical ones. A document's syntax tree
- * takes up to a hundred times the memory of its text.
+ * The total size of validated documents in the cache, which allows about a thousand typical documents. A document's
+ * syntax tree takes up to a hundred times the memory of its text.
  */
 export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;

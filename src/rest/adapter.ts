@@ -1,6 +1,6 @@
 /**
- * The REST API: finds the route, passes the request's input to the operation, and writes the result. It contains no
- * market rules.
+ * The REST API: finds the route, passes the request's input to the operation, and writes the result. This file contains
+ * no market rules.
  */
 import type { Exchange } from '../platform/http/exchange.js';
 import type { Caller } from '../market/operations/operation.js';

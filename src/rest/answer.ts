@@ -108,7 +108,7 @@ function parsedQuery(route: Route, input: Input): [name: string, value: string][
 
 const PAGE_FIELDS: readonly string[] = ['page', 'after'];
 
-/** Sets the ETag. It's the version of the returned job, even if the job is only part of the response. */
+/** Sets the ETag. The ETag is the version of the returned job, even if the job is only part of the response. */
 function setETag({ response }: Exchange, body: unknown): void {
   const job = isObject(body) && isObject(body.job) ? body.job : body;
   if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);

@@ -115,7 +115,7 @@ function readText(value: string, kind: ShapeKind): unknown {
 
 /**
  * The version that the caller has read. A proxy that compresses responses turns the ETag `"3"` into `W/"3"`, and
- * clients send that value back. Both mean the same version.
+ * clients send that value back. Both ETags mean the same version.
  */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;

@@ -81,8 +81,8 @@ export async function play(url: string, onStep: (what: string) => void): Promise
   }
 
   /**
-   * Opens a job with bids. The bids come from the town's contractors with the job's trade. If there are none, all of
-   * the town's contractors bid.
+   * Opens a job with bids. The bids come from the town's contractors with the job's trade. If the town has no such
+   * contractors, all of its contractors bid.
    */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();

@@ -2,7 +2,7 @@
 import type { JobState } from '../../market/rules/states.js';
 import { TOWNS, type Town } from '../../market/store/seed/seed-towns.js';
 
-/** The password of every demo user. It isn't a secret. */
+/** The password of every demo user. The password isn't a secret. */
 export const PASSWORD = 'demo password';
 
 export const ADMIN = { email: 'ada@demo.example', password: PASSWORD };
@@ -124,7 +124,8 @@ const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
  * The steps that take a job to each state. For states before publication, the steps start with a draft. For states
- * before the award, they start with an open job with bids. For all other states, they start with an awarded job.
+ * before the award, the steps start with an open job with bids. For all other states, the steps start with an awarded
+ * job.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],

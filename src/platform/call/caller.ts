@@ -47,7 +47,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   onlyReads = false;
   readonly client: Client;
   /**
-   * The request's place in the quotas. `identify` is called once the session is known to be active. It throws if the
+   * The request's place in the quotas. `identify` is called once the session is known to be active, and throws if the
    * user has too many requests in progress.
    */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;

@@ -65,8 +65,8 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let finish = () => {};
 
   /**
-   * Two requests can lock the same rows in opposite orders. With the usual lock timeout, each would hold a connection
-   * and wait for the other until the timeout.
+   * Two requests can lock the same rows in opposite orders. With the usual lock timeout, each request would hold a
+   * connection and wait for the other one until the timeout.
    */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
@@ -86,7 +86,7 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
         throw new RollbackSignal();
       };
       rollback = pool.inTransaction(open).catch((error: unknown) => {
-        // If the connection was lost, the next statement fails with that error.
+        // If the connection was lost, the next statement fails with the connection's error.
         state.isOpen = false;
         if (!(error instanceof RollbackSignal)) reject(error);
       });

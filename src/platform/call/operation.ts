@@ -43,16 +43,19 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
    */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /** True for operations that need no session, or that open or end one. They ignore `Idempotency-Key` and `Dry-Run`. */
+  /**
+   * True for operations that need no session, or that open or end one. Such operations ignore `Idempotency-Key` and
+   * `Dry-Run`.
+   */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
-   * True for operations that return a secret. The secret is never stored, so they ignore `Idempotency-Key`. They refuse
-   * a dry run, because a rolled-back secret is useless.
+   * True for operations that return a secret. The secret is never stored, so they ignore `Idempotency-Key`. These
+   * operations also refuse a dry run, because a rolled-back secret is useless.
    */
   readonly answersSecret?: boolean;
   /**
-   * True for operations that an API key can't call, such as changing the email, the password, sessions, or keys. They
-   * need a session, and the database must confirm that the session is still active.
+   * True for operations that an API key can't call, such as changing the email, the password, sessions, or keys. These
+   * operations need a session, and the database must confirm that the session is still active.
    */
   readonly needsSession?: boolean;
   /** True for operations that need the database to confirm that the API key or the session is still active. */
@@ -63,7 +66,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   load?(input: Input): Promise<void>;
   /**
    * Slow work such as hashing, done before a transaction begins. `run` receives its result. In a dry run, such an
-   * operation must be the request's only mutation, because another one's transaction would be open.
+   * operation must be the request's only mutation, because another mutation's transaction would be open.
    */
   prepare?(call: C, input: Input): Promise<Preparation>;
   // Methods, so that operations with different viewers fit in one list.
@@ -71,7 +74,8 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
 }
 
 /**
- * True if the operation writes. All others only read, or are called without a session and have their own rate limits.
+ * True if the operation writes. All other operations only read, or they are called without a session and have their own
+ * rate limits.
  */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
@@ -114,8 +118,8 @@ export async function perform<Input, Output>(
 }
 
 /**
- * Performs a read nested in another one. The nested read consumes no rate limit. Everything else is the same as in
- * `perform`.
+ * Performs a read that is nested in another operation. The nested read consumes no rate limit. Everything else is the
+ * same as in `perform`.
  */
 export async function performWithin<Input, Output>(
   operation: Operation<Input, Output>,

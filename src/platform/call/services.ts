@@ -37,7 +37,7 @@ export type Credentials<V extends FrameViewer = FrameViewer> =
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
 
-/** The viewer. If they used an API key, also that key and its scope. */
+/** The viewer. Includes the API key and its scope if the viewer used one. */
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;
@@ -67,7 +67,10 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly rateLimits: RateLimits;
   /** The rate limit with this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
-  /** The text's HMACs. The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second one uses it. */
+  /**
+   * The text's HMACs. The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second HMAC uses that
+   * secret.
+   */
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;

@@ -78,7 +78,7 @@ const KIND_WORDS: Record<string, string> = {
  */
 const IN_OUR_WORDS = { error: sentenceFor, async: false };
 
-/** Our message for an issue. If it's undefined, the schema's own message or Zod's is used. */
+/** Our message for an issue. If the result is undefined, the schema's own message or Zod's is used. */
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,8 +1,8 @@
 /**
- * Watches whether the database is reachable and accepts writes. A separate connection polls it every few seconds. It
- * also polls as soon as a statement loses its connection or finds the database read-only, because one lost connection
- * doesn't mean a lost database. If other statements still get responses, only the watch's own connection has failed.
- * Listeners are called once when a problem starts and once when it ends.
+ * Watches whether the database is reachable and accepts writes. A separate connection polls it every few seconds. The
+ * watch also polls as soon as a statement loses its connection or finds the database read-only, because one lost
+ * connection doesn't mean a lost database. If other statements still get responses, only the watch's own connection has
+ * failed. Listeners are called once when a problem starts and once when it ends.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
 import { Overload } from '../errors.js';
@@ -33,8 +33,8 @@ export interface DatabaseWatch {
 }
 
 /**
- * The error for a database that neither responds nor closes connections. Without it, pending statements would wait
- * until the outage ends.
+ * The error for a database that neither responds nor closes connections. Without this error, pending statements would
+ * wait until the outage ends.
  */
 class NoAnswer extends Error {}
 

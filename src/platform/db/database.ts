@@ -53,7 +53,7 @@ export interface Database extends Db {
   of(client: Client): Db;
   /** The number of statements and transactions that are running and waiting. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
-  /** Runs a request that keeps its transaction open across several calls. Only `watch` needs it. */
+  /** Runs a request that keeps its transaction open across several calls. Only the `watch` hook needs this. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export interface DatabaseQuotas {
 const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
 export interface TransactionWatch {
-  /** Called when a call asks the pool for a connection. If this throws, the call fails. */
+  /** Called when a call asks the pool for a connection. If this function throws, the call fails. */
   asking(): void;
   /** Runs the work of a transaction. */
   holding<T>(work: () => Promise<T>): Promise<T>;
@@ -233,7 +233,7 @@ async function measure<T>(
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
-/** A Postgres client with every timeout set. Migrations use a separate one. */
+/** A Postgres client with every timeout set. Migrations use a separate client. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
   // These settings are strings, because the driver would omit a 0 and the role's own setting would then apply.
   const session: Record<string, string> = {
@@ -267,9 +267,9 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
 }
 
 /**
- * Copies the rows of a result out of the driver's own list. The driver creates functions for each query, V8 moves them
- * to old space, and they reference the list. Without the copy, every result stays in memory until old space is
- * collected, and a list of jobs needs up to 40% more CPU. test/nightly/timing/answer-rows.test.ts measures this.
+ * Copies the rows of a result out of the driver's own list. The driver creates functions for each query that reference
+ * its list, and V8 moves these functions to old space. Without the copy, every result stays in memory until old space
+ * is collected, and a list of jobs needs up to 40% more CPU. test/nightly/timing/answer-rows.test.ts measures this.
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
   const answer = await query;

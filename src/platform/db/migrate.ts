@@ -14,7 +14,7 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../schema/migrations', import.meta.url));
 
-/** The key of the lock. Any number works if every instance uses the same one. */
+/** The key of the lock. Any number works if every instance uses the same number. */
 const MIGRATION_LOCK = 7_203_118;
 
 export interface MigrationSettings {

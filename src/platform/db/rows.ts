@@ -63,7 +63,7 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** Adjacent cells of a row. They belong to the row itself or to an object in it. */
+/** Adjacent cells of a row. These cells belong to the row itself or to an object in it. */
 interface Group {
   readonly name: string | undefined;
   /** The index of the group's first value in the row. */
@@ -110,7 +110,7 @@ function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
 
 /**
  * An object with these properties, copied for each row. Adding properties one at a time costs ten times as much, and
- * dozens of them turn the object into a dictionary.
+ * dozens of properties turn the object into a dictionary.
  */
 function shapeOf(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, undefined]));

@@ -95,7 +95,7 @@ function prepare<V, F extends Fields>(
     const rows = build($, selectedFields).getSQL();
     const query = from === 'json' ? asOneText(rows, width, count?.($), gatherRows?.($)) : rows;
     // Constants such as page sizes are part of the SQL. If parameters can't change the plan, Postgres keeps one generic
-    // plan. If they might, it plans on every call.
+    // plan. If parameters might change the plan, Postgres plans on every call.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
     return { statement: named(name, text), params: params.map(parameterOf), read };
   }

@@ -25,7 +25,7 @@ export interface Db {
   send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same database for long statements. Only a few of them run at the same time. */
+  /** The same database for long statements. Only a few long statements run at the same time. */
   forLong?(): Db;
   /** True for a transaction, in which one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
@@ -38,8 +38,8 @@ export interface Db {
 
 export interface Transaction extends Db {
   /**
-   * Awaits the last statements of the transaction and its COMMIT, which is sent after them in the same flush. All of
-   * them must have succeeded: a COMMIT after a failed statement is a ROLLBACK without an error.
+   * Awaits the last statements of the transaction and its COMMIT, which is sent after them in the same flush. All
+   * statements must have succeeded: a COMMIT after a failed statement is a ROLLBACK without an error.
    */
   commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts>;
 }
@@ -110,7 +110,7 @@ async function within<T>(
     },
   };
   const answerToBegin = send(begin, []);
-  // If BEGIN fails, every statement after it fails too, and those are awaited.
+  // If BEGIN fails, every statement after it fails too, and the failures are awaited.
   answerToBegin.catch(() => {});
   try {
     const result = await work(tx);

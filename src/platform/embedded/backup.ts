@@ -1,6 +1,6 @@
 /**
  * Copies the embedded database to a folder while servers write to it, using Postgres's own low-level base backup. The
- * copy includes the write-ahead log, which completes whatever changes during the copy.
+ * copy includes the write-ahead log, from which Postgres restores any changes made during the copy.
  */
 import {
   createReadStream,

@@ -1,7 +1,7 @@
 /**
- * Runs a real Postgres as a child of the server, for use without a database server. It keeps its data in the data
- * folder, listens only on a Unix socket, belongs to one server at a time, and ends with that server, however the server
- * ends.
+ * Runs a real Postgres as a child of the server, for use without a database server. This Postgres keeps its data in the
+ * data folder, listens only on a Unix socket, belongs to one server at a time, and ends when that server ends for any
+ * reason.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

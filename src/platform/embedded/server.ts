@@ -82,7 +82,7 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
       if (line.includes(READY)) resolve();
     });
   });
-  /** A fast shutdown rolls back open transactions. If that takes too long, an immediate one follows. */
+  /** A fast shutdown rolls back open transactions. If that takes too long, an immediate shutdown follows. */
   function stop(): void {
     child.kill('SIGINT');
     setTimeout(() => child.kill('SIGQUIT'), SHUTDOWN_TIMEOUT_MS).unref();

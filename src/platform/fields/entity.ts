@@ -23,7 +23,7 @@ export interface Field {
    * examples.
    */
   readonly example?: unknown;
-  /** The field's readers. If omitted, everyone who sees the row reads it. */
+  /** The field's readers. If this is omitted, everyone who sees the row reads it. */
   readonly readBy?: Readers;
   /**
    * True if people write and edit the field. 'at sign-up' if they can't edit it later. The service sets every other
@@ -46,7 +46,7 @@ export interface Entity<F extends Fields = Fields> {
   readonly name: string;
   readonly description: string;
   readonly fields: F;
-  /** The object that a reader gets. If it is a field's type, this entity becomes a part of another one. */
+  /** The object that a reader gets. If this schema is a field's type, the entity becomes a part of another entity. */
   readonly schema: z.ZodObject<ReadShape<F>, z.core.$strict>;
 }
 
@@ -147,7 +147,7 @@ export type WrittenInputs<E extends Entity> = {
   -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
 };
 
-/** All written fields with their descriptions. None is required. */
+/** All written fields with their descriptions. None of the fields is required. */
 export function writtenInputs<E extends Entity>(
   entity: E,
   describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,
@@ -160,7 +160,7 @@ export function writtenInputs<E extends Entity>(
   return Object.fromEntries(inputs) as WrittenInputs<E>;
 }
 
-/** An input that writes an entity. If it refuses fields that only the service sets, it names them. */
+/** An input that writes an entity. A refusal names any fields that only the service can set. */
 export function entityInput<Shape extends z.ZodRawShape>({ fields }: Entity, shape: Shape) {
   const setByService = Object.keys(fields).filter((name) => !fields[name]?.written);
   return z.strictObject(shape).meta({ setByService });

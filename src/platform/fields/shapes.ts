@@ -28,8 +28,8 @@ export const timestampInBody = z.iso
   .meta({ moment: true });
 
 /**
- * Adds a rule about two fields. It is checked even if other fields are invalid, so one refusal lists every problem. A
- * field of the wrong type is undefined for the rule.
+ * Adds a rule about two fields. The rule is checked even if other fields are invalid, so one refusal lists every
+ * problem. A field of the wrong type is undefined for the rule.
  */
 export function withRule<
   Shape extends z.ZodRawShape,

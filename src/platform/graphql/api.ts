@@ -1,4 +1,6 @@
-/** The GraphQL API: passes HTTP requests to Apollo Server and sends its responses. It contains no market rules. */
+/**
+ * The GraphQL API: passes HTTP requests to Apollo Server and sends its responses. This file contains no market rules.
+ */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
@@ -41,7 +43,8 @@ export interface GraphqlSettings {
   /** The file that lists the only documents allowed to run, if there is one. */
   persistedDocumentsFile: string | undefined;
   /**
-   * The URL of the Redis that also keeps the documents that clients register. Without Redis, they are only in memory.
+   * The URL of the Redis that also keeps the documents that clients register. Without Redis, these documents are only
+   * in memory.
    */
   redisUrl: string | undefined;
   /** Sends a browser the API's page. */
@@ -215,7 +218,7 @@ const operationForm = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Reads the operation from a request's body. For requests that skip this, Apollo makes the same checks. */
+/** Reads the operation from a request's body. For requests that skip this function, Apollo makes the same checks. */
 function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
@@ -255,8 +258,8 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
 }
 
 /**
- * Adds the request's ID to the errors in a response. Apollo's plugins can't, because Apollo rejects some requests
- * before it calls any of them.
+ * Adds the request's ID to the errors in a response. Apollo's plugins can't do this, because Apollo rejects some
+ * requests before it calls any of them.
  */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);

@@ -1,4 +1,7 @@
-/** Chooses the response's media type. It does so before anything runs, because a rejected call must have no effect. */
+/**
+ * Chooses the response's media type. The type is chosen before anything runs, because a rejected call must have no
+ * effect.
+ */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
@@ -21,7 +24,7 @@ export function acceptedType(accept = '*/*'): string | undefined {
   return form;
 }
 
-/** Sends a refusal from before GraphQL runs. It has GraphQL's format and the refusal's own HTTP status. */
+/** Sends a refusal from before GraphQL runs. The response has GraphQL's format and the refusal's own HTTP status. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
   exchange.record.addRefusal(refusal);
   setRefusalHeaders(exchange, refusal);

@@ -8,7 +8,7 @@ import type { EventStream } from '../live/live.js';
 export interface LimitCheck {
   /** The operation's cost and the highest allowed cost. Undefined if the operation was sent to the wrong path. */
   readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
-  /** The reasons to refuse the operation. If there are any, it doesn't run. */
+  /** The reasons to refuse the operation. If there are any reasons, the operation doesn't run. */
   readonly refusals: readonly GraphQLError[];
 }
 
@@ -24,7 +24,7 @@ export interface Context {
   /** A subscription's stream while it is being opened. */
   readonly opening: Opening | undefined;
   /**
-   * The result of the checks, once they have run. If `known-documents.ts` leaves a request to Apollo, its checks don't
+   * The result of the checks, once they have run. If `known-documents.ts` leaves a request to Apollo, the checks don't
    * run again.
    */
   limitCheck: LimitCheck | undefined;

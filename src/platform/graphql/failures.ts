@@ -16,7 +16,7 @@ import { ERRORS } from '../caller-limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 
-/** Replaces every error beyond a response's limit. It has a path, so graphql-js doesn't locate it again. */
+/** Replaces every error beyond a response's limit. This error has a path, so graphql-js doesn't locate it again. */
 export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
 
 /** The formatted form of that error, which is counted but not sent. */

@@ -42,7 +42,8 @@ export interface OperationHooks {
   /** Throws a refusal if the headers don't allow the operation. */
   before(operation: ValidOperation): LimitCheck;
   /**
-   * Completes the response. If the server had no capacity for any of it, returns the number of seconds until a retry.
+   * Completes the response. If the server had no capacity for any part of the response, returns the number of seconds
+   * until a retry.
    */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
@@ -171,6 +172,7 @@ export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
 ];
 
 /**
- * Add other plugins here. If there is at least one, every request goes through Apollo's whole pipeline, which calls it.
+ * Add other plugins here. If there is at least one, every request goes through Apollo's whole pipeline, which calls the
+ * plugins.
  */
 export const OTHER_PLUGINS: readonly ApolloServerPlugin<Context>[] = [];

@@ -1,6 +1,6 @@
 /**
- * Serves requests whose document Apollo has already validated. This skips Apollo's pipeline, which awaits every hook of
- * every plugin, and takes a fifth to a third less CPU time. It handles only the usual request: a POST of a known
+ * Serves requests whose document Apollo has already validated. Skipping Apollo's pipeline, which awaits every hook of
+ * every plugin, saves a fifth to a third of the CPU time. This file handles only the usual request: a POST of a known
  * document with a query or mutation that isn't a dry run and isn't refused before it runs. Apollo serves all other
  * requests, and every request while there are `OTHER_PLUGINS`.
  */
@@ -45,7 +45,7 @@ export function createKnownDocuments({ run, hooks, format }: Options): KnownDocu
     sizeCalculation: (_, text) => 1 + text.length,
   });
 
-  /** The result of the checks. Undefined if one of them refuses the operation. Apollo then sends the refusal. */
+  /** The result of the checks. Undefined if one of the checks refuses the operation. Apollo then sends the refusal. */
   function passedCheck(operation: ValidOperation): LimitCheck | undefined {
     try {
       const checks = hooks.before(operation);

@@ -32,7 +32,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
-    // Every request eventually emits 'close'. Only an incomplete one gets an error.
+    // Every request eventually emits 'close'. Only an incomplete request gets an error.
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
       chunks += 1;
@@ -129,8 +129,8 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
 }
 
 /**
- * True for the media type of JSON. It's matched part by part, because a single regular expression would backtrack over
- * thousands of spaces.
+ * True for the media type of JSON. The type is matched part by part, because a single regular expression would
+ * backtrack over thousands of spaces.
  */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());

@@ -1,7 +1,7 @@
 /**
  * The minimum limits for a port without a proxy: how many connections the server and one address may hold, and how many
  * requests a client may send ahead on one connection. Behind a proxy, these limits are the proxy's
- * (deploy/haproxy.cfg). The proxy sends each request after the response to the previous one.
+ * (deploy/haproxy.cfg). The proxy sends each request only after the response to the previous request.
  */
 import { type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,7 +21,7 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
 /**
- * True if a connection has sent too many requests ahead, since one read may contain 2,000 tiny ones.
+ * True if a connection has sent too many requests ahead, since one read may contain 2,000 tiny requests.
  * `UpgradableRequest` then stops reading that connection.
  */
 export function hasSentTooManyAhead(socket: Socket): boolean {
@@ -93,7 +93,7 @@ export function boundConnections(
  */
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
-/** Holds the value that Node has set for `upgrade`. It counts only for a WebSocket request. */
+/** Holds the value that Node has set for `upgrade`. The value counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
 /**
  * Marks a request that exceeds the limit. This is decided when the head is parsed, because responses start and finish

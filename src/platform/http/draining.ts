@@ -1,8 +1,8 @@
 /**
- * Stops a server. It first keeps serving while `/readyz` reports that it's stopping, until the load balancer has
- * noticed. Then it accepts the connections in the accept queue but no later ones, finishes the requests that have
- * begun, and refuses those that would have to wait long. Connections close after their last response. Those left after
- * ten seconds are cut off.
+ * Stops a server. The server first keeps serving while `/readyz` reports that it's stopping, until the load balancer
+ * has noticed. Then it accepts the connections in the accept queue but no later ones, finishes the requests that have
+ * begun, and refuses those that would have to wait long. Connections close after their last response. Connections left
+ * after ten seconds are cut off.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -52,7 +52,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // This comes first, while clients keep their connections. Once draining starts, each call needs a new connection.
+      // Accepting queued connections comes first, while clients keep their connections. Once draining starts, each call
+      // needs a new connection.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();

@@ -1,8 +1,8 @@
 /**
  * Delivers events as they happen. After a commit, any instance may assign positions to the new events, and the first
- * one to try does. Every instance is notified over one listening connection. It also polls once a second, or more often
- * while that connection is silent. It then reads new events once for all of its streams (`fan-out.ts`) and gives each
- * stream what its reader may see (`streams.ts`).
+ * one to try does. Every instance is notified over one listening connection. Each instance also polls once a second, or
+ * more often while that connection is silent. The instance then reads new events once for all of its streams
+ * (`fan-out.ts`) and gives each stream what its reader may see (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -18,13 +18,13 @@ import { createStream, type EventStream, type Selection } from './streams.js';
 export type { EventStream } from './streams.js';
 
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
-  /** Called after a commit. If it has events, they need positions. */
+  /** Called after a commit. The commit's events, if any, need positions. */
   wake(): void;
   /** Calls back with the last position whenever there are new ones. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events of this selection, as they happen. With `after`, the events after that position come first. Those are
-   * read through the caller's `db` and count against the caller's quota.
+   * The events of this selection, as they happen. With `after`, the events after that position come first. Those
+   * earlier events are read through the caller's `db` and count against the caller's quota.
    */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   /** Watches for the end of the sessions behind open streams. */
@@ -80,8 +80,8 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  // One connection numbers events and another reads them. They are separate from the APIs' pool, so neither delays the
-  // other.
+  // One connection numbers events and another reads them. These connections are separate from the APIs' pool, so
+  // neither pool delays the other.
   const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
@@ -137,7 +137,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   }
 
   /**
-   * Reconnects if the connections are silent. If calls go through a pooler, the database check can't see this. The
+   * Reconnects if the connections are silent. If calls go through a pooler, the database check can't see that. The
    * query for events may be the one that hangs, or may have to wait behind others that do. If queries return but their
    * heartbeats don't come back, only the listening connection is lost.
    */

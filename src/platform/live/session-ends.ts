@@ -1,6 +1,6 @@
 /**
- * Finds out when the sessions behind open streams have ended. It knows immediately if a notification of the logout
- * arrives. Otherwise, it knows at the next poll, which checks all sessions of this instance in one statement.
+ * Finds out when the sessions behind open streams have ended. A notification of the logout shows this immediately. If
+ * no notification arrives, the next poll shows it, which checks all sessions of this instance in one statement.
  */
 import { STREAM } from '../caller-limits.js';
 

@@ -1,7 +1,7 @@
 /**
- * One reader's events, as an iterator. A stream reads on its own until it reaches the last event. Then it waits for the
- * fan-out to offer new ones. If its client reads too slowly, the stream goes back to reading on its own. That bounds
- * its buffer and loses no event.
+ * One reader's events, as an iterator. A stream reads on its own until it reaches the last event. The stream then waits
+ * for the fan-out to offer new ones. If its client reads too slowly, the stream goes back to reading on its own. This
+ * limits its buffer without losing any events.
  */
 import { STREAM } from '../caller-limits.js';
 import type { Db } from '../db/database.js';

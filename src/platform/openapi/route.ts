@@ -29,7 +29,9 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
-  /** Fields that the query may name several times. Each is mapped to the field that then holds all of its values. */
+  /**
+   * Fields that the query may name several times. Each name is mapped to the field that then holds all of its values.
+   */
   readonly several?: Readonly<Record<string, string>>;
   /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;

@@ -80,8 +80,8 @@ function plain(value: unknown): unknown {
 const WIRE_NAMES = new Map<string, string>();
 
 /**
- * A field's name in REST. Only the names of known fields are cached, which are few. Names that a client made up aren't
- * cached.
+ * A field's name in REST. Only the names of known fields are cached, and there are few of them. Names that a client
+ * made up aren't cached.
  */
 export function wireName(field: string): string {
   return WIRE_NAMES.get(field) ?? remember(field);

@@ -157,9 +157,9 @@ export function createFairQueue({
   }
 
   /**
-   * Whose limit a refused call has reached. It's the caller's own in two cases: calls are still being served and other
-   * users or addresses would get a place, or this address has more waiting calls than all others together. In all other
-   * cases, it's the server's.
+   * Whose limit a refused call has reached. The caller's own limit was reached in two cases: calls are still being
+   * served and other users or addresses would get a place, or this address has more waiting calls than all others
+   * together. In all other cases, the server's limit was reached.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {

@@ -59,8 +59,8 @@ export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 
   let sweptAt = ADDRESSES_UNSWEPT;
 
   /**
-   * Addresses that hold nothing stay in the map for a while. Most of them return, and adding and removing a key on
-   * every call would burden the garbage collector.
+   * Addresses that hold nothing stay in the map for a while. Most of these addresses return, and adding and removing a
+   * key on every call would burden the garbage collector.
    */
   function heldBy(address: string): HeldByAddress {
     const known = addresses.get(address);

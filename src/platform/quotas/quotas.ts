@@ -51,7 +51,7 @@ export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   });
 }
 
-/** A request in progress. It counts against its address, and against its user once the user is known. */
+/** A request in progress. The request counts against its address, and against its user once the user is known. */
 export class RequestUnderWay {
   #release: Release;
   #isOver = false;

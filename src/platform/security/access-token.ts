@@ -36,7 +36,7 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** Why a token is rejected. Only one with a good signature can be 'expired' or 'issued_in_future'. */
+/** Why a token is rejected. Only a token with a good signature can be 'expired' or 'issued_in_future'. */
 export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
 
 export interface AccessTokens<B extends Bearer = Bearer> {
@@ -93,12 +93,15 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** Creates a key object. From a string, jsonwebtoken would build one on every call, at fifty times the cost. */
+/**
+ * Creates a key object. If it were given a string, jsonwebtoken would build a key object on every call, at fifty times
+ * the cost.
+ */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
   const key = createSecretKey(bytes);
-  // The ID is a truncated keyed hash. It identifies the secret but reveals no more of it than a signature does.
+  // The ID is a truncated keyed hash. The ID identifies the secret but reveals no more of it than a signature does.
   const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
   return { id, key };
 }
@@ -131,7 +134,7 @@ function signedPayload(token: string, key: KeyObject, nowSeconds: number): objec
     return typeof payload === 'object' ? payload : undefined;
   } catch {
     // jsonwebtoken throws a different error for each defect of a token. The caller gets the same response for all of
-    // them.
+    // these errors.
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ export function addressIdentity(address: string): string {
   return mappedIPv4(groups) ?? prefix64(groups);
 }
 
-/** The client's full address. It's the socket's, or the one that the outermost trusted proxy appended. */
+/** The client's full address. This is the socket's address, or the one that the outermost trusted proxy appended. */
 export function believedAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
   if (trustedHops <= 0 || !xForwardedFor) return socketAddress;
   const entries = xForwardedFor.split(',');

@@ -1,12 +1,12 @@
 /**
  * Encrypts secrets that the server must be able to read again, unlike passwords. Someone who reads the database or a
- * backup can't decrypt them. Uses AES-256-GCM with a key derived from JWT_SECRET. Secrets encrypted under
+ * backup can't decrypt the secrets. Uses AES-256-GCM with a key derived from JWT_SECRET. Secrets encrypted under
  * JWT_PREVIOUS_SECRET can be read too, and are encrypted again while both variables are set.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Encryptor {
-  /** The name of the key that `encrypt` uses. It reveals nothing about the key itself. */
+  /** The name of the key that `encrypt` uses. The name reveals nothing about the key itself. */
   readonly keyName: string;
   /** To decrypt the text, pass the same `about`. Text that is copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;

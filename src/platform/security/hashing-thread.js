@@ -1,6 +1,6 @@
 /**
- * One of the threads of hashing-threads.ts. It is in JavaScript because a thread starts from a file, and Node doesn't
- * read TypeScript. So the same file is in src/ and in dist/.
+ * One of the threads of hashing-threads.ts. This file is in JavaScript because a thread starts from a file, and Node
+ * doesn't read TypeScript. So the same file is in src/ and in dist/.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';

@@ -34,8 +34,8 @@ export interface Passwords {
 }
 
 /**
- * The number of hashes that run at the same time. Two, or one on a small machine, leave a core free for everything
- * else.
+ * The number of hashes that run at the same time. With two hashes, or one on a small machine, a core stays free for
+ * everything else.
  */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 

@@ -17,7 +17,7 @@ import { connectRedis, within, type Redis } from '../redis.js';
 import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
 
 export interface RateBudget {
-  /** The budget's name. It's one of our own names, never a caller's text. */
+  /** The budget's name. The name is always our own, never a caller's text. */
   readonly name: string;
   /** The number of calls allowed per window. 0 allows none. */
   readonly max: number;
@@ -25,7 +25,7 @@ export interface RateBudget {
 }
 
 export interface RateLimitSettings {
-  /** If false, every call passes and nothing is counted. */
+  /** If this is false, every call passes and nothing is counted. */
   readonly enabled: boolean;
   readonly redisUrl?: string | undefined;
   /** How long a call waits for Redis when the connection is lost. Later calls don't wait. */
@@ -208,8 +208,8 @@ function isReply(error: unknown): boolean {
 }
 
 /**
- * The part of the limiter that is used. It's a method, so the two types match without a cast. The limiter reads nothing
- * else from a resolver's parameters.
+ * The part of the limiter that is used. `refusal` is a method, so the two types match without a cast. The limiter reads
+ * nothing else from a resolver's parameters.
  */
 interface Limiter {
   refusal(

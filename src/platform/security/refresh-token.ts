@@ -16,8 +16,8 @@ export interface RefreshTokenSettings<P extends string> {
 
 export interface RefreshTokens<P extends string = string> {
   /**
-   * The possible successors. The first one is the one to issue now. If the token was used earlier, the issued successor
-   * is the one that is stored.
+   * The possible successors. The first one is the one to issue now. If the token was used earlier, the stored successor
+   * was issued.
    */
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [PrefixedId<P>, ...PrefixedId<P>[]];
 }

@@ -57,7 +57,7 @@ type Figures = Readonly<Record<string, number>>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Gauges in prom-client whose names are like counters. Each is another gauge's sum over its `type` label. */
+/** Gauges in prom-client whose names are like counters. Each gauge is another gauge's sum over its `type` label. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 /**

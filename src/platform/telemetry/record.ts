@@ -11,7 +11,8 @@ export interface NamedDocument {
 }
 
 /**
- * The maximum number of recorded operations. It's enough, because a GraphQL document can have at most fifteen aliases.
+ * The maximum number of recorded operations. This number is enough, because a GraphQL document can have at most fifteen
+ * aliases.
  */
 const OPERATIONS_MAX = 20;
 

@@ -71,7 +71,7 @@ function hasETag(route: Route): boolean {
   return !isList(route) && (route.shows === SHOWN_JOB || route.shows === PUBLICATION);
 }
 
-/** The documentation of a refusal. If it has only one code, it's the same for all paths. */
+/** The documentation of a refusal. A refusal with only one code is the same for all paths. */
 function refusal(route: Route, codes: readonly ErrorCode[]) {
   const [first, ...others] = codes;
   return first !== undefined && others.length === 0

@@ -12,7 +12,7 @@ export const SAMPLES_DESCRIPTION = [
   'last. The curl command below each call shows the request. To start, sign up, create a job, and publish it.',
 ].join(' ');
 
-/** Functions that the page's script contains. They run in a browser. */
+/** Functions that the page's script contains. These functions run in a browser. */
 export const SAMPLES_SCRIPT = `
   const PREFIXES = ${JSON.stringify(Object.values(ID_PREFIXES))};
   const EXAMPLE = '${exampleId('job').split('_')[1]}';

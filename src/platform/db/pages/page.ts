@@ -1,6 +1,6 @@
 /**
  * Reads lists page by page, by page number or from a position. A position holds the values of the sort keys in the last
- * row. It stays valid however the list grows, and costs the same at any depth.
+ * row. A position stays valid even if the list grows, and reading from it costs the same at any depth.
  */
 import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -101,7 +101,10 @@ export interface List<V extends object, Item> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Item>>;
   /** The total number of rows. */
   total(db: Db, values: V): Promise<Total>;
-  /** A page of rows that another statement has read. If there are more, it includes one row beyond the page's size. */
+  /**
+   * A page of rows that another statement has read. If there are more rows, `items` includes one row beyond the page's
+   * size.
+   */
   pageOf(items: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
   /**
    * The list as part of its parent's row, which supplies some of the values. Returns the rows to select from and their
@@ -145,7 +148,8 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
   const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
-  // The page size is part of the SQL. As a parameter, it would make Postgres plan the statement on every call.
+  // The page size is part of the SQL. As a parameter, the page size would make Postgres plan the statement on every
+  // call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
@@ -191,7 +195,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
     parts.rows($, { key } as unknown as F, condition, countLimit);
 
-  // In list order, so Postgres reads the list's own index.
+  // The rows are in list order, so Postgres reads the list's own index.
   const counting = ($: Placeholders<V>): SQL => {
     const some = parts.rowsToCount
       ? sql`(${parts.rowsToCount($, countLimit)}) counted`

@@ -1,6 +1,6 @@
 /**
- * One row that says which builds the schema still supports: all builds that know a certain migration, which the row
- * identifies by its time. A migration updates the row if it removes something that earlier builds use.
+ * One row that says which builds the schema still supports: all builds that know the migration with the time in this
+ * row. A migration updates the row if it removes something that earlier builds use.
  */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, pgTable } from 'drizzle-orm/pg-core';

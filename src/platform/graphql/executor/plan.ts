@@ -1,6 +1,6 @@
 /**
  * Creates an operation's plan: the selected fields of each object, and how each field is resolved and serialized. A
- * plan contains a caller's text only as data. It has the same result as graphql-js.
+ * plan contains a caller's text only as data. Running a plan has the same result as graphql-js.
  */
 import {
   getArgumentValues,
@@ -95,7 +95,7 @@ class Planner {
     const [{ node, conditions }] = occurrences;
     const name = node.name.value;
     const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
-    // This is introspection, or a name that would set the prototype of the response object.
+    // The field is part of introspection, or it has a name that would set the prototype of the response object.
     if (!definition || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map((one) => one.node);
     const fieldType = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
@@ -146,7 +146,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** A field's arguments. If they contain no variables, they are the same each time. */
+/** A field's arguments. If the arguments contain no variables, they are the same each time. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

@@ -28,7 +28,10 @@ export interface FieldCost {
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /** For each of the field's selections, the conditions for including it. One included selection is enough. */
+  /**
+   * For each of the field's selections, the conditions for including it. The field is included if one of its selections
+   * is included.
+   */
   readonly selections: readonly (readonly Condition[])[];
 }
 

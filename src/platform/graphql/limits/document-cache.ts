@@ -1,8 +1,8 @@
 /**
  * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256. The most recently used
- * ones are in memory. With Redis, documents are also stored there, so all instances know a document registered with one
- * of them. A client registers a missing document again, so nothing is lost if Redis is unreachable or evicts a
- * document.
+ * ones are in memory. If Redis is configured, documents are also stored there, so a document registered with one
+ * instance is known to all of them. A client registers a missing document again, so nothing is lost if Redis is
+ * unreachable or evicts a document.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

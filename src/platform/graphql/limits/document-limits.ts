@@ -96,7 +96,7 @@ const NO_SUBSCRIPTIONS =
 
 /**
  * The refusal for an error that the document caused. GraphQL's rules overflow the stack if fragments spread each other
- * in a circle below a field. They also throw if they can't evaluate the condition of a subscription's field.
+ * in a circle below a field. The rules also throw if they can't evaluate the condition of a subscription's field.
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;

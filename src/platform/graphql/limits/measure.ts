@@ -61,7 +61,10 @@ const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field)
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
-  /** The mutations that open a session. With a hundred aliases of one, a client could make a hundred guesses. */
+  /**
+   * The mutations that open a session. With a hundred aliases of such a mutation, a client could make a hundred
+   * guesses.
+   */
   readonly entries: ReadonlySet<string>;
 }
 
@@ -230,8 +233,8 @@ function repeatsIn(selections: readonly Selection[]): number {
 }
 
 /**
- * Refuses directives at the root of a subscription. They could omit all of its fields, and graphql-js fails on an empty
- * subscription.
+ * Refuses directives at the root of a subscription. A directive could omit all of the subscription's fields, and
+ * graphql-js fails on an empty subscription.
  */
 function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
   const [condition] = fields.flat().flatMap(({ conditions }) => conditions);

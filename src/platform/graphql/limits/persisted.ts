@@ -1,8 +1,8 @@
 /**
  * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request names a document by its
  * SHA-256: as `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, as
- * Apollo's clients do. It can also send the exact text. Anything else is rejected before parsing. The list is a file in
- * the format of graphql-codegen or Apollo's tools.
+ * Apollo's clients do. A request can also send the exact text. Anything else is rejected before parsing. The list is a
+ * file in the format of graphql-codegen or Apollo's tools.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

@@ -80,7 +80,9 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/** The problem in the words of the operations' own checks. If GraphQL names a field of the object, also that field. */
+/**
+ * The problem in the words of the operations' own checks. Includes the field if GraphQL names a field of the object.
+ */
 function problemOf(
   type: GraphQLInputType,
   message: string,

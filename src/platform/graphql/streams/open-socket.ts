@@ -132,7 +132,7 @@ export class OpenSocket implements Connection {
     if (end === 'flooding') this.#readNoMore();
   }
 
-  /** Discards all further input. Otherwise, `ws` would parse all of it, even after the connection has closed. */
+  /** Discards all further input. Otherwise, `ws` would parse all input, even after the connection has closed. */
   #readNoMore(): void {
     const { socket } = this.upgrade;
     socket.removeAllListeners('data');
@@ -192,7 +192,7 @@ export class OpenSocket implements Connection {
     const underWay = new RequestUnderWay(this.parts.services.quotas.requests, caller.client);
     caller.underWay = underWay;
     try {
-      // The protocol requires a query. A client that names a document by its hash sends an empty one.
+      // The protocol requires a query. A client that names a document by its hash sends an empty query.
       const body = payload.query === '' ? { ...payload, query: undefined } : payload;
       return await this.parts.openSubscription(caller, this, body);
     } finally {
@@ -202,7 +202,7 @@ export class OpenSocket implements Connection {
 
   #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
-    // Clients don't retry a single subscription. After this close, they repeat all of them on another connection.
+    // Clients don't retry a single subscription. After this close, they repeat all subscriptions on another connection.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity. Try again shortly.');
     return errors.map((error) => new SentError(error));

@@ -157,7 +157,7 @@ export class SentError extends GraphQLError {
   }
 }
 
-/** Formats an error. If it comes from other code, the result reveals nothing about it. */
+/** Formats an error. The result reveals nothing about an error from other code. */
 export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
   if (error instanceof SentError) return error.formattedError;
   const [status, message] = PLATFORM_REFUSALS.INTERNAL;

@@ -52,7 +52,7 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
-  // With false, `ws` 8.23.0 parses what follows a frame that it has rejected, and throws outside of any call.
+  // If this is false, `ws` 8.23.0 parses what follows a frame that it has rejected, and throws outside of any call.
   allowSynchronousEvents: true,
   handleProtocols,
 };
@@ -70,7 +70,7 @@ export function openWebSockets(parts: WebSocketOptions): WebSockets {
       const result = await extra.subscribe(id, payload);
       return result instanceof AnswerStream ? { schema, document: PLACEHOLDER_DOCUMENT, contextValue: result } : result;
     },
-    // The types of graphql-ws expect errors that it formats. These are already formatted.
+    // The types of graphql-ws expect errors that it formats. The errors here are already formatted.
     subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => errors.map(formattedErrorOf),

@@ -1,7 +1,7 @@
 /**
- * The pages that this server makes for people, and the files that they load. They are served from memory. Each file is
- * compressed once per encoding, on the first request for that encoding. A browser revalidates a file each time and gets
- * a 304, so a page and its scripts always match.
+ * The pages that this server makes for people, and the files that they load. All files are served from memory. Each
+ * file is compressed once per encoding, on the first request for that encoding. A browser revalidates a file each time
+ * and gets a 304, so a page and its scripts always match.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
