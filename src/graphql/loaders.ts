@@ -140,7 +140,7 @@ export class Loaders {
     );
   }
 
-  /** Loads users' balances. It leaves out users whose tokens the viewer may not see. */
+  /** Loads the balances of users whose tokens the viewer may see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
       const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));

@@ -84,8 +84,8 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
 }
 
 /**
- * Returns the selected fields' names. They are sorted, so the same fields produce the same statement no matter how a
- * document orders them.
+ * Returns the selected fields' names. The names are sorted, so the same fields produce the same statement no matter how
+ * a document orders them.
  */
 function namesOf(fields: readonly FieldNode[]): readonly string[] {
   return [...new Set(fields.map(({ name }) => name.value))].toSorted();

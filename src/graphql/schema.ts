@@ -70,15 +70,15 @@ export function createSchema(): GraphQLSchema {
         StreamResolver,
         WebhookResolver,
       ],
-      // type-graphql requires a `pubSub` if the schema has subscriptions. It's never used, because each subscription
-      // opens its own stream.
+      // type-graphql requires a `pubSub` if the schema has subscriptions. This one is never used, because each
+      // subscription opens its own stream.
       pubSub: { publish: throwOnPubSub, subscribe: throwOnPubSub },
-      // The operations check their own input. A second check here could only disagree with theirs.
+      // The operations check their own input. A second check here could only disagree with the operations.
       validate: false,
     }),
   );
   const schema = lexicographicSortSchema(unsortedSchema);
-  // Set directly, because type-graphql would wrap a synchronous result in a promise.
+  // `resolveType` is set directly, because type-graphql would wrap its synchronous result in a promise.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
   locateAllFailures(schema);
   return schema;

@@ -2,7 +2,7 @@
  * The page at /mailbox: the emails that a mail server would send if there were one, for developers on this machine.
  * Links in these emails let anyone into an account. So the page opens only with a secret link, which the server prints
  * at startup, and a cookie remembers the secret. Requests through proxies on this machine or with other host names are
- * rejected if they can be recognized. They don't have the secret anyway.
+ * rejected if they can be recognized. Such requests don't have the secret anyway.
  */
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages } from '../platform/http/pages/pages.js';

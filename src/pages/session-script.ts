@@ -3,8 +3,8 @@
  * others, so a second tab is signed in too, and a refreshed token reaches all pages.
  *
  * Sessions are in sessionStorage, which survives a reload and ends with the browser's tab. A refresh token lasts 30
- * days, so it must not stay on a shared computer's disk. It also must not be available to another project that later
- * uses the same localhost origin.
+ * days, so the token must not stay on a shared computer's disk. The token must also be hidden from other projects that
+ * later use the same localhost origin.
  */
 import type { PageFile } from '../platform/http/pages/pages.js';
 

@@ -1,7 +1,4 @@
-/**
- * The description of a root field. It's the operation's description, followed by the effects if it's an operation on a
- * job.
- */
+/** The description of a root field: the operation's description and, for an operation on a job, its effects. */
 import type { Operation } from '../../platform/call/operation.js';
 import { audienceOf, refusalCodesOf } from '../../market/operations/refusals.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
@@ -13,8 +10,8 @@ export function queryOptions({ name, description }: Pick<Operation<unknown, unkn
 }
 
 /**
- * The options of a mutation. Its field is nullable and is null if the mutation is refused. If it were non-null, a
- * refusal would also remove the results of the mutations before it.
+ * The options of a mutation. A mutation's field is nullable, and a refused mutation returns null. If the field were
+ * non-null, a refusal would also remove the results of the mutations before it.
  */
 export function mutationOptions(operation: Operation<unknown, unknown>) {
   const { name, description } = queryOptions(operation);

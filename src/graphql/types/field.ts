@@ -137,7 +137,7 @@ interface InputClass {
 }
 
 /**
- * Creates an operation's input type. It leaves out parameters that are separate arguments, such as an identifier or a
+ * Creates an operation's input type, without parameters that are separate arguments, such as an identifier or a
  * version.
  */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {

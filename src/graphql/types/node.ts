@@ -22,7 +22,7 @@ export abstract class Node {
 }
 
 interface NodeOptions {
-  /** The kind of the type's identifier. Set only if the identifier isn't one of the entity's fields. */
+  /** The kind of the type's identifier. Undefined if the identifier is one of the entity's fields. */
   readonly kind?: IdKind;
   readonly except?: readonly string[];
 }

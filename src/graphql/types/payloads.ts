@@ -47,8 +47,8 @@ function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
 }
 
 /**
- * Creates the payload of a mutation that starts a session. It doesn't have a `viewer`, because this request started
- * without the session and has no role. The client's next request can read the viewer with the new token.
+ * Creates the payload of a mutation that starts a session. Such a payload doesn't have a `viewer`, because the request
+ * started without the session and has no role. The client's next request can read the viewer with the new token.
  */
 function sessionPayload(mutation: string) {
   @ObjectType(nameOf(mutation), { ...describe(mutation), implements: Session })

@@ -14,8 +14,8 @@ export interface SendFailure {
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
   /**
-   * Set if the failure is final: `refused` if the address was rejected, `given_up` if the email itself was. Undefined
-   * if the email will be sent again.
+   * Set if the failure is final: `refused` if the server rejected the address, `given_up` if the server rejected the
+   * email itself. Undefined if the email will be sent again.
    */
   readonly end: 'refused' | 'given_up' | undefined;
 }

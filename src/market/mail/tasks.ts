@@ -26,7 +26,7 @@ export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metr
     if (!mail) return { outcome: 'done' };
     const composed = compose(mail, tokens, addresses);
     if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
-    // This email was written with a different secret. Another instance may have that secret.
+    // The email's token was created with a different secret, which another instance may have.
     if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
     const beganMs = performance.now();
     const outcome = await send(mail, composed, stop);

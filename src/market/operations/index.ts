@@ -1,4 +1,4 @@
-/** The list of all operations. Both APIs, the contracts, and the tests use it. */
+/** The list of all operations, which both APIs, the contracts, and the tests use. */
 import type { BidOperationName } from '../rules/bids.js';
 import type { JobOperationName, JobTransitionName } from '../rules/lifecycle.js';
 import {

@@ -19,10 +19,7 @@ import type { KeyUses } from './sessions/key-uses.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 
 export interface Services extends FrameServices<Viewer> {
-  /**
-   * A separate connection for checking whether the database is reachable. It works even if all other connections are
-   * busy.
-   */
+  /** A separate connection for checking whether the database is reachable, even if all other connections are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
   /** The live feed of events. */

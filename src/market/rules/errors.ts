@@ -58,7 +58,7 @@ export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 
-/** All codes that REST can return. It leaves out the codes that occur only at `/graphql`. */
+/** All codes that REST can return. Codes that occur only at `/graphql` aren't included. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
 /** Creates a refusal. Throwing it, as in `throw refuse('UNKNOWN_BID')`, automatically rolls back the transaction. */
@@ -126,7 +126,7 @@ const OTHER_REASONS = {
 
 export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];
 
-/** Returns a code's reasons, with the meaning of each. Most codes don't have any. */
+/** Returns a code's reasons, with the meaning of each. Most codes don't have reasons. */
 export function reasonsOf(code: ErrorCode): Readonly<Record<string, string>> {
   const messages: Partial<Record<ErrorCode, object>> = UNAUTHORIZED_MESSAGES;
   const others: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = OTHER_REASONS;

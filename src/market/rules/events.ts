@@ -1,6 +1,6 @@
 /**
- * The event types: one for each thing that can happen to a job or a bid. They come from the tables of job actions and
- * bid transitions.
+ * The event types: one for each thing that can happen to a job or a bid. The types come from the tables of job actions
+ * and bid transitions.
  */
 import { BID_CONSEQUENCES, BID_TRANSITIONS } from './bids.js';
 import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';

@@ -45,7 +45,7 @@ export interface JobTransition<Event extends string = string> extends ActionOnJo
   readonly effects: readonly TransitionEffect[];
   /** Set if a call may also leave the job in its state. Such a call is recorded as this other event. */
   readonly mayKeepState?: { readonly event: Event; readonly until: string };
-  /** The states in which the operation has already been done. In these, a call succeeds and changes nothing. */
+  /** The states in which the operation has already been done. In these states, a call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
 }
 

@@ -35,8 +35,8 @@ export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
 
 /**
- * The largest radius of a list that is sorted by distance. It's smaller because the server must sort everything within
- * it.
+ * The largest radius of a list that is sorted by distance. This radius is smaller than others because the server must
+ * sort everything within it.
  */
 export const NEAREST_MILES_MAX = 100;
 
@@ -87,7 +87,7 @@ export const MAIL = {
   connectMs: 10_000,
   /** How long the mail server may stay silent. */
   silenceMs: 30_000,
-  /** The time limit for the whole attempt. It's shorter than a task's lease. */
+  /** The time limit for the whole attempt, which is shorter than a task's lease. */
   sendMs: 50_000,
   /** A mail server counts as slow if an attempt takes this long. */
   slowMs: 5_000,
@@ -100,16 +100,16 @@ export const MAIL = {
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
 /**
- * The schedule of the cleanup. It starts soon after the server starts, because some servers are replaced within the
- * hour, but not during startup. Refresh tokens are kept for days after their session has ended, so the server can
- * recognize a stolen one.
+ * The schedule of the cleanup. The first cleanup runs soon after the server has started, because some servers are
+ * replaced within the hour. Refresh tokens are kept for days after their session has ended, so the server can recognize
+ * a stolen one.
  */
 export const HOUSEKEEPING = {
   firstAfterMs: 60_000,
   everyMs: 3_600_000,
   keptDaysAfterEnd: 7,
   /**
-   * The number of rows that one statement deletes. It's small enough for the statement to finish long before its
+   * The number of rows that one statement deletes, which is low enough for the statement to finish long before its
    * timeout.
    */
   batchRows: 5_000,

@@ -69,7 +69,7 @@ export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
 }
 
 /**
- * For each kind of actor, the roles that may call the operation at all and the parties that may perform it on a given
+ * Each kind of actor has the roles that may call an operation at all, and the parties that may perform it on a given
  * job.
  */
 export const ALLOWED_ACTORS = {
@@ -100,7 +100,7 @@ export function admitsParty(actor: AllowedActor, party: Party): boolean {
   return ALLOWED_ACTORS[actor].parties.some((allowedParty) => allowedParty === party);
 }
 
-/** The viewer's relations to a job. They decide which of the job's restricted fields the viewer can read. */
+/** The viewer's relations to a job, which decide which of its restricted fields the viewer can read. */
 export function relationsToJob(viewer: PartyViewer, job: JobParties): readonly Relation[] {
   if (viewer.role === 'admin') return AS_ADMIN;
   if (isOwner(viewer, job)) return AS_OWNER;

@@ -46,7 +46,7 @@ export interface BidPolicyInput {
   readonly bid: { readonly contractorId: NonNullable<PartyViewer['contractorId']>; readonly status: BidState };
 }
 
-/** The first reason why an operation is refused. Its details are computed only if a call is refused. */
+/** The first reason why an operation is refused. The denial's details are computed only if a call is refused. */
 export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly code: RefusalCode;
   details?(): Record<string, unknown>;
@@ -66,9 +66,8 @@ export function assertAllowed(denial: Denial | undefined, more?: Record<string, 
 }
 
 /**
- * Returns the first denial. It checks whether the caller may do this to the job and its proposal, then whether their
- * email is confirmed and undisputed, whether they have the job's current version, and whether its state allows the
- * operation. The other conditions come last.
+ * Returns the first denial of an operation on a job. The order of the checks is: who the caller is, the personal
+ * conditions (email and proposal), the job's version, the job's state, and all other conditions.
  */
 export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return (
@@ -147,7 +146,7 @@ interface Condition {
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
 
-/** Defines a condition. Its policy can use only the facts that it names. */
+/** Defines a condition whose policy can use only the facts that it names. */
 function condition<Name extends FactName = never>(
   code: RefusalCode,
   facts: readonly Name[],
@@ -178,7 +177,7 @@ type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<J
 const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
 const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
 
-/** The conditions on the caller. They are checked before the job's version and state. */
+/** The conditions on the caller, which are checked before the job's version and state. */
 const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   // While support decides who owns the account, the caller can't spend tokens or make commitments that bind someone
   // else.
@@ -356,16 +355,16 @@ const NO_WORK_TO_CREDIT = {
 };
 
 /**
- * Denies bids on a job whose homeowner is suspended. Contractors who have already bid can still see the job, but can't
- * bid again.
+ * Denies bids on a job whose homeowner is suspended. Contractors who have already bid can still see such a job, but
+ * can't bid again.
  */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
   return isOwnerSuspended ? { message: 'You can’t bid on this job because the homeowner is suspended.' } : undefined;
 }
 
 /**
- * Denies a second bid. A contractor can have only one bid on a job. They can bid again after they withdraw it, but not
- * after the homeowner rejects it.
+ * Denies a second bid. A contractor can have only one bid on a job. A contractor who withdraws a bid can bid again, but
+ * a contractor whose bid was rejected can't.
  */
 function duplicateBidDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;

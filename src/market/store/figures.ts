@@ -1,6 +1,6 @@
 /**
- * Metrics of the market and the database, in addition to each instance's own counters. They are read when the metrics
- * are requested. They are cached for half a minute, because counting a million jobs takes a tenth of a second.
+ * Metrics of the market and the database, in addition to each instance's own counters. These metrics are read when they
+ * are requested, and cached for half a minute, because counting a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
@@ -13,8 +13,8 @@ export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly reached: {
     /**
-     * The number of jobs that aren't drafts anymore. It includes the few drafts that an admin has completed. Leaving
-     * them out would take reading every completed job's row, while counts by status only read an index.
+     * The number of jobs that aren't drafts anymore, including the few drafts that an admin has completed. To leave
+     * those out, the query would have to read every completed job's row. Counts by status read only an index.
      */
     readonly published: number;
     readonly awarded: number;

@@ -1,4 +1,4 @@
-/** Deletes expired rows in small batches. Any instance can do this. */
+/** Deletes expired rows in small batches. Any instance can run this cleanup. */
 import { sql, type SQL } from 'drizzle-orm';
 import { HOUSEKEEPING, MAIL, WEBHOOKS } from '../rules/market-limits.js';
 import type { Db } from '../../platform/db/database.js';

@@ -1,8 +1,8 @@
 /**
- * Who can see which jobs, bids, and events, as SQL conditions. These conditions repeat the rules of
- * `market/rules/parties.ts` and `market/rules/reading/timeline.ts`, because lists, single rows, and nested fields must
- * all find their rows with them. test/market/store/visibility.test.ts compares the two on random rows. Columns are
- * written with their table's name, because Drizzle leaves out that name if a query selects from only one table.
+ * Who can see which jobs, bids, and events, as SQL conditions. The conditions repeat the rules of
+ * `market/rules/parties.ts` and `market/rules/reading/timeline.ts`, because every query must find its rows with them.
+ * `test/market/store/visibility.test.ts` compares the conditions and the rules on random rows. Columns are written with
+ * their table's name, because Drizzle leaves out that name if a query selects from only one table.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';
@@ -30,7 +30,7 @@ export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h jo
   where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
 
 /**
- * The open jobs of suspended homeowners. They are read once per statement, because few people are suspended. A
+ * The open jobs of suspended homeowners. These jobs are read once per statement, because few people are suspended. A
  * condition on each job would keep lists from using an index.
  */
 const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
@@ -46,7 +46,7 @@ export const isBidderSuspended = sql<boolean>`exists (select from contractors c 
   where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
 
 /**
- * True if the directory lists the contractor. Suspended contractors aren't listed. They are read once per statement,
+ * True if the directory lists the contractor. Suspended contractors aren't listed, and are read once per statement,
  * like `HIDDEN_JOBS`.
  */
 export const isInDirectory = sql`"contractors"."id" not in (select c.id from users u

@@ -23,7 +23,7 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-/** Sends a message. It never throws. */
+/** Sends a message. The function never throws. */
 export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outcome | 'stopped'>;
 
 interface PosterSettings {

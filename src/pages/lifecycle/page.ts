@@ -16,7 +16,7 @@ import { ARROWS, type Arrow } from './words.js';
 const FOLDER = '/lifecycle';
 
 /**
- * Opens the page. `played` contains the operations that the playground's steps perform. It's undefined if the
+ * Opens the page. `played` contains the operations that the playground's steps perform, or is undefined if the
  * playground is off.
  */
 export function openLifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined): Pages {

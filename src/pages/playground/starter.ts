@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { FOLDER } from './page.js';
 import { readSteps } from './steps.js';
 
-/** Builds the script. Its edition changes whenever the contents of the tabs change. */
+/** Builds the script, whose edition changes whenever the contents of the tabs change. */
 export function starterScript(): string {
   const steps = readSteps();
   const edition = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);

@@ -1,6 +1,6 @@
 /**
- * A playground script that reads a subscription's results over server-sent events. It provides them as an iterator that
- * can be stopped.
+ * A playground script that reads a subscription's results over server-sent events. The script provides the results as
+ * an iterator that can be stopped.
  */
 export const STREAM_SCRIPT = String.raw`'use strict';
 export function stream(request) {

@@ -1,4 +1,4 @@
-/** The actions on a job. Each mutation is one method. */
+/** The mutations of a job. Each mutation is one method. */
 import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { createJob, deleteJob, updateJob } from '../../../market/operations/jobs/edit.js';
 import { reviewJob } from '../../../market/operations/jobs/review.js';

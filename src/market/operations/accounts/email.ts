@@ -101,8 +101,7 @@ export const verifyEmail = operation({
         if (formerEmail === email) return;
         const undoneSince = await undoneByChangeTo(tx, { userId, email });
         await expireLinks(tx, { userId, email: formerEmail, undosSince: undoneSince });
-        // Nothing is sent to an unconfirmed former address. It may belong to a stranger, because nobody has proven that
-        // it's theirs.
+        // Nothing is sent to a former address that was never confirmed, because the address may belong to a stranger.
         if (!formerIsVerified) return;
         const kind = undoneSince === null ? 'email_changed' : 'email_undone';
         await enqueueMail(services.mail, tx, { kind, email: formerEmail, userId });
@@ -156,9 +155,9 @@ export const changeEmail = operation({
 });
 
 /**
- * Returns the time of the email change that is undone if the account moves back to this address, as the link sent there
- * would undo it. Null if that link wouldn't return the account. The address that loses the account can then claim it,
- * as after any other change.
+ * Returns the time of the email change that moving back to this address undoes, just as the undo link sent there would.
+ * Null if that link wouldn't return the account. In that case, the address that loses the account can claim it, as
+ * after any other change.
  */
 async function undoneByChangeTo(tx: Db, to: { userId: UserId; email: string }): Promise<string | null> {
   const [undo] = await selectUndo(tx, to);

@@ -74,7 +74,8 @@ async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: st
 
 /**
  * Returns the number of seconds until this address can get another email, or 0 if it can get one now. A response to a
- * caller without a session must not reveal this limit. It would tell a stranger that someone else has requested emails.
+ * caller without a session must not reveal this limit. Otherwise, a stranger could find out that someone else has
+ * requested emails.
  */
 export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
   // A dry run doesn't send email, so it must not count toward the address's limit.

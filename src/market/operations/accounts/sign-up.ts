@@ -99,7 +99,8 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
-  // The signup limit covers these emails too. No email goes to an address that accounts keep leaving.
+  // The signup limit covers these emails too. If accounts keep moving away from an address, the address gets no
+  // confirmation email.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 

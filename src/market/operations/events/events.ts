@@ -132,8 +132,8 @@ export const streamJobEvents = operation({
 
 /**
  * Refuses a position that is higher than the last one. A client may have such a position if the database was restored
- * from a backup, and it would then miss events. Every instance commits a position before a client can read it, so this
- * statement sees all of them.
+ * from a backup, and it would then miss events. Every instance commits a position before clients can read it, so this
+ * statement sees every position that a client can have.
  */
 export async function assertPositionExists(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});

@@ -1,7 +1,7 @@
 /**
  * The code of each transition effect, by the effect's name. An effect sends its statements immediately, so they are
- * pipelined with the other effects' statements. Its changes to the job's own row are written together with the state
- * change. The job, not the caller, determines who is paid or credited, because the caller may be an admin.
+ * pipelined with the other effects' statements. An effect's changes to the job's own row are written together with the
+ * state change. The job, not the caller, determines who is paid or credited, because the caller may be an admin.
  */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -20,7 +20,7 @@ import type { LockedJob } from './visible-job.js';
 export interface EffectResult {
   /** The changes to the job's row, in addition to its state. */
   readonly job?: JobChanges;
-  /** The events of bids. They follow the transition's own event. */
+  /** The events of bids, which follow the transition's own event. */
   readonly events?: readonly NewEvent[];
   /** The data of the transition's own event, in addition to the call's input. */
   readonly data?: Readonly<Record<string, unknown>>;
@@ -122,7 +122,7 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   }),
 
-  // A dispute has no row. It is computed from the job's events (`market/rules/jobs/disputes.ts`).
+  // Nothing is written, because a dispute is computed from the job's events (`market/rules/jobs/disputes.ts`).
   beginDispute: effect([], () => ({})),
   lapseProposal: effect([], () => ({})),
 };

@@ -23,7 +23,7 @@ export type TransitionOutcome = 'move' | 'keep' | 'nothing';
 
 /** The options that a transition can add to its lifecycle row. */
 interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
-  /** The input in addition to the job's identifier. It's stored in the event. */
+  /** The input in addition to the job's identifier. The event stores this input. */
   readonly body?: Body;
   /** The facts that `outcomeOf` and `answer` use, in addition to the facts that the policies and the effects use. */
   readonly facts?: readonly Fact[];

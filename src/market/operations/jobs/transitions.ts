@@ -115,7 +115,7 @@ export const completeJob = transition('complete', {
     creditContractor: z
       .boolean()
       .nullish()
-      // False is the default. It becomes undefined, so an idempotency key treats false and an omitted value the same.
+      // False is the default and becomes undefined, so an idempotency key treats false and an omitted value the same.
       .transform((credits) => (credits ? true : undefined))
       .describe(
         'True to give the contractor credit for the work. Allowed only for a job in review. Repeating the call ' +

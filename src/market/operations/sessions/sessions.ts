@@ -51,8 +51,8 @@ export const logIn = operation({
       // Logs the account's ID. If a user reports attempts on their account, an operator can find them by the user's
       // email.
       caller.request.record.account = account?.user.id;
-      // If no account has the email, the comparison takes just as long. The response time reveals no more than the
-      // response does.
+      // If no account has the email, the comparison takes just as long. Otherwise, the response time would reveal which
+      // emails have accounts.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
         // The queue for hashing was full and refused the comparison, so this call doesn't count as an attempt.
         await consume.refund();

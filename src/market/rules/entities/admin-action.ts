@@ -1,4 +1,4 @@
-/** Records of admins' actions on other people. Only admins can read them. */
+/** Records of admins' actions on other people, which only admins can read. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { TEXT } from '../market-limits.js';

@@ -223,7 +223,9 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** A contractor's distance in a list. It depends on the search, so it isn't one of the contractor's fields. */
+/**
+ * A contractor's distance in a list. The distance depends on the search, so it isn't one of the contractor's fields.
+ */
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:

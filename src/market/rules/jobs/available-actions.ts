@@ -69,8 +69,8 @@ function answerFor(denial: Denial | undefined) {
 const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
 
 /**
- * Only for viewers who may publish the job, even if fields are missing or they can't pay. A draft without an urgency
- * has no price yet.
+ * Returns the missing fields and the cost of publishing, but only for viewers who may publish the job once the fields
+ * are filled in and paid for. A draft without an urgency has no price yet.
  */
 function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
   if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;

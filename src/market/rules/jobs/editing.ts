@@ -28,7 +28,7 @@ export type JobField = WrittenField<typeof JOB>;
  */
 export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
 
-/** The fields that the service sets. A client may send them back unchanged. */
+/** The fields that the service sets. A client may send these fields back unchanged. */
 export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
 
 /** The input of an edit. Omitted fields are unchanged, and null clears a field. */
@@ -73,8 +73,8 @@ export function editableFields(state: JobState): readonly JobField[] {
 }
 
 /**
- * The values with which edits are compared, to limit them. They are stored with the job, so many small edits can't
- * change more than one big edit could.
+ * The values with which edits are compared, to limit them. The values are stored with the job, so many small edits
+ * can't change more than one big edit could.
  */
 export interface EditBases {
   /** The highest minimum budget since publication. */
@@ -163,7 +163,7 @@ function refuseNotEditable(state: JobState, changes: FieldPatch): void {
 
 type Problems = Partial<Record<JobField, string>>;
 
-/** The limits on how far a field can change, in the order in which they are checked. Each has its own refusal. */
+/** The limits on how far a field can change, in the order in which they are checked. Each limit has its own refusal. */
 const LIMITS = [
   ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
   ['URGENCY_LOCKED', urgencyProblems],
@@ -199,7 +199,7 @@ function lowestCents(highest: number): number {
 
 /**
  * Withdrawn bids and bids from suspended contractors don't count. Removing the urgency doesn't count as lowering it.
- * It's always rejected, with or without bids, along with the other cleared fields.
+ * Removing a required field is always rejected later, with or without bids.
  */
 function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
   if (!isIn('bidding', job.status) || job.bidsLimitingEdits === 0 || !urgency || !job.urgency) return {};

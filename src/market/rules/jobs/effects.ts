@@ -1,6 +1,6 @@
 /**
  * The effects of a job operation in addition to its own state change. `lifecycle.ts` names each operation's effects,
- * the documents print their descriptions, and a table maps each effect to its code. That keeps the documented effects
+ * the documents print their descriptions, and a table maps each effect to its code. This keeps the documented effects
  * and the actual effects the same.
  */
 import { statesIn } from '../states.js';

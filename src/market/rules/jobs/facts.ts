@@ -7,7 +7,7 @@ import type { BidState } from '../states.js';
 import type { DisputeEvent } from './disputes.js';
 
 export interface JobFacts {
-  /** The states of the viewer's own bids, including withdrawn ones. Only contractors have any. */
+  /** The states of the viewer's own bids, including withdrawn ones. Empty unless the viewer is a contractor. */
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
   /** True if support has to decide who owns the viewer's account. */

@@ -1,18 +1,18 @@
 /**
  * What a suspension does. Only `users.suspended_at` decides whether somebody is suspended, and a queued task ends the
  * suspension at a set time. The person's sessions, API keys, streams, and pending email changes end, and the person
- * can't open a session until they are restored. Their webhooks are paused until they resume them. Contractors no longer
- * find their open jobs in lists, and nobody can bid on these jobs, but contractors who have bid can still read them by
- * identifier. Their live bids stay as they are and can't be awarded. Existing work continues, such as jobs in progress
- * and disputes. Everything that the person wrote stays.
+ * can't open a session until they are restored. The person's webhooks are paused until the person resumes them. The
+ * person's open jobs no longer appear in contractors' lists, and nobody can bid on them. Contractors who have already
+ * bid on a job can still read it by its identifier. The person's live bids stay as they are and can't be awarded.
+ * Existing work continues, such as jobs in progress and disputes. Everything that the person wrote is kept.
  */
 import { refuse, unauthorized } from '../errors.js';
 import type { Refusal } from '../../../platform/errors.js';
 import type { UserId } from '../ids.js';
 
 /**
- * The error when a suspended user logs in with the right password. It doesn't contain the reason, which only admins can
- * see.
+ * The error when a suspended user logs in with the right password. The error doesn't contain the reason, which only
+ * admins can see.
  */
 export function suspended(until: Date | null): Refusal {
   const end = until && ` until ${DAY.format(until)}`;

@@ -8,10 +8,7 @@ import type { ContractorId, HomeownerId } from '../ids.js';
 import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
 
-/**
- * How much of a job's events a party can read: everything, the job and their own bid, their own bid and the job's
- * outcome, or only that the state changed.
- */
+/** How much a party can read of a job's events, from everything to only the changes of the job's state. */
 export type EventVisibility = 'all' | 'job and own bid' | 'own bid and changes' | 'status changes';
 
 const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
@@ -39,7 +36,7 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
 };
 
-/** The data about the owner's charges. Only the owner and admins can read it. */
+/** The data about the owner's charges, which only the owner and admins can read. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 interface StoredEvent {

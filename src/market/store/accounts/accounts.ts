@@ -136,8 +136,8 @@ export const setPasswordHash = statement(
 );
 
 /**
- * Sets an account's address and marks it as confirmed. The caller of this statement has seen that a link sent there was
- * used.
+ * Sets an account's address and marks it as confirmed. The caller of this statement has checked a link that was sent to
+ * the address.
  */
 export const setConfirmedEmail = statement(
   'setConfirmedEmail',
@@ -184,8 +184,8 @@ export const selectAccount = statement(
 );
 
 /**
- * Locks an account. Read the account in a later statement. In the same statement, a row that is joined to the locked
- * one is as old as the start of the wait for the lock.
+ * Locks an account. Read the account in a later statement. If you join a row in the same statement, you get the row as
+ * it was when the wait for the lock began.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(users, fields, eq(users.id, $('userId'))).for('no key update'),

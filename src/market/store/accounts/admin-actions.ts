@@ -26,7 +26,8 @@ interface NewAction {
 }
 
 /**
- * Records an admin's action on a person. It's one of the last statements in the transaction that performs the action.
+ * Records an admin's action on a person. This is one of the last statements in the transaction that performs the
+ * action.
  */
 export async function recordAdminAction(tx: Db, { userId }: Pick<Viewer, 'userId'>, action: NewAction): Promise<void> {
   const { reason = null, until, amount = null, decision = null, ...what } = action;

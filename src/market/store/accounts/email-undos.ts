@@ -30,8 +30,8 @@ const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
     where c.user_id = mails.user_id and ${causedAfterChange})`,
   decision: sql`exists (select from admin_actions a where a.user_id = mails.user_id and a.action = 'settleEmailUndo'
     and a.created_at > mails.created_at)`,
-  // The account moved back to an earlier address. Its owner may have taken it back from a thief, and only support can
-  // find out whose address this one was.
+  // The account moved back to an earlier address. The owner may have taken the account back from a thief, and only
+  // support can find out who owned the link's address.
   return: sql`exists (select from users u join mails earlier on earlier.user_id = u.id
     where u.id = mails.user_id and earlier.kind = 'email_changed' and earlier.created_at < mails.created_at
       and earlier.created_at > mails.created_at - interval '${sql.raw(String(MAILS.email_changed.hours))} hours'
@@ -60,7 +60,7 @@ export const setEmailUndo = statement('setEmailUndo', {}, ($: Placeholders<NewUn
 );
 
 /**
- * Keeps an undo valid while support decides about another one, no matter how long that takes. Its link no longer
+ * Keeps an undo valid while support decides about another one, no matter how long that takes. The undo's link no longer
  * expires. Returns no row if the link was used or has already expired.
  */
 export const markUndoWaiting = statement(

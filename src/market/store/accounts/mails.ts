@@ -137,13 +137,14 @@ interface EndedLinks {
   readonly userId: UserId;
   /** The account's current address. */
   readonly email: string;
-  /** Undo links of email changes after this time are also ended. Null to end none of them. */
+  /** Undo links of email changes after this time are also ended. If null, no undo links are ended. */
   readonly undosSince: string | null;
 }
 
 /**
- * Ends all links to this account, except an undo that waits for support. The end is set to the epoch, which also stops
- * a transaction that began earlier and waits for the account's lock. Its `now()` is older than the current time.
+ * Ends all links to this account, except an undo that waits for support. Their expiry is set to the epoch instead of
+ * the current time. This way, the links have also expired for a transaction that began earlier and is waiting for the
+ * account's lock, because its `now()` is older.
  */
 export const expireLinks = statement(
   'expireLinks',

@@ -36,9 +36,7 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/**
- * Suspends a person, except for ending their sessions, API keys, and pending email changes. The operation does that.
- */
+/** Suspends a person. The operation itself ends the person's sessions, API keys, and pending email changes. */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),

@@ -83,15 +83,15 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
 /**
- * The contractor's own bid decides whether they were awarded the job. Reading that from the job would take another row
- * for each of their bids.
+ * The contractor's own bid decides whether they were awarded the job. Reading the award from the job would take another
+ * row for each of their bids.
  */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**
- * Lists the events of jobs on which the contractor has a bid that counts. It first reads the next event of each such
- * job. Only the jobs whose next events come first can have events on the page. That takes one index lookup per bid,
- * even if the jobs have long histories.
+ * Lists the events of jobs on which the contractor has a bid that counts. The query first reads the next event of each
+ * such job. Only the jobs whose next events come first can have events on the page. So the query needs one index lookup
+ * per bid, even if the jobs have long histories.
  */
 const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
@@ -145,9 +145,9 @@ function listNextEvents(size: number): ListNextEvents {
 }
 
 /**
- * Lists a contractor's events. A contractor who missed few events gets them from a scan of the next events, which is
- * fast with any number of bids. For a contractor who missed more, the next event of each job with their bid is read,
- * which is fast with a log of any length.
+ * Lists a contractor's events. If the contractor missed few events, they come from a scan of the next events. Such a
+ * scan is fast with any number of bids. Otherwise, the query reads the next event of each job with the contractor's
+ * bid. Such a query is fast with a log of any length.
  */
 async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
   const { size, after = ['0'], isBackward } = request;

@@ -46,8 +46,7 @@ export interface NewEvent {
 
 /**
  * Inserts events with the current time, which is read under the job's lock. `now()` would be the time when the
- * transaction started. If the transaction had to wait for another one, that time could be before the other one's
- * events.
+ * transaction started. If the transaction then waited for another one, the other one's events could have later times.
  */
 const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
   builder.insert(events).select(sql`

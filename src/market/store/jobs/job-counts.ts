@@ -38,7 +38,7 @@ function countsFor(role: Role, $: Placeholders<ViewerIds>): SQL[] {
   }
 }
 
-/** Counts all jobs in a state, up to the counting limit. The index of states finds them. */
+/** Counts all jobs in a state, up to the counting limit. An index by state finds the jobs. */
 function countOf(state: SQL, condition?: SQL): SQL {
   return sql`select ${state} as status,
     (select count(*)::int from (select from jobs where ${and(sql`"jobs"."status" = ${state}`, condition)}

@@ -14,10 +14,7 @@ import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
-/**
- * How to read a fact: for callers with this role, and with their balance locked if it's for a call, so nothing else can
- * spend the tokens.
- */
+/** How to read a fact. For a call, the caller's balance is locked, so nothing else can spend the tokens. */
 interface FactQuery {
   readonly role: Role;
   readonly $: Placeholders<ViewerIds>;

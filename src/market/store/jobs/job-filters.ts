@@ -70,8 +70,8 @@ export interface ListKind {
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * The states to list. An empty array means any state. States are part of the SQL, so the planner can take into
-   * account that some states have most of the jobs and others have hardly any.
+   * The states to list. An empty array means any state. The states are part of the SQL because some states have most of
+   * the jobs and others have hardly any. The planner can then choose the best plan.
    */
   readonly statuses: readonly JobState[];
 }

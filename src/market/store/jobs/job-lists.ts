@@ -17,7 +17,7 @@ import { builder, cachedByKey, type Placeholders } from '../../../platform/db/st
 import { jobs } from '../tables/jobs.js';
 import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
 
-/** A job in a list. Its distance is from the requested place to the job's town, in miles to a tenth. */
+/** A job in a list, with the distance from the requested place to the job's town in miles, rounded to a tenth. */
 export type JobListItem = JobRow & { distance: number | null };
 
 const lists = cachedByKey<List<FilterValues, JobListItem>>();

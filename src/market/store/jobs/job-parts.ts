@@ -2,7 +2,7 @@
  * A job's parts: its homeowner, bids, events, dispute, and the facts for its available actions. Each part is defined
  * once, as one JSON value in a row of `jobs`, and is read in one of two ways. If the selection is known in advance, the
  * statement that reads the job also reads the part. Otherwise, one statement reads the part for many jobs together.
- * Both read only what the viewer may see.
+ * Both ways read only what the viewer may see.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
@@ -33,7 +33,7 @@ import { jobs } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
-/** The parts that a statement reads along with a job. It reads only the parts that are set here. */
+/** The parts that a statement reads along with a job. A part that isn't set here isn't read. */
 export interface JobInclude {
   /** Set if the total of a job list is also read. */
   readonly total?: true;
@@ -54,7 +54,7 @@ interface ListFields {
   /** True if the list's total is also read. */
   readonly total?: boolean;
   /**
-   * `start` says where the page starts, and `ofStatus` whether it has only bids in one state. They are used only if
+   * `start` says where the page starts, and `ofStatus` whether it has only bids in one state. Both are used only if
    * parts are read for many jobs together.
    */
   readonly start?: PageStart;
@@ -87,7 +87,7 @@ interface JobOfStatement {
   readonly role: Role;
   /** The statement's parameters. `status` is used only if the include has `ofStatus`. */
   readonly $: Placeholders<PartsValues>;
-  /** The job's identifier. It's separate, because a deleted draft has no row in `jobs`. */
+  /** The job's identifier, which isn't read from `jobs` because a deleted draft has no row there. */
   readonly jobId: SQL;
 }
 
@@ -184,8 +184,8 @@ function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null 
 }
 
 /**
- * With this condition on the job's creation time, the index of a contractor's jobs finds only that contractor's bids on
- * the job, no matter how many other bids it has.
+ * True if the bid has the job's creation time. With this condition, the index of a contractor's jobs finds the
+ * contractor's bids on the job without reading the job's other bids.
  */
 const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
@@ -211,7 +211,7 @@ function namesIn(include: JobInclude): PartName[] {
   return (Object.keys(JOB_PARTS) as PartName[]).filter((name) => include[name] !== undefined);
 }
 
-/** Returns the included parts as one JSON value, or null if the include doesn't name any. */
+/** Returns the included parts as one JSON value, or null if the include doesn't name any parts. */
 function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
   const parts = namesIn(include).map((name) => JOB_PARTS[name].sql(include[name] as never, job));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;

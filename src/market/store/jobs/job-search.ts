@@ -1,11 +1,11 @@
 /**
  * Finds the jobs in a list that contain a text or are near a place, in one of two ways. A scan reads the list in order
- * until enough jobs match, which is fast if many jobs match. An index finds every match in the whole market, sorts the
- * matches, and looks each of them up in the list, which is fast if few jobs match.
+ * until enough jobs match, which is fast if many jobs match. An index finds all matches in the whole market. They are
+ * then sorted and looked up in the list, which is fast if few jobs match.
  *
- * For lists in order of creation, a sample of the newest jobs decides between the two. If a scan finds fewer matches
- * than expected, the index is used after all. For lists in any other order, the first few thousand jobs are scanned. If
- * they don't fill the page, an index is used, and its matches are sorted afterward.
+ * For lists in order of creation, a sample of the newest jobs decides between a scan and an index. If the scan finds
+ * fewer matches than expected, the index is used instead. For lists in any other order, the first few thousand jobs are
+ * scanned. If these jobs don't fill the page, an index is used, and its matches are sorted afterward.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -103,8 +103,8 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 
 const SAMPLE_JOBS = 1_000;
 /**
- * The assumed number of jobs. If there are fewer, both ways are faster than estimated. There may be more open jobs, but
- * each index leads only to its own table's rows.
+ * The assumed number of jobs in the market. If there are fewer, both ways are faster than estimated. If there are more
+ * open jobs, the index of open jobs still leads only to open jobs.
  */
 const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
 /** A scan is abandoned after it has read this many times the expected number of rows. */
@@ -159,8 +159,8 @@ export const SCANNED_FIRST = 5_000;
 
 /**
  * Returns the first matches in an order that the text and place indexes don't have. If many jobs match, the first jobs
- * in the list fill the page. Otherwise an index is used, which finds few matches. The first jobs in the list may come
- * from several indexes.
+ * in the list fill the page. Otherwise an index is used, because it finds only a few matches. The first jobs in the
+ * list may come from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,
@@ -189,9 +189,9 @@ export function searchJobsInOrder(
 }
 
 /**
- * Returns the nearest matches. It computes the distance of every town in the box and sorts the matches. Then it checks
- * the other conditions in that order until it has enough jobs. For open jobs, the table contains only open jobs, so
- * their state isn't checked.
+ * Returns the nearest matches. The query computes the distance of every town in the box and sorts the matches. It then
+ * checks the other conditions, nearest job first, until it has enough jobs. For open jobs, the table contains only open
+ * jobs, so their state isn't checked.
  */
 export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {
   const { atMost, positionCondition, direction } = scan;

@@ -116,7 +116,9 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
 
 type Condition = ($: Placeholders<FilterValues>) => SQL;
 
-/** The condition for a list of one person's jobs. There are so few that all of them are read and then sorted. */
+/**
+ * The condition for a list of one person's jobs. A person has so few jobs that all of them are read and then sorted.
+ */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
   // The operation refuses this filter to anyone who can't see all of these jobs. The visibility is checked here as
   // well.

@@ -34,7 +34,8 @@ export interface Places {
 }
 
 /**
- * A job, with the facts that decide whether the viewer can see it. They are read only if the job's row isn't enough.
+ * A job, with the facts that decide whether the viewer can see it. These facts are read only if the job's row isn't
+ * enough.
  */
 export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 'ownBids' | 'isOwnerSuspended'>> {
   job: Job;
@@ -181,7 +182,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   return { ...job, ...changes, ...row };
 }
 
-/** Deletes a draft. Its events remain. */
+/** Deletes a draft. The draft's events remain. */
 export const deleteJob = statement('deleteJob', {}, ($: Placeholders<{ id: JobId }>) =>
   builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

@@ -21,7 +21,7 @@ const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
 
 export type Balance = ShownRow<typeof TOKEN_BALANCE>;
 
-/** The columns of a balance. Every account has one from the start. */
+/** The columns of a balance. Every account has a balance from the start. */
 export const balanceShape = {
   balance: tokenBalances.balance,
   held: tokenBalances.held,
@@ -220,8 +220,8 @@ export const selectTransfer = statement(
 );
 
 /**
- * Finds a transfer by its external reference. This runs under a balance's lock, so if two calls use the same reference,
- * the second call finds the first call's transfer.
+ * Finds a transfer by its external reference. This statement runs under a balance's lock, so if two calls use the same
+ * reference, the second call finds the first call's transfer.
  */
 export const selectTransferByReference = statement(
   'selectTransferByReference',

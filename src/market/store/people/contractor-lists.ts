@@ -26,7 +26,8 @@ export interface ContractorFilter {
 export interface ContractorListItem {
   readonly contractor: Contractor;
   /**
-   * True if the contractor has bid on one of the viewer's jobs. This decides what the viewer can see of the contractor.
+   * True if the contractor has bid on one of the viewer's jobs. Whether they have bid decides what the viewer can see
+   * of the contractor.
    */
   readonly client: boolean;
   /** The distance to the contractor's nearest service area, in tenths of a mile. Null if no place was requested. */
@@ -43,10 +44,10 @@ interface FilterValues extends ViewerIds {
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
-/** The sort column for distance. `nearBy` selects it, and no table has it. */
+/** The sort column for distance. `nearBy` computes this column, because no table has it. */
 const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
-/** The columns of each order. They are always sorted in descending order. */
+/** The columns of each order, which are always sorted in descending order. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },
@@ -156,7 +157,7 @@ function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery
 }
 
 /**
- * Selects the first contractors nearby. It queries the index of service areas for one area after another. A single
+ * Selects the first contractors nearby. The index of service areas is queried for one area after another. A single
  * query for all areas would compare each contractor with thousands of areas.
  */
 function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {

@@ -1,6 +1,6 @@
 /**
- * Reads people as other users see them, with the viewer's relation to each person. They are read either from their own
- * rows or as JSON in the rows of jobs and bids.
+ * Reads people as other users see them, with the viewer's relation to each person. People are read either from their
+ * own rows or as JSON in the rows of jobs and bids.
  */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { isForEveryone, redact, type RedactedRow } from '../../rules/reading/redaction.js';
@@ -22,7 +22,7 @@ import { forEachRole, idsOf, type ViewerIds } from '../visibility.js';
 
 export type ReadableUser = RedactedRow<'user', User>;
 
-/** A profile. It includes the account if both were read together. */
+/** A profile, with its account if both were read together. */
 export type ReadableHomeowner = RedactedRow<'homeowner', Homeowner> & { user?: ReadableUser };
 export type ReadableContractor = RedactedRow<'contractor', Contractor> & { user?: ReadableUser };
 
@@ -135,7 +135,7 @@ export function profileAsJson(
 
 const ALWAYS = ['id', 'userId'];
 
-/** Returns the named columns. They keep the shape's order, so the same fields always produce the same statement. */
+/** Returns the named columns in the shape's order, so the same fields always produce the same statement. */
 export function narrow<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -147,7 +147,7 @@ export function narrow<Shape extends RowShape>(
 }
 
 /**
- * True if these include fields that not everyone may read. Only then does the viewer's relation to the person matter.
+ * True if these include fields that not everyone may read. If not, the viewer's relation to the person doesn't matter.
  */
 function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));

@@ -1,8 +1,8 @@
 /**
- * Generates a market of any size with SQL: people, jobs in every state that most jobs pass through, bids, holds,
- * transfers, and the events that led there. The result has the same invariants as a market that grew call by call,
- * because constraints and triggers stay active. Each batch is a transaction, so if the run is interrupted, the market
- * is only smaller.
+ * Generates a market of any size with SQL. The market has people, jobs, bids, holds, transfers, and events. The jobs
+ * are in every state that most jobs pass through. The result has the same invariants as a market that grew call by
+ * call, because constraints and triggers stay active. Each batch is a transaction, so an interrupted run leaves a
+ * smaller market without errors.
  */
 import postgres, { type Sql } from 'postgres';
 import { PUBLISH_COST, URGENCIES } from '../../rules/jobs/publishing.js';
@@ -143,7 +143,7 @@ export async function addPeople(
 }
 
 export interface Batch {
-  /** The number of the first job. The other identifiers follow from it. */
+  /** The number of the first job, from which the other identifiers follow. */
   readonly from: number;
   readonly count: number;
   /** One state for all jobs, or several states that are assigned in turn. Defaults to the states of a new market. */
@@ -169,7 +169,7 @@ export interface Batch {
 export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set /* withoutTimeout */ local statement_timeout = 0`;
-    // This call doesn't number any events. It takes the lock that is required for numbering.
+    // This call doesn't number any events. The call only takes the lock that is required for numbering.
     const [events] = await tx`select /* lockPositions */ last_position from number_events(0)`;
     await tx.unsafe(insertJobs(market, batch), [events?.last_position]);
     if (batch.towns)

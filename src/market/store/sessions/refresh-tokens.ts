@@ -12,10 +12,7 @@ import { builder, columns, type Placeholders, selectFrom, statement } from '../.
 import { users } from '../tables/accounts.js';
 import { refreshTokens, sessions } from '../tables/sessions.js';
 
-/**
- * When a refresh token expires. This is never later than the session's own end, no matter how often the session is
- * refreshed.
- */
+/** When a refresh token expires. A token never outlives its session, no matter how often the session is refreshed. */
 const tokenExpiry = sql`least(now() + ${sql.raw(`interval '${SESSION.refreshTokenDays} days'`)}, ${sessions.endsAt})`;
 
 const newRefreshToken = (hash: Placeholder) => ({

@@ -69,7 +69,8 @@ export async function findActiveSession(db: Db, session: NamedSession): Promise<
 
 /**
  * Inserts a session for a login. The share lock makes the login wait for a concurrent password change or suspension.
- * After the change, nobody can open a session with the old password. After a suspension, the user can't open any.
+ * After the change, nobody can open a session with the old password. After a suspension, the user can't open a session
+ * at all.
  */
 const insertSession = statement(
   'insertSession',

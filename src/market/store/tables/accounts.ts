@@ -40,7 +40,7 @@ export const users = pgTable(
     emailUndeliverable: boolean().notNull().default(false),
     /** The state of the account's last email undo. */
     emailUndo: text().$type<EmailUndoState>(),
-    /** The other address in the last email undo. It's reserved until support decides. */
+    /** The other address in the last email undo. This address is reserved until support decides. */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),
@@ -156,7 +156,7 @@ export const contractors = pgTable(
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
-    // The same split by verification, in the order of the list of users.
+    // Indexes for verified and other contractors, in the order of the list of users.
     index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
     index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),

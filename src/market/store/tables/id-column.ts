@@ -1,4 +1,4 @@
-/** A column for identifiers of one kind. Its type keeps it apart from columns for other kinds. */
+/** A column for identifiers of one kind. The column's type keeps it apart from columns for other kinds. */
 import { byteOrderedText } from '../../../platform/db/tables/columns.js';
 import type { Id, IdKind } from '../../rules/ids.js';
 

@@ -74,7 +74,10 @@ export const jobs = pgTable(
     updatedAt: updatedAt(),
     /** When the job entered its current state. Edits don't change this time. */
     statusChangedAt: moment().notNull().defaultNow(),
-    /** The column that sorts lists by budget. It's the highest budget, or lower than any budget if the job has none. */
+    /**
+     * The column that sorts lists by budget: the job's highest budget, or a value below all budgets if the job has
+     * none.
+     */
     budgetRank: money()
       .notNull()
       .generatedAlwaysAs(sql`coalesce(budget_max, -1)`),
@@ -111,8 +114,8 @@ export const jobs = pgTable(
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
-    // Indexes only by state. A list of all jobs is gathered from the first jobs in each state, so each write needs one
-    // index entry less.
+    // Indexes only by state. A list of all jobs is gathered from the first jobs in each state, so each write adds one
+    // less index entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_of_awardee')
@@ -165,9 +168,9 @@ const searchedColumns = () => ({
 });
 
 /**
- * The columns that searches read. They are in a separate table, so most state changes don't touch any of these indexes.
- * A trigger copies the text. The town is the center of the public city, so distances don't reveal anything about the
- * private address.
+ * The columns that searches read. These columns are in a separate table, so most state changes don't touch any of its
+ * indexes. A trigger copies the text. The town is the center of the public city, so distances don't reveal anything
+ * about the private address.
  */
 export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
   index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),

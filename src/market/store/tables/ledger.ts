@@ -19,7 +19,9 @@ export const tokenTransfers = pgTable(
     toAccount: text().$type<UserId | SystemAccount>().notNull(),
     amount: integer().notNull(),
     reason: transferReason().notNull(),
-    /** The person's side of the transfer, whether they paid or received. Their history is read by this column. */
+    /**
+     * The person's side of the transfer, whether they paid or received. The person's history is found by this column.
+     */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),

@@ -1,6 +1,6 @@
 /**
  * Reviews of contractors, written when their work was approved or later. The events are the source, and a trigger
- * copies the reviews here. This table sorts them by contractor, in list order.
+ * copies the reviews here. This table has the reviews by contractor, in list order.
  */
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';

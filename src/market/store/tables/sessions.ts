@@ -76,7 +76,7 @@ export const apiKeys = pgTable(
     secretHash: text().notNull().unique('api_keys_by_secret'),
     access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
-    /** When the key was last used, to the minute. It's written a little after the use. */
+    /** When the key was last used, to the minute. This time is written a little after the use. */
     lastUsedAt: moment(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],

@@ -36,7 +36,10 @@ export const webhookEndpoints = pgTable(
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** When the user deleted the endpoint. From then on, no user can see it. Its deliveries are deleted in batches. */
+    /**
+     * When the user deleted the endpoint. From then on, no user can see the endpoint. The endpoint's deliveries are
+     * deleted in batches.
+     */
     deletedAt: moment(),
   },
   (t) => [

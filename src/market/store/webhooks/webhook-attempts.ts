@@ -111,8 +111,8 @@ const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
 /**
- * Inserts an attempt and updates its delivery and endpoint, in one statement. Returns the endpoint if its state has
- * changed.
+ * Inserts an attempt, and updates the attempt's delivery and endpoint in the same statement. Returns the endpoint if
+ * its state has changed.
  */
 const insertAttempt = statement(
   'insertAttempt',

@@ -1,6 +1,6 @@
 /**
- * Inserts the deliveries of new events, in the transaction that moves the cursor. Only one instance at a time can do
- * this.
+ * Inserts the deliveries of new events, in the transaction that moves the cursor. Only one instance at a time can
+ * insert deliveries.
  */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../../rules/ids.js';
@@ -149,9 +149,9 @@ const moveCursor = statement('moveCursor', {}, ($: Placeholders<{ upTo: string }
 const CANDIDATES_A_TURN = 200;
 
 /**
- * Inserts the next events' deliveries to the endpoints whose owners may read them, and moves the cursor. Both are
- * committed together, so no delivery is lost or created twice. Returns false if there was nothing to do or another
- * instance is doing it.
+ * Inserts the next events' deliveries to the endpoints whose owners may read them, and moves the cursor. The deliveries
+ * and the cursor are committed together, so no delivery is lost or created twice. Returns false if there are no new
+ * events or another instance has locked the cursor.
  */
 export function stepCursor(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
@@ -185,7 +185,7 @@ function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
 }
 
-/** Adds the receiver's own bids to an event. They decide what the receiver may read. */
+/** Adds the receiver's own bids to an event, which decide what the receiver may read. */
 export function withBids(
   event: Omit<EventWithParties, 'bids'>,
   { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,
