@@ -144,8 +144,8 @@ const closedPage = (links: SiteLinks) =>
   });
 
 /**
- * Without a script, the email whose link was followed is open. Until a link is followed, a wide window shows the newest
- * email.
+ * If scripts are off, the page shows the email that was selected by its link. Until an email is selected, a wide window
+ * shows the newest one.
  */
 const STYLES = `${TEXT_STYLES}
       main { display: grid; grid-template-columns: 340px minmax(0, 1fr); gap: 32px; max-width: 1280px; }

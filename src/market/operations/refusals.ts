@@ -1,6 +1,5 @@
 /**
- * Who each operation is for, and the error codes with which it can be refused. Both APIs' documents are generated from
- * this file.
+ * Who each operation is for, and the error codes that it can return. Both APIs' documents are generated from this file.
  */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
@@ -13,7 +12,7 @@ import { kindOf, metaOf } from '../../platform/fields/shapes.js';
 
 type AnyOperation = Operation<unknown, unknown>;
 
-/** Returns the codes with which an operation can be refused, in the order of `ERROR_CODES`. */
+/** Returns the error codes that an operation can return, in the order of `ERROR_CODES`. */
 export function refusalCodesOf(operation: AnyOperation): ErrorCode[] {
   const codes = new Set([
     ...OF_EVERY_CALL,

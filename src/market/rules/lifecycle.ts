@@ -343,7 +343,7 @@ export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
     (isTerminal(state) && JOB_ACTION_LIST.some((row) => row.to === state && row.from.some(isUnpublished))),
 );
 
-/** Returns the states in which a call succeeds, including those in which it changes nothing. */
+/** Returns the states in which a call succeeds, including states in which it changes nothing. */
 export function statesAllowing(row: JobAction): readonly JobState[] {
   return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
 }

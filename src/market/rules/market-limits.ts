@@ -40,7 +40,7 @@ export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
  */
 export const NEAREST_MILES_MAX = 100;
 
-/** The largest number of tokens that an admin can adjust at once. */
+/** The largest number of tokens in a single adjustment by an admin. */
 export const ADJUSTMENT_MAX = 1_000_000;
 
 export const API_KEYS_PER_PERSON_MAX = 20;
@@ -61,7 +61,7 @@ export const WEBHOOKS = {
   slowMs: 2_000,
   /** An endpoint is paused if every attempt has failed for this many days. */
   failingDays: 3,
-  /** The number of hours for which the old secret also signs after a rotation. */
+  /** How many hours the old secret keeps signing after a rotation. */
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,

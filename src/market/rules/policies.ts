@@ -138,10 +138,7 @@ interface Condition {
   readonly code: RefusalCode;
   /** The facts that the condition uses. */
   readonly facts: readonly FactName[];
-  /**
-   * True if the condition applies to a call with this input. Without this function, the condition applies to every
-   * call.
-   */
+  /** True if the condition applies to a call with this input. If omitted, the condition applies to every call. */
   concerns?(this: void, input: PolicyInput): boolean;
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
@@ -217,7 +214,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
 };
 
-/** Returns the codes with which an operation can refuse a caller whom it's meant for. */
+/** Returns the error codes that a caller can get even if the operation is meant for them. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   const [before = [], after = []] = [PERSONAL_CONDITIONS[key], CONDITIONS[key]];
   const codes = [...before.map(({ code }) => code), wrongStateCode(JOB_ACTIONS[key]), ...after.map(({ code }) => code)];

@@ -40,8 +40,8 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Pla
 );
 
 /**
- * Deletes sessions that no longer have tokens. Otherwise, a session's cascade would delete all its tokens at once
- * instead of in batches.
+ * Deletes sessions that no longer have tokens. Otherwise, deleting a session would also delete all its tokens in one
+ * statement instead of in batches.
  */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder

@@ -30,7 +30,7 @@ interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
   /** Only for lifecycle rows with `mayKeepState`: decides whether this call keeps the job's state. */
   outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
   /**
-   * Creates the result from the current job and from the job as it was when it was locked. Without this function, the
+   * Creates the result from the current job and from the job as it was when it was locked. If `answer` is omitted, the
    * result is the job.
    */
   answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;

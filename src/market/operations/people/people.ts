@@ -34,8 +34,8 @@ export function isTheEmail(passwordText: string | undefined, email: string | und
 export const IS_THE_EMAIL = 'must not be the email address itself';
 
 /**
- * True if the password matches the hash. A password of more than 72 bytes never matches. (Without this check, it would
- * match if its first 72 bytes were right, because bcrypt ignores the rest.)
+ * True if the password matches the hash. A password of more than 72 bytes never matches. Without this check, a longer
+ * password would match if its first 72 bytes were right, because bcrypt ignores the rest.
  */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,

@@ -17,7 +17,7 @@ import {
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
-/** The most texts that an event can have. Only a decision has three. */
+/** The highest number of text fields in an event. Only a decision has three. */
 const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;

@@ -36,10 +36,7 @@ export interface DisputeEvent {
   readonly occurredAt: Date;
 }
 
-/**
- * Computes a dispute from events, which must be in the order in which they happened. Null if the job was never
- * disputed.
- */
+/** Computes a dispute from events, which must be in chronological order. Null if the job was never disputed. */
 export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
   let dispute: Dispute | null = null;
   for (const event of events) dispute = applyEvent(dispute, event);

@@ -73,8 +73,8 @@ export function editableFields(state: JobState): readonly JobField[] {
 }
 
 /**
- * The values with which edits are compared, to limit them. The values are stored with the job, so many small edits
- * can't change more than one big edit could.
+ * The values that limit later edits. The values are stored with the job, so many small edits can't change more than one
+ * big edit could.
  */
 export interface EditBases {
   /** The highest minimum budget since publication. */
@@ -98,7 +98,7 @@ export type JobBeforeEdit = JobWithBases &
 export interface JobEdit {
   /** The fields whose values actually change. */
   changes: Partial<JobFields>;
-  /** The new values with which later edits are compared. */
+  /** The new values that limit later edits. */
   bases: Partial<EditBases>;
   /** The number of tokens to charge for raising the urgency. */
   charge: number;
@@ -163,7 +163,7 @@ function refuseNotEditable(state: JobState, changes: FieldPatch): void {
 
 type Problems = Partial<Record<JobField, string>>;
 
-/** The limits on how far a field can change, in the order in which they are checked. Each limit has its own refusal. */
+/** The limits on how far a field can change, in the order of the checks. Each limit has its own refusal. */
 const LIMITS = [
   ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
   ['URGENCY_LOCKED', urgencyProblems],
@@ -232,10 +232,7 @@ function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number 
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
 }
 
-/**
- * Returns the values with which edits after this one are compared. In a state without limits, these values don't
- * change.
- */
+/** Returns the values that limit later edits. In a state without limits, these values don't change. */
 function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
   if (isIn('bidding', before.status))
     return {

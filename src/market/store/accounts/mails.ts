@@ -12,7 +12,7 @@ interface NewMail {
   readonly email: string;
   readonly userId: UserId | null;
   readonly tokenHash: string | null;
-  /** The number of hours for which the email's link works. Null if the email has no link. */
+  /** How many hours the email's link works. Null if the email has no link. */
   readonly hours: number | null;
   /**
    * The recipient's domain, which is the key of the email's task. Emails to one domain share a limited number of

@@ -57,7 +57,7 @@ export async function restorePerson(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 
-/** Restores a person if their suspension has ended. A suspension that was prolonged meanwhile continues. */
+/** Restores a person if their suspension has ended. If the suspension was extended in the meantime, it continues. */
 export const restoreAtEnd = statement('restoreAtEnd', {}, ($: Placeholders<{ id: UserId }>) =>
   builder
     .update(users)

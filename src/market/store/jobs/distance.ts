@@ -21,8 +21,8 @@ export const milesAway = (
 
 /**
  * The sort key for distance, in tenths of a mile as shown to users. The key is rounded because the last digit of the
- * exact distance could differ on another machine, and a cursor would then point nowhere. The key is negative, so that
- * jobs at the same distance are sorted newest first.
+ * exact distance could differ on another machine, and a cursor would then point nowhere. The key is negative, so jobs
+ * at the same distance are sorted newest first.
  */
 export const closenessOf = (miles: SQL): SQL => sql`-round(${miles} * 10)::integer`;
 

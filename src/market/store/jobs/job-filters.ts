@@ -76,7 +76,7 @@ export interface ListKind {
   readonly statuses: readonly JobState[];
 }
 
-/** Returns the source of a contractor's jobs that these states need: open jobs, their own jobs, or both. */
+/** Returns which jobs of a contractor can be in these states: open jobs, the contractor's own jobs, or both. */
 export function asksFor(statuses: readonly JobState[]): 'open' | 'own' | 'both' {
   const open = statuses.filter((state) => STATES_OPEN_TO_BIDS.includes(state));
   if (open.length === 0) return statuses.length === 0 ? 'both' : 'own';

@@ -124,7 +124,7 @@ function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): S
   return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
 }
 
-/** Builds a pattern for text. `%` and `_` are escaped, so they match only themselves. */
+/** Builds a `like` pattern that finds this text. `%` and `_` are escaped, so they match only themselves. */
 export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

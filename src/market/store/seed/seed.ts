@@ -159,7 +159,7 @@ export interface Batch {
    * of a new market.
    */
   readonly daysAgo?: readonly [first: number, last: number];
-  /** A person who owns all of these jobs. Without `owner` and `bidder`, people own and bid on jobs in turn. */
+  /** A person who owns all of these jobs. If `owner` and `bidder` are omitted, people own and bid on jobs in turn. */
   readonly owner?: number;
   readonly bidder?: number;
   readonly towns?: readonly Town[] | undefined;

@@ -16,8 +16,8 @@ interface UserNames {
 }
 
 /**
- * The text in which admins search for users: the name, the email, the phone number as written, and the number's digits.
- * With the digits, a search finds a phone number in any format. Emails and digits never contain the separator.
+ * The text that a search for users looks through: the name, the email, the phone number as written, and the number's
+ * digits. With the digits, a search finds a phone number in any format. Emails and digits never contain the separator.
  */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')

@@ -47,7 +47,7 @@ export const selectFanOutState = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(webhookCursor),
 );
 
-/** Locks the cursor. Returns no row if another instance has locked it. */
+/** Locks the cursor. Returns no row if another instance has locked the cursor. */
 const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Placeholders<object>, fields) =>
   builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
 );
