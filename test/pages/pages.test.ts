@@ -179,7 +179,7 @@ describe('A refusal', () => {
 
   it('shows code as code on the page, and as plain text in JSON', async () => {
     const page = await (await fetch(`${app.url}/v1/jobs`, { headers: HTML })).text();
-    expect(page).toContain('send it as <code>Authorization: Bearer &lt;token&gt;</code>.');
+    expect(page).toContain('Send it as <code>Authorization: Bearer &lt;token&gt;</code>.');
     expect(page).not.toContain('`');
     expect((await app.rest('GET', '/v1/jobs')).body.error).toContain('`Authorization: Bearer <token>`');
   });

@@ -152,7 +152,7 @@ describe('who can accept, and when, is checked in a fixed order', () => {
     await propose(app, people, job);
     expect([await foretold('owner'), await foretold('awardee')]).toMatchObject([
       { allowed: true, reason: null },
-      { allowed: false, reason: 'FORBIDDEN', message: expect.stringMatching(/^You made the standing proposal/) },
+      { allowed: false, reason: 'FORBIDDEN', message: expect.stringMatching(/^You made the current proposal/) },
     ]);
     const refused = await accept('awardee', job, newId('proposal'));
     expect(refused.body.error).toBe((await foretold('awardee')).message);
