@@ -59,8 +59,8 @@ async function untilMigrated(
 }
 
 /**
- * Creates a server for the time before the services open. This server listens only if there is something to wait for.
- * It responds only to probes, and reports that it's alive but not ready.
+ * Creates the server that runs until the services open. This server listens only if there is something to wait for. It
+ * responds only to probes, and reports that it's alive but not ready.
  */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';

@@ -107,7 +107,7 @@ export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', J
   highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
   longest_unchanged: 'The jobs that have been in their status longest first. Only admins can use it.',
   nearest:
-    'The jobs nearest to the filter’s place first, within 100 miles. Jobs at the same distance are sorted newest first.',
+    'The jobs nearest to the filter’s place first, within 100 miles. At the same distance, newer jobs come first.',
 });
 
 export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {

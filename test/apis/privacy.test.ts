@@ -274,7 +274,7 @@ describe('a person who calls the mutations', () => {
   test.each([
     ['verifyContractor', ''],
     ['unverifyContractor', ', input: { reason: "A complaint." }'],
-  ])('and %s shows the contractor to the admin alone', async (mutation, rest) => {
+  ])('and %s shows the contractor only to the admin', async (mutation, rest) => {
     const { people } = byName('open');
     const selections = createSelections(schema);
     const selection = selections.of(schema.getType('Contractor')!, 3);

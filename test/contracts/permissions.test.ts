@@ -125,14 +125,14 @@ describe('schema/permissions.txt', () => {
     );
   });
 
-  test('shows all bids to the owner and admins, and to a contractor their own alone', () => {
+  test('shows all bids to the owner and admins, and only their own to a contractor', () => {
     expect(where('READ THE BIDS', (answer) => answer === 'both')).toEqual(
       withKeys({ owner: ONCE_OPEN, admin: ONCE_OPEN }),
     );
     expect(where('READ THE BIDS', (answer) => answer === 'own')).toEqual({ awardee: ONCE_OPEN, bidder: ONCE_OPEN });
   });
 
-  test('tells the texts of the work to its parties and admins, and to bidders what becomes of their own bid', () => {
+  test("tells the work's parties and admins everything, and bidders the outcome of their own bid", () => {
     expect(where('READ THE EVENTS', (answer) => answer === 'all')).toEqual(
       withKeys({ owner: ONCE_OPEN, admin: ONCE_OPEN }),
     );
@@ -172,7 +172,7 @@ describe('schema/permissions.txt', () => {
     });
   });
 
-  test('shows the licence of a contractor to themselves, admins and the homeowner for whom they have bid', () => {
+  test("shows a contractor's license to themselves, admins, and the homeowner for whom they have bid", () => {
     const find = 'FIND THE AWARDEE IN THE DIRECTORY';
     expect(where(find, (answer) => answer === 'with licence')).toEqual(
       withKeys({ owner: ONCE_OPEN, awardee: EVERY, admin: EVERY }),

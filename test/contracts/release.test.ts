@@ -6,7 +6,7 @@ const ROOT = new URL('../../', import.meta.url);
 
 const read = (name: string) => readFileSync(new URL(name, ROOT), 'utf8');
 
-it('the notes of the version that package.json names stand in CHANGELOG.md, above those of older ones', () => {
+it('CHANGELOG.md starts with the notes of the version in package.json', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
 });
@@ -29,7 +29,7 @@ const LICENCES = [
 /** Dev dependencies whose files a build copies into `dist`. */
 const COPIED_BY_BUILD = ['node_modules/@graphql-yoga/render-graphiql', 'node_modules/swagger-ui-dist'];
 
-it('each package that a release contains has a licence of the list', () => {
+it('each package in a release has a license from the list', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { dev?: boolean; license?: string }>;
   };

@@ -81,7 +81,7 @@ needs('haproxy').describe('behind HAProxy', () => {
       await call(proxy, 'POST', '/graphql', { query: CREATE }),
     ]) {
       expect(refused.status).toBe(503);
-      expect(JSON.stringify(refused.body)).toContain('The database takes no changes at the moment');
+      expect(JSON.stringify(refused.body)).toContain('The database is read-only at the moment');
       await until(() => loggedOf(refused.requestId) !== undefined);
       expect(loggedOf(refused.requestId)).toMatchObject({ status: 503, cause: 'database_read_only' });
     }

@@ -237,7 +237,7 @@ it('the playground’s steps have the current prices', () => {
   const { standard, priority, urgent } = PUBLISH_COST;
   const [first] = readSteps();
   expect(first?.text).toContain(`${homeowner} for a homeowner, ${contractor} for a contractor`);
-  expect(first?.text).toContain(`costs ${standard}, ${priority} or ${urgent} tokens`);
+  expect(first?.text).toContain(`costs ${standard}, ${priority}, or ${urgent} tokens`);
   const texts = Object.fromEntries(readSteps().map(({ name, text }) => [name, text]));
   expect(texts.PublishJob).toContain(`costs ${standard} of your ${homeowner} tokens`);
   expect(texts.PublishSecondJob).toContain(`another ${standard} tokens`);

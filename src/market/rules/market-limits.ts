@@ -72,8 +72,8 @@ export const WEBHOOKS = {
 } as const;
 
 /**
- * How many tasks of each kind an instance runs at the same time, and how long it leases them. A lease is longer than
- * any task takes. One person's five endpoints can use a fifth of the places for webhooks.
+ * How many tasks of each kind an instance runs at the same time, and how long it leases them. A lease lasts longer
+ * than any task. One person's five endpoints can use a fifth of the places for webhooks.
  */
 export const TASKS = {
   webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },

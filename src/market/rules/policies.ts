@@ -282,7 +282,7 @@ const STATES_OF = Object.fromEntries(
   }),
 ) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
 
-/** Returns the error code that this operation has for the wrong state. */
+/** Returns the operation's error code for a job in the wrong state. */
 function wrongStateCode(row: JobAction): RefusalCode {
   return row.codeInOtherStates ?? 'INVALID_TRANSITION';
 }

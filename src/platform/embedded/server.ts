@@ -49,8 +49,8 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 const ATTEMPTS = 20;
 
 /**
- * Starts Postgres. Postgres's own lock decides whether it may run. Parts of the lock that a killed server left behind
- * are cleared.
+ * Starts Postgres. Postgres's own lock decides whether it may run. Clears any parts of the lock that a killed server
+ * left behind.
  */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 
-/** Zod's metadata apart from the description. JSON Schema omits it. */
+/** The metadata that we attach to Zod schemas, besides the description. JSON Schema omits it. */
 declare module 'zod' {
   interface GlobalMeta {
     /** The length of a string, in characters. */

@@ -16,7 +16,7 @@ export interface TaskKind {
   readonly limits: TaskLimits;
   /** A condition on a key. While it's false, that key's tasks wait. Without a condition, no key waits. */
   mayRun?(key: SQL): SQL;
-  /** The delay after each failed attempt. After the last one, the task is given up. */
+  /** The delay after each failed attempt. After the last one, the task is abandoned. */
   readonly retryAfterSeconds: readonly number[];
   /** If this throws, the task runs again once its lease has expired. */
   run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd>;

@@ -63,7 +63,7 @@ export class RequestRecord {
     if (typeof limit === 'string') this.limit ??= limit;
   }
 
-  /** Notes the cause of an operation's overload. The API decides how to respond. */
+  /** Records why an operation failed with `OVERLOADED`. The API decides how to respond. */
   noteOverload(error: unknown): void {
     if (!(error instanceof Refusal) || error.code !== 'OVERLOADED') return;
     this.overload ??= causeOf(error);

@@ -94,7 +94,7 @@ describe('The document', () => {
     }
   });
 
-  it('asks for a token everywhere but where one is got, and for what is the same to all', () => {
+  it('asks for a token everywhere except where one is issued, and for public data', () => {
     const open = operations
       .filter(({ operation }) => operation.security?.length === 0)
       .map(({ operation }) => operation.operationId);
@@ -160,11 +160,11 @@ describe('The document', () => {
     expect(untyped.map(([at]) => at)).toEqual([]);
   });
 
-  it('names no schema like a thing of JavaScript, which generated code would hide', () => {
+  it('has no schema named like a JavaScript global, which generated code would hide', () => {
     expect(Object.keys(printed.components.schemas).filter((name) => name in globalThis)).toEqual([]);
   });
 
-  it('has a name for every list of codes that an operation refuses with', () => {
+  it('has a name for every list of codes that an operation can return', () => {
     const { AwardJobErrorCode, InputErrorCode } = printed.components.schemas;
     expect(InputErrorCode).toEqual({ type: 'string', enum: ['VALIDATION_FAILED', 'MALFORMED_REQUEST'] });
     expect(AwardJobErrorCode.enum).toEqual([...InputErrorCode.enum, 'INVALID_TRANSITION', 'UNKNOWN_BID']);
@@ -358,7 +358,7 @@ describe('The server', () => {
     expect([again.status, again.body]).toEqual([304, undefined]);
   });
 
-  it('has its public address in the document where it was told one', async () => {
+  it('has its public URL in the document if one is set', async () => {
     const known = await openTestApp({ PUBLIC_URL: 'https://api.example' }, { sameDatabaseAs: app });
     const { body } = await known.rest('GET', '/v1/openapi.json');
     await known.close();

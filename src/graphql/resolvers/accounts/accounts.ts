@@ -90,7 +90,7 @@ export class AccountResolver {
     return perform(readMe, {}, caller);
   }
 
-  @FieldResolver(() => ID, { description: 'The ID of your view of the account.' })
+  @FieldResolver(() => ID, { description: 'The ID of this `Viewer` object. For the user’s ID, use `user { id }`.' })
   id(@Root() { user }: Me) {
     return siblingOf('viewer', user.id);
   }

@@ -45,7 +45,7 @@ const requiredShapes = {
 
 export const fieldsOfNewJob = { ...fields, ...requiredShapes };
 
-/** In an edit, every field accepts null, so the rule for required fields can refuse a null title. */
+/** In an edit, every field accepts null. This leaves it to the rule for required fields to refuse a null title. */
 const clearable = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),

@@ -19,7 +19,7 @@ const cityOrState = optionalText(TEXT.line);
  */
 export function nearInputs(listed: string, milesMax: number) {
   const miles = z.number().min(1).max(milesMax);
-  const nearest = milesMax > NEAREST_MILES_MAX ? `, or 1 to ${NEAREST_MILES_MAX} if the nearest come first` : '';
+  const nearest = milesMax > NEAREST_MILES_MAX ? `, or 1 to ${NEAREST_MILES_MAX} when sorted nearest first` : '';
   const howFar = `The maximum distance in miles: 1 to ${milesMax}${nearest}.`;
   return {
     place: z.strictObject({

@@ -24,8 +24,8 @@ import { idOf, identifier } from '../id-fields.js';
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'The distance in miles, to one decimal, from the place in the filter to the center of the job’s city. Null if ' +
-    'the filter has no place.',
+    'The distance in miles, to one decimal place, from the place in the filter to the center of the job’s city. ' +
+    'Null if the filter has no place.',
   example: 4.2,
 };
 

@@ -229,7 +229,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'The distance in miles, to one decimal, from the place in the filter to the contractor’s nearest service area. ' +
-    'Null if the filter has no place.',
+    'The distance in miles, to one decimal place, from the place in the filter to the contractor’s nearest service ' +
+    'area. Null if the filter has no place.',
   example: 4.2,
 } as const;

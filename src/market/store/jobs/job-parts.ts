@@ -91,7 +91,7 @@ interface JobOfStatement {
   readonly jobId: SQL;
 }
 
-/** The person who reads the parts, and who that person is to the job. */
+/** The person who reads the parts, and their role in the job. */
 interface JobOfViewer {
   readonly viewer: Viewer;
   readonly party: Party;

@@ -22,7 +22,7 @@ export const mails = pgTable(
     /** The account that the email is about. Null if the account is looked up by the address when the email is sent. */
     userId: idColumn('user').references(() => users.id),
     createdAt: createdAt(),
-    /** The email's outcome. Null until the email is sent or given up. */
+    /** The email's outcome. Null until the email is sent or abandoned. */
     outcome: text().$type<MailOutcome>(),
     /** The SHA-256 hash of the token in the email's link. The token itself isn't stored. */
     tokenHash: text().unique('mails_by_token'),
