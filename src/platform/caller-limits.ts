@@ -25,7 +25,7 @@ export const GRAPHQL_LIMITS = {
    * The number of lines in the whole document. For each location that an error names, the preceding lines are counted.
    */
   lines: 2_000,
-  /** The length of each name in the document, because response keys and errors repeat it. */
+  /** The length of each name in the document. It's limited because response keys and errors repeat the name. */
   nameCharacters: 100,
   depth: 12,
   /** The depth of an introspection query. The standard one is 15 levels deep. */

@@ -71,7 +71,7 @@ function phone(areaCode: string, line: string): string {
   return `+1 ${areaCode} 555 ${line}`;
 }
 
-/** The kinds of work that the jobs are about, each with a fair price. */
+/** The kinds of work that the jobs ask for, each with a fair price. */
 export const WORKS = [
   work('Repair the porch roof', 'roofing', 'Two shingles are missing and it leaks.', 900),
   work('Replace the kitchen faucet', 'plumbing', 'It has been dripping for a week.', 180),

@@ -225,7 +225,7 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $('id'))),
 );
 
-/** Records that the profile was edited. After that, only support can return the account through an email undo. */
+/** Records that the profile was edited. After that, an email undo returns the account only if support agrees. */
 export const markProfileEdited = statement('markProfileEdited', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
     .update(users)

@@ -146,8 +146,8 @@ function listNextEvents(size: number): ListNextEvents {
 
 /**
  * Lists a contractor's events. If the contractor missed only a few events, the query scans the next events to find
- * them. Such a scan is fast with any number of bids. Otherwise, the query reads the next event of each job with the
- * contractor's bid. Such a query is fast with a log of any length.
+ * them. Such a scan is fast with any number of bids. Otherwise, the query reads the next event of each job that the
+ * contractor has bid on. Such a query is fast with a log of any length.
  */
 async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
   const { size, after = ['0'], isBackward } = request;

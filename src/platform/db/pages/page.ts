@@ -15,7 +15,7 @@ export interface PageRequest {
   readonly size: number;
   /** The number of rows to skip, for pages by number. */
   readonly offset?: number;
-  /** The start of the page, unless it starts with the first row of the list. */
+  /** The position that the page starts after. Undefined if the page starts with the first row of the list. */
   readonly after?: Position | undefined;
   /** The end of the page, if it is read backward. */
   readonly before?: Position | undefined;
