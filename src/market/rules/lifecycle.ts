@@ -227,7 +227,7 @@ export const JOB_TRANSITIONS = {
     alreadyDoneIn: ['completed'],
     description:
       'An admin completes the job outside the normal flow. If the job is in review, the admin can give the ' +
-      'contractor credit. A completed job stays unchanged.',
+      'contractor credit. If the job is already completed, nothing changes.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal', 'creditOnRequest'],
   },
   cancel: {
