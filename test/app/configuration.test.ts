@@ -57,7 +57,7 @@ it('reads .env without overriding variables, and reports an unreachable database
 });
 
 it.each([
-  [{ NODE_ENV: 'production' }, 'JWT_SECRET must be set in production'],
+  [{ NODE_ENV: 'production' }, 'JWT_SECRET must be set to at least 32 bytes in production'],
   [{ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(31) }, 'JWT_SECRET must be at least 32 bytes long'],
   [{ ADMIN_EMAIL: 'ada@example.test' }, /ADMIN_EMAIL .*ADMIN_PASSWORD/],
   [{ ADMIN_PASSWORD: 'ada keeps the house' }, /ADMIN_EMAIL .*ADMIN_PASSWORD/],
