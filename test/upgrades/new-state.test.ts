@@ -16,7 +16,8 @@ import { recordedDatabase, restore } from './recorded.js';
 const ON_HOLD = vi.hoisted(() => 'on_hold');
 vi.mock('../../src/market/rules/states.js', async (original) => {
   const states = await original<typeof import('../../src/market/rules/states.js')>();
-  Object.assign(states.JOB_STATE_ROWS, { [ON_HOLD]: { phase: 'bidding', description: 'Put on hold by its owner.' } });
+  const row = { phase: 'bidding', noun: 'a job on hold', description: 'Put on hold by its owner.' };
+  Object.assign(states.JOB_STATE_ROWS, { [ON_HOLD]: row });
   for (const list of [states.JOB_STATES, states.UNFINISHED_JOB_STATES]) (list as string[]).push(ON_HOLD);
   return states;
 });
