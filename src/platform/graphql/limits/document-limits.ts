@@ -22,7 +22,7 @@ export interface Limits {
   measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
   /** The operation's cost, and the reasons why it may not run. */
   check(operation: OperationToCheck): LimitCheck;
-  /** Throws if a text has too many lines. */
+  /** Throws if a document has too many lines. */
   assertFewLines(source: string): void;
   /** The refusal for an error that a GraphQL rule threw. Undefined if the document didn't cause the error. */
   refusalOfThrown(error: Error): GraphQLError | undefined;
