@@ -19,31 +19,45 @@ const BATCH_BYTES = 4_096;
 const FLUSH_INTERVAL_MS = 200;
 /** The maximum size of unread log lines. If nobody reads standard output, further lines are dropped. */
 const UNREAD_BYTES_MAX = 16 * 1_024 * 1_024;
+/** How long the end of the process waits for somebody to read the rest. */
+const EXIT_WAIT_MS = 5_000;
 
 /**
  * Opens a buffered standard output, because writing line by line takes 6 to 9% of a call's CPU. Lines wait until 4 KB
  * have gathered, or for a fifth of a second. Warnings and errors don't wait, and the end of the process flushes the
- * rest. A write doesn't block the event loop, because a program that doesn't read our output mustn't stop the market.
+ * rest. Writes are synchronous, because a write that is under way when the process ends can be lost.
  */
 function openStandardOutput(): DestinationStream {
-  const output = pino.destination({ fd: 1, sync: false, minLength: BATCH_BYTES, maxLength: UNREAD_BYTES_MAX });
-  const timer = setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
-  // pino flushes too, but retries a broken pipe forever. This flush runs first, so pino notices and drops the rest.
-  const flushAtExit = () => Object.assign(output, { sync: true }).flush();
-  process.prependListener('exit', flushAtExit);
-  output.on('close', () => {
-    clearInterval(timer);
-    process.off('exit', flushAtExit);
+  // Node makes a pipe non-blocking when it opens this stream. A reader that stopped reading mustn't stop the market.
+  void process.stdout;
+  let exitDeadline = 0;
+  const output = pino.destination({
+    fd: 1,
+    sync: true,
+    minLength: BATCH_BYTES,
+    maxLength: UNREAD_BYTES_MAX,
+    // A full pipe returns EAGAIN. Only the end of the process waits for its reader.
+    retryEAGAIN: () => Date.now() < exitDeadline,
   });
-  // After a broken pipe, pino drops every line. After another error, such as a full disk, the next flush retries.
+  let isBroken = false;
+  const timer = setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
+  // After a broken pipe, every line is dropped. After another error, such as a full disk, the next flush retries.
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') clearInterval(timer);
+    if (error.code !== 'EPIPE') return;
+    isBroken = true;
+    clearInterval(timer);
+  });
+  process.once('exit', () => {
+    exitDeadline = Date.now() + EXIT_WAIT_MS;
+    // A flush stops when less than `minLength` is left, so it would keep the last lines.
+    if (!isBroken) Object.assign(output, { minLength: 1 }).flush();
   });
   const destination = {
     // This symbol asks pino to set `lastLevel` before each line.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write(line: string) {
+      if (isBroken) return;
       output.write(line);
       if (destination.lastLevel >= WARN) output.flush();
     },

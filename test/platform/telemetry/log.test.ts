@@ -59,6 +59,20 @@ describe('an operator reads every line, in order, when the process', () => {
     expect(numbersOf(lines)).toEqual(allNumbers);
   });
 
+  it('exits while its pipe is full, and its reader continues a little later', async () => {
+    const { child, ended } = startProcess(`${LOG_ALL_LINES} process.stderr.write('ends'); process.exit(3);`);
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString())).pause();
+    child.stderr.once('data', () => child.stdout.resume());
+    expect(await ended).toEqual({ code: 3, signal: null });
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { n: number }).n),
+    ).toEqual(allNumbers);
+  });
+
   it('throws after a single line, which fills no batch', async () => {
     const { lines } = await readLog("log.info('the only request'); throw new Error('broken');");
     expect(lines.map(({ msg }) => msg)).toEqual(['the only request']);
@@ -129,6 +143,15 @@ describe('a process whose log nobody reads', () => {
       child.stdin.end();
     });
     expect(await ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('waits five seconds for a reader when it ends', async () => {
+    const { child, ended } = startProcess(`${LOG_ALL_LINES} process.stderr.write('ends'); process.exit(3);`);
+    child.stdout.pause();
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    expect(code).toBe(3);
+    child.stdout.resume();
+    await ended;
   });
 
   it('keeps serving while its pipe is full', async () => {
