@@ -98,6 +98,7 @@ const JOB_ROUTES = {
   checkInJob: route('POST', '/jobs/{id}/checkin', OPERATIONS.checkInJob, ONE_JOB),
   submitJobForReview: route('POST', '/jobs/{id}/submit-for-review', OPERATIONS.submitJobForReview, ONE_JOB),
   approveJob: route('POST', '/jobs/{id}/approve', OPERATIONS.approveJob, ONE_JOB),
+  requestChanges: route('POST', '/jobs/{id}/request-changes', OPERATIONS.requestChanges, ONE_JOB),
   disputeJob: route('POST', '/jobs/{id}/dispute', OPERATIONS.disputeJob, ONE_JOB),
   escalateJob: route('POST', '/jobs/{id}/escalate', OPERATIONS.escalateJob, ONE_JOB),
   resolveDispute: route('POST', '/jobs/{id}/resolve-dispute', OPERATIONS.resolveDispute, ONE_JOB),

@@ -178,6 +178,7 @@ export const AwardJobPayload = payload('awardJob', { job });
 export const CheckInJobPayload = payload('checkInJob', { job });
 export const SubmitJobForReviewPayload = payload('submitJobForReview', { job });
 export const ApproveJobPayload = payload('approveJob', { job });
+export const RequestChangesPayload = payload('requestChanges', { job });
 export const DisputeJobPayload = payload('disputeJob', { job });
 export const EscalateJobPayload = payload('escalateJob', { job });
 export const ResolveDisputePayload = payload('resolveDispute', { job });

@@ -6,7 +6,7 @@
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
-import { REVIEW_DAYS_MAX } from './market-limits.js';
+import { CHANGE_REQUESTS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** Who an operation is for. `parties.ts` defines each of these words. */
@@ -33,6 +33,10 @@ export interface Action<Event extends string = string> {
 
 interface ActionOnJob<Event extends string = string> extends Action<Event> {
   readonly from: readonly JobState[];
+  /** The states that allow the operation only after the homeowner has requested changes. */
+  readonly fromAfterChanges?: readonly JobState[];
+  /** The states in `from` that no longer allow the operation after the homeowner has requested changes. */
+  readonly notAfterChanges?: readonly JobState[];
   /** The error code that a call gets in any other state. Defaults to INVALID_TRANSITION. */
   readonly codeInOtherStates?: RefusalCode;
   /** The operation's effects in addition to the state change, in documentation order. */
@@ -117,16 +121,33 @@ export const JOB_TRANSITIONS = {
     description: 'The homeowner accepts the work, which completes the job.',
     effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
   },
+  requestChanges: {
+    action: 'REQUEST_CHANGES',
+    operation: 'requestChanges',
+    path: 'request-changes',
+    from: ['in_review'],
+    to: 'in_progress',
+    actor: 'owner',
+    event: 'job.changes_requested',
+    participle: 'sent back for changes',
+    description:
+      'The homeowner asks the contractor to fix something before approving the work. They can do this ' +
+      `${CHANGE_REQUESTS_MAX} times per job. From then on, they can’t cancel the job.`,
+    effects: ['countChangeRequest'],
+  },
   dispute: {
     action: 'DISPUTE',
     operation: 'disputeJob',
     path: 'dispute',
     from: ['in_review'],
+    fromAfterChanges: ['in_progress'],
     to: 'disputed',
     actor: 'owner',
     event: 'job.disputed',
     participle: 'disputed',
-    description: 'The homeowner disputes the work instead of approving it.',
+    description:
+      'The homeowner disputes the work instead of approving it. After they have requested changes, they can also ' +
+      'dispute work in progress.',
     effects: ['beginDispute'],
   },
   escalate: {
@@ -235,11 +256,12 @@ export const JOB_TRANSITIONS = {
     operation: 'cancelJob',
     path: 'cancel',
     from: ['open', 'awarded', 'in_progress'],
+    notAfterChanges: ['in_progress'],
     to: 'cancelled',
     actor: 'owner',
     event: 'job.cancelled',
     participle: 'cancelled',
-    description: 'The homeowner cancels the job.',
+    description: 'The homeowner cancels the job. Once they have requested changes, they can’t.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
   },
 } as const satisfies Record<string, JobTransition>;
@@ -344,8 +366,12 @@ export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
 );
 
 /** Returns the states in which a call succeeds, including states in which it changes nothing. */
-export function statesAllowing(row: JobAction): readonly JobState[] {
-  return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
+export function statesAllowing(row: JobAction, { afterChanges = false } = {}): readonly JobState[] {
+  const { from, fromAfterChanges = [], notAfterChanges = [] } = row;
+  const states = afterChanges ? [...from, ...fromAfterChanges].filter((state) => !notAfterChanges.includes(state)) : from;
+  return JOB_STATES.filter(
+    (state) => states.includes(state) || (isTransition(row) && row.alreadyDoneIn?.includes(state)),
+  );
 }
 
 function isUnpublished(state: JobState): boolean {

@@ -23,6 +23,12 @@ export const BID_DURATION_DAYS_MAX = 36_500;
 /** The number of days after completion during which a job that was approved without a rating can still be rated. */
 export const REVIEW_DAYS_MAX = 30;
 
+/** How often a homeowner can send the work on one job back for changes. */
+export const CHANGE_REQUESTS_MAX = 3;
+
+/** The number of entries in a request for changes. */
+export const CHANGE_REQUEST_ITEMS_MAX = 20;
+
 /**
  * How far an edit can move a budget from its highest value since publication, and the completion date from its value at
  * check-in.

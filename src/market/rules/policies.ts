@@ -9,7 +9,7 @@ import type { RefusalOptions } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
-import { REVIEW_DAYS_MAX } from './market-limits.js';
+import { CHANGE_REQUESTS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import {
   admitsParty,
   allowedRoles,
@@ -29,7 +29,7 @@ import { eitherOf } from './words.js';
 /** The input of a policy: a viewer, a job, the facts that were read, and the call's own input. */
 export interface PolicyInput extends Partial<JobFacts> {
   readonly viewer: PartyViewer & { readonly userId?: UserId };
-  readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
+  readonly job: JobParties & Partial<ToPublish> & { readonly version?: number; readonly changeRequestCount?: number };
   /** The job version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null;
   /** The call's cost in tokens if it depends on the input, such as a stake or a raised urgency. */
@@ -212,6 +212,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
   ],
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
+  requestChanges: [condition('INVALID_TRANSITION', [], changeRequestsDenial)],
 };
 
 /** Returns the error codes that a caller can get even if the operation is meant for them. */
@@ -270,17 +271,28 @@ function versionDenial({ job: { version }, expectedVersion = null }: PolicyInput
 }
 
 function stateDenial(key: JobActionKey, { job }: PolicyInput): Denial | undefined {
-  const { states, code, message } = STATES_OF[key];
+  const { states, code, message } = (hasChangeRequest(job) ? STATES_AFTER_CHANGES : STATES_BEFORE_CHANGES)[key];
   return states.includes(job.status) ? undefined : { code, message, namesAlternatives: true };
 }
 
-const STATES_OF = Object.fromEntries(
-  JOB_ACTION_KEYS.map((key) => {
+function hasChangeRequest({ changeRequestCount = 0 }: PolicyInput['job']): boolean {
+  return changeRequestCount > 0;
+}
+
+const STATES_BEFORE_CHANGES = statesOfActions({ afterChanges: false });
+const STATES_AFTER_CHANGES = statesOfActions({ afterChanges: true });
+
+function statesOfActions(when: { afterChanges: boolean }) {
+  const states = JOB_ACTION_KEYS.map((key) => {
     const row: JobAction = JOB_ACTIONS[key];
-    const states = statesAllowing(row);
-    return [key, { states, code: wrongStateCode(row), message: onlyInStates(row.participle, states) }];
-  }),
-) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
+    const allowing = statesAllowing(row, when);
+    return [key, { states: allowing, code: wrongStateCode(row), message: onlyInStates(row.participle, allowing) }];
+  });
+  return Object.fromEntries(states) as Record<
+    JobActionKey,
+    { states: readonly JobState[]; code: RefusalCode; message: string }
+  >;
+}
 
 /** Returns the operation's error code for a job in the wrong state. */
 function wrongStateCode(row: JobAction): RefusalCode {
@@ -385,6 +397,15 @@ function replacedProposalDenial({ standingProposal, proposalId }: Given<'standin
     fields: { proposalId: 'isn’t the current proposal' },
   };
 }
+
+function changeRequestsDenial({ job: { changeRequestCount = 0 } }: Given): Explanation | undefined {
+  return changeRequestCount < CHANGE_REQUESTS_MAX ? undefined : TOO_MANY_CHANGE_REQUESTS;
+}
+
+const TOO_MANY_CHANGE_REQUESTS = {
+  message: `You have already requested changes ${CHANGE_REQUESTS_MAX} times. Approve or dispute the work.`,
+  namesAlternatives: true,
+};
 
 function reviewDenial({ reviewWindow }: Given<'reviewWindow'>): Explanation | undefined {
   if (reviewWindow === 'open') return undefined;

@@ -68,6 +68,7 @@ const SUMMARIES: Readonly<Record<SummarizedOperation, string>> = {
   checkInJob: 'Start work on a job',
   submitJobForReview: 'Submit work for review',
   approveJob: 'Approve the work',
+  requestChanges: 'Request changes to the work',
   disputeJob: 'Dispute the work',
   readDispute: 'Read a dispute',
   escalateJob: 'Escalate a dispute',

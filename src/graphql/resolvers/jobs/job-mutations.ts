@@ -16,6 +16,7 @@ import {
   finalizeAppeal,
   publishJob,
   reachDecision,
+  requestChanges,
   resolveDispute,
   submitJobForReview,
 } from '../../../market/operations/jobs/transitions.js';
@@ -43,6 +44,7 @@ const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid to award
 const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'Optional notes.');
 const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'Optional notes.');
 const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
+const RequestChangesInput = inputOf('RequestChangesInput', requestChanges.input, 'What to change.');
 const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What’s wrong with the work.');
 const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'The reason.');
 const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'The proposed resolution.');
@@ -121,6 +123,11 @@ export class JobMutations implements Readonly<Record<JobMutationName, (...args: 
   @Mutation(() => PAYLOADS.ApproveJobPayload, mutationOptions(approveJob))
   approveJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ApproveJobInput, 'nullable') input?: object) {
     return perform(approveJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.RequestChangesPayload, mutationOptions(requestChanges))
+  requestChanges(@OnJob() job: JobArgs, @Input(RequestChangesInput) input: object, @Ctx() { caller }: Context) {
+    return perform(requestChanges, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => PAYLOADS.DisputeJobPayload, mutationOptions(disputeJob))

@@ -85,6 +85,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     };
   }),
 
+  countChangeRequest: effect([], ({ job }) => ({ job: { changeRequestCount: job.changeRequestCount + 1 } })),
+
   keepReview: effect([], (_, { rating = null, review = null }) => ({ job: { rating, review } })),
 
   rejectLiveBids: effect(['liveBids'], ({ tx, viewer, facts }) =>

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
 import type { JobTransitionName } from '../../rules/lifecycle.js';
-import { TEXT } from '../../rules/market-limits.js';
+import { CHANGE_REQUEST_ITEMS_MAX, TEXT } from '../../rules/market-limits.js';
 import { publishCost } from '../../rules/jobs/publishing.js';
 import { rating, requiredText } from '../../../platform/fields/values.js';
 import { idOf } from '../../rules/id-fields.js';
@@ -38,6 +38,17 @@ export const approveJob = transition('approve', {
   body: {
     rating: rating.nullish().describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
     review: optionalText(TEXT.note).describe('A review of the work, for others to read.'),
+  },
+});
+
+export const requestChanges = transition('requestChanges', {
+  body: {
+    reason: requiredText(TEXT.note).describe('What you want the contractor to change.'),
+    items: z
+      .array(requiredText(TEXT.line).describe('One thing to change.'))
+      .max(CHANGE_REQUEST_ITEMS_MAX)
+      .nullish()
+      .describe('A checklist for the contractor.'),
   },
 });
 
@@ -134,6 +145,7 @@ export const TRANSITIONS = {
   checkInJob,
   submitJobForReview,
   approveJob,
+  requestChanges,
   disputeJob,
   escalateJob,
   resolveDispute,

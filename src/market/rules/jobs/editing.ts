@@ -68,8 +68,15 @@ const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   in_progress: ['desiredCompletionDate', 'requirements'],
 } satisfies Record<EditableState, readonly JobField[]>;
 
-export function editableFields(state: JobState): readonly JobField[] {
-  return EDITABLE_IN[state] ?? [];
+export function editableFields({ status, changeRequestCount }: EditedJob): readonly JobField[] {
+  const fields = EDITABLE_IN[status] ?? [];
+  return changeRequestCount > 0 ? fields.filter((field) => field !== 'requirements') : fields;
+}
+
+interface EditedJob {
+  readonly status: JobState;
+  /** If the homeowner has requested changes, they can no longer change what the contractor has to meet. */
+  readonly changeRequestCount: number;
 }
 
 /**
@@ -86,7 +93,7 @@ export interface EditBases {
   completionDateAtCheckIn: string | null;
 }
 
-type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
+type JobWithBases = EditedJob & Readonly<JobFields & EditBases>;
 type Budget = 'budgetMin' | 'budgetMax';
 
 export type JobBeforeEdit = JobWithBases &
@@ -111,7 +118,7 @@ export interface JobEdit {
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
   const changes = changesOf(job, patch);
-  refuseNotEditable(job.status, changes);
+  refuseNotEditable(job, changes);
   refuseBeyondLimits(job, changes);
   refuseCleared(job.status, changes);
   refuseContradictions(job, changes);
@@ -155,8 +162,8 @@ function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
     throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and can’t be changed') });
 }
 
-function refuseNotEditable(state: JobState, changes: FieldPatch): void {
-  const editable = editableFields(state);
+function refuseNotEditable(job: EditedJob, changes: FieldPatch): void {
+  const editable = editableFields(job);
   const blockedFields = fieldsOf(changes).filter((field) => !editable.includes(field));
   if (blockedFields.length > 0) throw refuse('FIELD_NOT_EDITABLE', { blockedFields });
 }

@@ -15,6 +15,7 @@ export const EFFECT_DESCRIPTIONS = {
   awardBid:
     'The chosen bid is accepted and saved as `awarded_bid_id`. The other live bids are rejected, and their holds are ' +
     'released.',
+  countChangeRequest: 'Until the job ends, it can’t be cancelled, and its requirements can’t change.',
   keepReview: 'The rating and review are saved.',
 
   rejectLiveBids: 'Live bids are rejected, and their holds are released.',
