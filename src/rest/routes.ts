@@ -95,6 +95,8 @@ const JOB_ROUTES = {
     answer: async ({ job, ...rest }, caller: Caller) => ({ ...rest, job: await withWarnings(job, caller) }),
   }),
   awardJob: route('POST', '/jobs/{id}/award', OPERATIONS.awardJob, ONE_JOB),
+  declineAward: route('POST', '/jobs/{id}/decline-award', OPERATIONS.declineAward, ONE_JOB),
+  reopenJob: route('POST', '/jobs/{id}/reopen', OPERATIONS.reopenJob, ONE_JOB),
   checkInJob: route('POST', '/jobs/{id}/checkin', OPERATIONS.checkInJob, ONE_JOB),
   submitJobForReview: route('POST', '/jobs/{id}/submit-for-review', OPERATIONS.submitJobForReview, ONE_JOB),
   approveJob: route('POST', '/jobs/{id}/approve', OPERATIONS.approveJob, ONE_JOB),

@@ -175,6 +175,8 @@ export const PublishJobPayload = payload('publishJob', {
   remainingBalance: value(Int, remainingBalance.description),
 });
 export const AwardJobPayload = payload('awardJob', { job });
+export const DeclineAwardPayload = payload('declineAward', { job });
+export const ReopenJobPayload = payload('reopenJob', { job });
 export const CheckInJobPayload = payload('checkInJob', { job });
 export const SubmitJobForReviewPayload = payload('submitJobForReview', { job });
 export const ApproveJobPayload = payload('approveJob', { job });

@@ -84,6 +84,20 @@ export const BID_CONSEQUENCES = {
     when: 'another bid is awarded',
     effects: ['releaseHold'],
   },
+  decline: {
+    from: ['accepted'],
+    to: 'withdrawn',
+    event: 'bid.withdrawn',
+    when: 'its contractor declines the award',
+    effects: ['releaseHold'],
+  },
+  revoke: {
+    from: ['accepted'],
+    to: 'rejected',
+    event: 'bid.rejected',
+    when: 'the homeowner reopens the job',
+    effects: ['releaseHold'],
+  },
   close: {
     from: LIVE_BID_STATES,
     to: 'rejected',
@@ -92,6 +106,14 @@ export const BID_CONSEQUENCES = {
     effects: ['releaseHold'],
   },
 } as const satisfies Record<string, BidConsequence>;
+
+/** Bids that an award rejected return to the live status that they had before, if the award falls through. */
+export const BID_RESTORATION = {
+  from: ['rejected'],
+  to: LIVE_BID_STATES,
+  event: 'bid.restored',
+  when: 'the award that rejected the bid is declined or taken back',
+} as const;
 
 export type BidOperationName = (typeof BID_TRANSITIONS)[BidTransitionKey]['operation'];
 export type BidTransitionKey = keyof typeof BID_TRANSITIONS;

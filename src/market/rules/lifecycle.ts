@@ -6,7 +6,7 @@
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
-import { CHANGE_REQUESTS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
+import { CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** Who an operation is for. `parties.ts` defines each of these words. */
@@ -84,6 +84,32 @@ export const JOB_TRANSITIONS = {
     participle: 'awarded',
     description: 'The homeowner awards the job to one bid.',
     effects: ['awardBid'],
+  },
+  declineAward: {
+    action: 'DECLINE_AWARD',
+    operation: 'declineAward',
+    path: 'decline-award',
+    from: ['awarded'],
+    to: 'open',
+    actor: 'awardee',
+    event: 'job.award_declined',
+    participle: 'declined',
+    description: 'The awarded contractor declines the job before starting it. The job is open again.',
+    effects: ['withdrawAwardedBid', 'restoreBids'],
+  },
+  reopen: {
+    action: 'REOPEN',
+    operation: 'reopenJob',
+    path: 'reopen',
+    from: ['awarded'],
+    to: 'open',
+    actor: 'owner',
+    event: 'job.reopened',
+    participle: 'reopened',
+    description:
+      'The homeowner takes the award back before the work has started. The job is open again. They can do this ' +
+      `${REOPENINGS_MAX} times per job.`,
+    effects: ['rejectAwardedBid', 'restoreBids'],
   },
   checkIn: {
     action: 'CHECK_IN',

@@ -23,6 +23,9 @@ export const BID_DURATION_DAYS_MAX = 36_500;
 /** The number of days after completion during which a job that was approved without a rating can still be rated. */
 export const REVIEW_DAYS_MAX = 30;
 
+/** How often a homeowner can take the award of one job back. */
+export const REOPENINGS_MAX = 2;
+
 /** How often a homeowner can send the work on one job back for changes. */
 export const CHANGE_REQUESTS_MAX = 3;
 

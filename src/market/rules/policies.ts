@@ -9,7 +9,7 @@ import type { RefusalOptions } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
-import { CHANGE_REQUESTS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
+import { CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import {
   admitsParty,
   allowedRoles,
@@ -29,7 +29,7 @@ import { eitherOf } from './words.js';
 /** The input of a policy: a viewer, a job, the facts that were read, and the call's own input. */
 export interface PolicyInput extends Partial<JobFacts> {
   readonly viewer: PartyViewer & { readonly userId?: UserId };
-  readonly job: JobParties & Partial<ToPublish> & { readonly version?: number; readonly changeRequestCount?: number };
+  readonly job: JobParties & Partial<ToPublish> & Partial<JobCounters>;
   /** The job version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null;
   /** The call's cost in tokens if it depends on the input, such as a stake or a raised urgency. */
@@ -38,6 +38,13 @@ export interface PolicyInput extends Partial<JobFacts> {
   readonly proposalId?: ProposalId | undefined;
   /** True if the call gives the contractor credit for the work. */
   readonly creditContractor?: boolean | undefined;
+}
+
+/** The columns of a job that count its changes. */
+interface JobCounters {
+  readonly version: number;
+  readonly changeRequestCount: number;
+  readonly reopeningCount: number;
 }
 
 export interface BidPolicyInput {
@@ -213,6 +220,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   ],
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
   requestChanges: [condition('INVALID_TRANSITION', [], changeRequestsDenial)],
+  reopen: [condition('INVALID_TRANSITION', [], reopeningsDenial)],
 };
 
 /** Returns the error codes that a caller can get even if the operation is meant for them. */
@@ -404,6 +412,15 @@ function changeRequestsDenial({ job: { changeRequestCount = 0 } }: Given): Expla
 
 const TOO_MANY_CHANGE_REQUESTS = {
   message: `You have already requested changes ${CHANGE_REQUESTS_MAX} times. Approve or dispute the work.`,
+  namesAlternatives: true,
+};
+
+function reopeningsDenial({ job: { reopeningCount = 0 } }: Given): Explanation | undefined {
+  return reopeningCount < REOPENINGS_MAX ? undefined : TOO_MANY_REOPENINGS;
+}
+
+const TOO_MANY_REOPENINGS = {
+  message: `You have already reopened this job ${REOPENINGS_MAX} times. You can cancel it instead.`,
   namesAlternatives: true,
 };
 

@@ -1,9 +1,9 @@
 /** The states of jobs and bids, and what is true of a job in each state, no matter how it got there. */
 
 /**
- * The phases of a job's life. A job can't return to an earlier phase, but it can move back and forth within one. If
- * something is true of a phase, it's true of each state in it. The checks of the jobs table, refunds, and the limits on
- * edits depend on the phase.
+ * The phases of a job's life. A job returns to an earlier phase only if its award falls through. It can move back and
+ * forth within a phase. If something is true of a phase, it's true of each state in it. The checks of the jobs table,
+ * refunds, and the limits on edits depend on the phase.
  */
 export const JOB_PHASES = {
   unpublished: 'Only its owner sees it, and it may lack what publishing asks for.',

@@ -65,6 +65,8 @@ const SUMMARIES: Readonly<Record<SummarizedOperation, string>> = {
   deleteJob: 'Delete a draft',
   publishJob: 'Publish a job',
   awardJob: 'Award a job',
+  declineAward: 'Decline an award',
+  reopenJob: 'Reopen an awarded job',
   checkInJob: 'Start work on a job',
   submitJobForReview: 'Submit work for review',
   approveJob: 'Approve the work',

@@ -10,12 +10,14 @@ import {
   cancelJob,
   checkInJob,
   completeJob,
+  declineAward,
   disputeJob,
   escalateJob,
   fileAppeal,
   finalizeAppeal,
   publishJob,
   reachDecision,
+  reopenJob,
   requestChanges,
   resolveDispute,
   submitJobForReview,
@@ -41,6 +43,8 @@ const UpdateJobInput = inputOf(
   'The fields to change. Omitted fields are unchanged; null clears a field.',
 );
 const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid to award the job to.');
+const DeclineAwardInput = inputOf('DeclineAwardInput', declineAward.input, 'The reason.');
+const ReopenJobInput = inputOf('ReopenJobInput', reopenJob.input, 'The reason.');
 const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'Optional notes.');
 const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'Optional notes.');
 const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
@@ -104,6 +108,20 @@ export class JobMutations implements Readonly<Record<JobMutationName, (...args: 
   @Mutation(() => PAYLOADS.AwardJobPayload, mutationOptions(awardJob))
   awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(awardJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.DeclineAwardPayload, mutationOptions(declineAward))
+  declineAward(
+    @OnJob() job: JobArgs,
+    @Ctx() { caller }: Context,
+    @Input(DeclineAwardInput, 'nullable') input?: object,
+  ) {
+    return perform(declineAward, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.ReopenJobPayload, mutationOptions(reopenJob))
+  reopenJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ReopenJobInput, 'nullable') input?: object) {
+    return perform(reopenJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => PAYLOADS.CheckInJobPayload, mutationOptions(checkInJob))

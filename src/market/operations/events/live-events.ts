@@ -62,7 +62,7 @@ export async function readPage(db: Db, viewer: Viewer, jobId: JobId | undefined,
     : listOwnEvents(db, viewer, range));
   const last = rows.at(-1)?.position;
   return {
-    events: rows.map(({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event)),
+    events: rows.map(({ isAwardee, ...event }) => eventFor(viewer, partyToOwn(viewer.role, isAwardee), event)),
     upTo: hasNext && last ? BigInt(last) : upTo,
   };
 }

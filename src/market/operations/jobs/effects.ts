@@ -3,7 +3,7 @@
  * pipelined with the other effects' statements. An effect's changes to the job's own row are written together with the
  * state change. The job, not the caller, determines who is paid or credited, because the caller may be an admin.
  */
-import { BID_CONSEQUENCES } from '../../rules/bids.js';
+import { BID_CONSEQUENCES, BID_RESTORATION } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
 import type { BidId } from '../../rules/ids.js';
 import type { FactName, LiveBid } from '../../rules/jobs/facts.js';
@@ -85,6 +85,27 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     };
   }),
 
+  withdrawAwardedBid: effect([], (lockedJob) => {
+    const { bidCount } = lockedJob.job;
+    return endAward(lockedJob, BID_CONSEQUENCES.decline, { bidCount: bidCount - 1 });
+  }),
+
+  rejectAwardedBid: effect([], (lockedJob) => {
+    const { reopeningCount } = lockedJob.job;
+    return endAward(lockedJob, BID_CONSEQUENCES.revoke, { reopeningCount: reopeningCount + 1 });
+  }),
+
+  restoreBids: effect(['bidsToRestore'], ({ tx, viewer: { userId: actorId }, facts: { bidsToRestore } }) => ({
+    job: { liveBidCount: bidsToRestore.length },
+    sent: BID_RESTORATION.to
+      .map((to) => [to, bidsToRestore.filter(({ status }) => status === to)] as const)
+      .filter(([, bids]) => bids.length > 0)
+      .map(([to, bids]) => moveBids(tx, idsOf(bids), to)),
+    events: bidsToRestore.map(({ id: bidId, contractorId: bidderId, status }) => {
+      return { type: BID_RESTORATION.event, actorId, bidderId, data: { bidId, status } };
+    }),
+  })),
+
   countChangeRequest: effect([], ({ job }) => ({ job: { changeRequestCount: job.changeRequestCount + 1 } })),
 
   keepReview: effect([], (_, { rating = null, review = null }) => ({ job: { rating, review } })),
@@ -129,6 +150,21 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
   lapseProposal: effect([], () => ({})),
 };
 
+/** Takes the job from its awarded contractor. The job has no live bids until the others are restored. */
+function endAward(
+  { tx, viewer, job: { awardedBidId: id, awardedContractorId: contractorId } }: LockedJob,
+  { to, event }: (typeof BID_CONSEQUENCES)['decline' | 'revoke'],
+  counts: JobChanges,
+): EffectResult {
+  if (id === null || contractorId === null) throw new Error('The job is not awarded.');
+  return {
+    job: { ...counts, awardedBidId: null, awardedContractorId: null },
+    data: { contractorId },
+    sent: [moveBids(tx, [id], to), releaseHolds(tx, [id])],
+    events: eventsOfBids(event, viewer.userId, [{ id, contractorId }]),
+  };
+}
+
 /** Rejects these bids and releases their holds. No live bid is left on the job. */
 function rejectBids(
   tx: LockedJob['tx'],
@@ -142,10 +178,12 @@ function rejectBids(
   return { job, sent: [moveBids(tx, ids, to), releaseHolds(tx, ids)], events: eventsOfBids(event, actorId, bids) };
 }
 
-function idsOf(bids: readonly LiveBid[]): BidId[] {
+type BidWithBidder = Pick<LiveBid, 'id' | 'contractorId'>;
+
+function idsOf(bids: readonly BidWithBidder[]): BidId[] {
   return bids.map(({ id }) => id);
 }
 
-function eventsOfBids(type: NewEvent['type'], actorId: NewEvent['actorId'], bids: readonly LiveBid[]): NewEvent[] {
+function eventsOfBids(type: NewEvent['type'], actorId: NewEvent['actorId'], bids: readonly BidWithBidder[]): NewEvent[] {
   return bids.map(({ id, contractorId }) => ({ type, actorId, bidderId: contractorId, data: { bidId: id } }));
 }

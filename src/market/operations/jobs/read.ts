@@ -180,7 +180,7 @@ async function eventsOf(
     { jobId: job.id, contractorId: viewer.contractorId },
     page,
   );
-  return mapPage(events, (event) => eventFor(party, event));
+  return mapPage(events, (event) => eventFor(viewer, party, event));
 }
 
 export const readDispute = operation({

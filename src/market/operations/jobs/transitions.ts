@@ -26,6 +26,14 @@ export const publishJob = transition('publish', {
 
 export const awardJob = transition('award', { body: { bidId: idOf('bid').describe('The bid to award the job to.') } });
 
+export const declineAward = transition('declineAward', {
+  body: { reason: optionalText(TEXT.note).describe('Why you can’t do the work.') },
+});
+
+export const reopenJob = transition('reopen', {
+  body: { reason: optionalText(TEXT.note).describe('Why you’re taking the award back.') },
+});
+
 export const checkInJob = transition('checkIn', {
   body: { notes: optionalText(TEXT.note).describe('Notes about the start of the work.') },
 });
@@ -142,6 +150,8 @@ export const cancelJob = transition('cancel', {
 export const TRANSITIONS = {
   publishJob,
   awardJob,
+  declineAward,
+  reopenJob,
   checkInJob,
   submitJobForReview,
   approveJob,

@@ -15,6 +15,11 @@ export const EFFECT_DESCRIPTIONS = {
   awardBid:
     'The chosen bid is accepted and saved as `awarded_bid_id`. The other live bids are rejected, and their holds are ' +
     'released.',
+  withdrawAwardedBid: 'The accepted bid is withdrawn, and its hold is released. `awarded_bid_id` is null again.',
+  rejectAwardedBid: 'The accepted bid is rejected, and its hold is released. `awarded_bid_id` is null again.',
+  restoreBids:
+    'The bids that the award rejected return to the status that they had before. They keep their place in the list, ' +
+    'but not their holds.',
   countChangeRequest: 'Until the job ends, it can’t be cancelled, and its requirements can’t change.',
   keepReview: 'The rating and review are saved.',
 

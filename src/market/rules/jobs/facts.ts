@@ -26,6 +26,8 @@ export interface JobFacts {
   readonly isCredited: boolean;
   /** The live bids, oldest first. */
   readonly liveBids: readonly LiveBid[];
+  /** The bids that the last award rejected, oldest first, with the statuses that they had before the award. */
+  readonly bidsToRestore: readonly BidToRestore[];
   readonly disputeEvents: readonly DisputeEvent[];
   /** The number of bids that limit what an edit can change. */
   readonly bidsLimitingEdits: number;
@@ -43,6 +45,12 @@ export interface StandingProposal {
  * can.
  */
 export type ReviewWindow = 'used' | 'over' | 'open';
+
+export interface BidToRestore {
+  readonly id: BidId;
+  readonly contractorId: ContractorId;
+  readonly status: BidState;
+}
 
 export interface LiveBid {
   readonly id: BidId;

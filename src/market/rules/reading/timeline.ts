@@ -39,6 +39,9 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
 /** The data about the owner's charges, which only the owner and admins can read. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
+/** The ends of an award. Of the contractors, only the one who lost the award can read why. */
+const ENDS_OF_AWARDS: readonly EventType[] = [JOB_TRANSITIONS.declineAward.event, JOB_TRANSITIONS.reopen.event];
+
 interface StoredEvent {
   readonly type: EventType;
   /** The bidder whose bid the event is about. Null if the event is about the job itself. */
@@ -105,12 +108,20 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
   if (scope === 'mine' && !receivesJobEvents(viewer, job, ownBids)) return undefined;
-  return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
+  return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(viewer, party, event) : undefined;
 }
 
-/** Returns an event with the data that this party can read. Data that has its own field is moved there. */
-export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
-  const readable = READABLE[eventVisibilityOf(party)](event);
+/** Returns an event with the data that this viewer can read. Data that has its own field is moved there. */
+export function eventFor<Event extends StoredEvent>(
+  viewer: Pick<PartyViewer, 'contractorId'>,
+  party: Party,
+  event: Event,
+): Event & EventDetails {
+  const visibility = eventVisibilityOf(party);
+  const readable =
+    visibility !== 'all' && ENDS_OF_AWARDS.includes(event.type)
+      ? lostAward(event, viewer.contractorId)
+      : READABLE[visibility](event);
   const details = pick(readable, hasField);
   const data = pick(readable, (name) => !hasField(name));
   // The cast is safe because the operation's schema checked the data before the event was written. `Object.assign` is
@@ -128,6 +139,10 @@ type EventData = StoredEvent['data'];
 
 function pick(from: EventData, isPicked: (name: string) => boolean): EventData {
   return Object.fromEntries(Object.entries(from).filter(([name]) => isPicked(name)));
+}
+
+function lostAward({ data }: StoredEvent, contractorId: ContractorId | null): EventData {
+  return contractorId !== null && data['contractorId'] === contractorId ? data : {};
 }
 
 const notOfTheOwner = ({ data }: StoredEvent) => pick(data, (name) => !OF_THE_OWNER.includes(name));

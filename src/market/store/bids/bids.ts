@@ -1,7 +1,10 @@
 /** Bids and holds. A statement that changes a bid or a hold runs under its job's lock. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
-import type { LiveBid } from '../../rules/jobs/facts.js';
+import type { BidToRestore, LiveBid } from '../../rules/jobs/facts.js';
 import type { BID, HOLD } from '../../rules/entities/bid.js';
+import { BID_CONSEQUENCES, BID_RESTORATION, BID_TRANSITIONS } from '../../rules/bids.js';
+import type { EventType } from '../../rules/events.js';
+import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
 import type { BidId, ContractorId, HoldId, JobId, UserId } from '../../rules/ids.js';
 import { COUNTED_BID_STATES, INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../../rules/states.js';
@@ -162,6 +165,27 @@ export const liveBidsOfJob = sql<LiveBid[]>`(
       'isBidderSuspended', ${isBidderSuspended})
     order by "bids"."created_at", "bids"."id"), '[]')
   from bids where "bids"."job_id" = "jobs"."id" and ${inArray(bids.status, [...LIVE_BID_STATES])})`;
+
+const eventType = (type: EventType) => sql.raw(`'${type}'`);
+
+/** The bids that the last award of a row of `jobs` rejected, each with the status that it had before the award. */
+export const bidsToRestoreOfJob = sql<BidToRestore[]>`(
+  select coalesce(json_agg(json_build_object('id', b.id, 'contractorId', b.contractor_id,
+      'status', coalesce(seen.status, '${sql.raw(INITIAL_BID_STATE)}')) order by b.created_at, b.id), '[]')
+  from events rejection
+  join bids b on b.id = rejection.data ->> 'bidId' and b.status = '${sql.raw(BID_RESTORATION.from[0])}'
+  left join (
+    select distinct on (e.data ->> 'bidId') e.data ->> 'bidId' as bid_id,
+      case e.type when ${eventType(BID_TRANSITIONS.view.event)} then '${sql.raw(BID_TRANSITIONS.view.to)}'
+        else '${sql.raw(BID_TRANSITIONS.shortlist.to)}' end as status
+    from events e
+    where e.job_id = "jobs"."id"
+      and e.type in (${eventType(BID_TRANSITIONS.view.event)}, ${eventType(BID_TRANSITIONS.shortlist.event)})
+    order by e.data ->> 'bidId', e.sequence desc
+  ) seen on seen.bid_id = b.id
+  where rejection.job_id = "jobs"."id" and rejection.type = ${eventType(BID_CONSEQUENCES.passOver.event)}
+    and rejection.sequence > (select max(award.sequence) from events award
+      where award.job_id = "jobs"."id" and award.type = ${eventType(JOB_TRANSITIONS.award.event)}))`;
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 

@@ -8,7 +8,7 @@ import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { REVIEW_DAYS_MAX } from '../../rules/market-limits.js';
 import type { Role } from '../../rules/viewer.js';
-import { bidsLimitingEdits, bidsToAwardOfJob, liveBidsOfJob } from '../bids/bids.js';
+import { bidsLimitingEdits, bidsToAwardOfJob, bidsToRestoreOfJob, liveBidsOfJob } from '../bids/bids.js';
 import { disputeEventsOfJob } from '../events/events.js';
 import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
@@ -57,6 +57,7 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   reviewWindow: () => reviewWindow,
   isCredited: () => isCredited,
   liveBids: () => liveBidsOfJob,
+  bidsToRestore: () => bidsToRestoreOfJob,
   disputeEvents: () => disputeEventsOfJob,
   bidsLimitingEdits: () => bidsLimitingEdits,
 };

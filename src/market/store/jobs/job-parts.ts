@@ -160,8 +160,8 @@ const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>
     },
     reader(selection, role) {
       const { pageOf } = listEventsOfJob[role];
-      return ([list, total]: PageJson<unknown[]>, { party }) => {
-        const rows = list.map((json) => eventFor(party, readEvent(json)));
+      return ([list, total]: PageJson<unknown[]>, { viewer, party }) => {
+        const rows = list.map((json) => eventFor(viewer, party, readEvent(json)));
         return pageOf(rows, sizeOf(selection), () => totalRead(total)) as Page<JobEvent>;
       };
     },
