@@ -3,7 +3,7 @@
  * the domain's own words in the code.
  */
 import { registerEnumType } from 'type-graphql';
-import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
+import { BID_ACTION_LIST } from '../market/rules/bids.js';
 import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
 import { DISPUTE_ENDINGS } from '../market/rules/entities/dispute.js';
 import { WARNING_CODES } from '../market/rules/entities/job.js';
@@ -152,9 +152,9 @@ choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
 choice(
   'BidAction',
   'The operations on a bid.',
-  BID_TRANSITION_LIST.map(({ action }) => action),
+  BID_ACTION_LIST.map(({ action }) => action),
   Object.fromEntries(
-    BID_TRANSITION_LIST.map(({ action, description, operation }) => [
+    BID_ACTION_LIST.map(({ action, description, operation }) => [
       action,
       `${description} Use the mutation \`${operation}\`.`,
     ]),

@@ -16,6 +16,7 @@ import { GRAPHQL_LIMITS } from '../platform/caller-limits.js';
 import type { Viewer } from '../market/rules/viewer.js';
 import type { DeliveryStatus } from '../market/rules/webhooks.js';
 import type { BidWithBidder } from '../market/store/bids/bids-with-bidders.js';
+import { bidRevisionsOfMany, type BidRevision } from '../market/store/bids/bid-revisions.js';
 import { holdsOf, type Bid, type Hold } from '../market/store/bids/bids.js';
 import type { Db } from '../platform/db/database.js';
 import type { JobEvent } from '../market/store/events/events.js';
@@ -77,6 +78,14 @@ export class Loaders {
 
   contractorOf(bid: BidWithBidder): MaybePromise<ReadableContractor | null> {
     return bid.bidder ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
+  }
+
+  /** Loads a page of a bid's earlier offers. */
+  revisionsOf(bid: BidId, page: SamePageRequest): Promise<Page<BidRevision> | undefined> {
+    const loader = this.#loader<BidId, Page<BidRevision>>(`revisions ${JSON.stringify(page)}`, (db, _viewer, ids) =>
+      bidRevisionsOfMany(db, ids, page),
+    );
+    return loader.load(bid);
   }
 
   /** Loads a page of a contractor's reviews. */

@@ -13,7 +13,7 @@ import {
 } from '../market/rules/entities/session.js';
 import { unredactedEntity, entity, type Entity, type Fields } from '../platform/fields/entity.js';
 import { REASONS, reasonsOf, REST_ERROR_CODES } from '../market/rules/errors.js';
-import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
+import { BID_ACTION_LIST } from '../market/rules/bids.js';
 import {
   AVAILABLE_ACTION,
   AVAILABLE_BID_ACTION,
@@ -158,7 +158,7 @@ export const BID_ACTIONS = wholeList(
   entity(AVAILABLE_BID_ACTION.name, AVAILABLE_BID_ACTION.description, {
     ...AVAILABLE_BID_ACTION.fields,
     action: actionOnWire(
-      BID_TRANSITION_LIST.map(({ action }) => action),
+      BID_ACTION_LIST.map(({ action }) => action),
       'SHORTLIST',
     ),
   }),

@@ -7,7 +7,7 @@ import type { BidOperationName } from '../market/rules/bids.js';
 import { ADMIN_ACTION } from '../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../market/rules/entities/session.js';
-import { BID, HOLD } from '../market/rules/entities/bid.js';
+import { BID, BID_REVISION, HOLD } from '../market/rules/entities/bid.js';
 import { DISPUTE } from '../market/rules/entities/dispute.js';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
 import { CATALOG } from '../market/rules/entities/reference.js';
@@ -120,6 +120,7 @@ const BID_ROUTES = {
     location: ({ id }: Created) => `/v1/bids/${id}`,
     shows: BID,
   }),
+  reviseBid: route('PUT', '/jobs/{jobId}/bids/{id}', OPERATIONS.reviseBid, { shows: BID }),
   viewBid: route('POST', '/jobs/{jobId}/bids/{id}/view', OPERATIONS.viewBid, { shows: BID }),
   shortlistBid: route('POST', '/jobs/{jobId}/bids/{id}/shortlist', OPERATIONS.shortlistBid, { shows: BID }),
   rejectBid: route('POST', '/jobs/{jobId}/bids/{id}/reject', OPERATIONS.rejectBid, { shows: BID }),
@@ -296,6 +297,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/bids', OPERATIONS.listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('GET', '/bids/{id}', OPERATIONS.readBid, { shows: BID }),
   route('GET', '/bids/{id}/hold', OPERATIONS.readHold, { shows: HOLD }),
+  route('GET', '/bids/{id}/revisions', OPERATIONS.listBidRevisions, { query: PAGE_QUERY, shows: BID_REVISION }),
   route('GET', '/bids/{id}/actions', OPERATIONS.readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
 
   route('GET', '/webhooks', OPERATIONS.listWebhookEndpoints, { query: PAGE_QUERY, shows: WEBHOOK_ENDPOINT }),

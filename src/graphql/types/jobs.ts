@@ -6,7 +6,7 @@ import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../market/
 import { connectionType } from './connection.js';
 import { fieldOptions, objectType } from './field.js';
 import { nodeType } from './node.js';
-import { BID, HOLD } from '../../market/rules/entities/bid.js';
+import { BID, BID_REVISION, HOLD } from '../../market/rules/entities/bid.js';
 import { DISPUTE, DISPUTE_PARTS } from '../../market/rules/entities/dispute.js';
 
 export const Job = nodeType(JOB);
@@ -22,6 +22,8 @@ export const JobConnection = connectionType('Job', () => Job, 'jobs');
 export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'job events');
 
 export const Bid = nodeType(BID);
+export const BidRevision = objectType(BID_REVISION);
+export const BidRevisionConnection = connectionType('BidRevision', () => BidRevision, 'earlier offers of a bid');
 export const Hold = nodeType(HOLD);
 export const BidConnection = connectionType('Bid', () => Bid, 'bids');
 

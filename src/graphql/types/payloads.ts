@@ -197,6 +197,7 @@ export const SubmitBidPayload = payload('submitBid', {
   bid,
   bidEdge: changed(BidConnection.Edge, 'The same bid as an edge, to add to the job’s list of bids.'),
 });
+export const ReviseBidPayload = payload('reviseBid', { bid });
 export const ViewBidPayload = payload('viewBid', { bid });
 export const ShortlistBidPayload = payload('shortlistBid', { bid });
 export const RejectBidPayload = payload('rejectBid', { bid });

@@ -23,7 +23,8 @@ import { listReviews } from './people/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
 import { endUserSessions, restoreUser, suspendUser } from './admins/suspension.js';
 import { listUsers, readHomeowner, readUser } from './people/users.js';
-import { listBids, listOwnBids, readBid, readHold } from './bids/read.js';
+import { listBidRevisions, listBids, listOwnBids, readBid, readHold } from './bids/read.js';
+import { reviseBid } from './bids/revise.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
@@ -110,6 +111,8 @@ export const OPERATIONS = {
   countOwnJobs,
 
   submitBid,
+  reviseBid,
+  listBidRevisions,
   readBid,
   readHold,
   listBids,

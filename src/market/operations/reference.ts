@@ -1,5 +1,5 @@
 /** Public reference data for clients: the lifecycle of a job, and suggested values for forms. */
-import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
+import { BID_CONSEQUENCES, BID_RESTORATION, BID_ACTION_LIST } from '../rules/bids.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { BID_STATES, INITIAL_JOB_STATE, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/states.js';
 import { ALLOWED_ACTORS } from '../rules/parties.js';
@@ -27,14 +27,17 @@ const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
     effects: row.effects.map(descriptionOf),
   })),
   bidStates: [...BID_STATES],
-  bidActions: BID_TRANSITION_LIST.map((row) => ({
+  bidActions: BID_ACTION_LIST.map((row) => ({
     operation: row.operation,
     from: [...row.from],
-    to: row.to,
+    to: row.to === 'stays' ? null : row.to,
     by: ALLOWED_ACTORS[row.actor].description,
     description: row.description,
   })),
-  bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from: [...from], to, when })),
+  bidConsequences: [
+    ...Object.values(BID_CONSEQUENCES),
+    ...BID_RESTORATION.to.map((to) => ({ ...BID_RESTORATION, to })),
+  ].map(({ from, to, when }) => ({ from: [...from], to, when })),
 };
 
 export const readLifecycle = operation({

@@ -1,7 +1,7 @@
 /**
  * Who each operation is for, and the error codes that it can return. Both APIs' documents are generated from this file.
  */
-import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { BID_ACTION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
 import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS } from '../rules/lifecycle.js';
@@ -55,12 +55,12 @@ const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
 function ofState({ name }: AnyOperation): readonly ErrorCode[] {
   const key = JOB_ACTION_KEYS.find((one) => JOB_ACTIONS[one].operation === name);
   if (key) return codesOfDenials(key);
-  return BID_TRANSITION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
+  return BID_ACTION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
 }
 
 /** Describes who an operation is for, as a phrase that follows the word `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
-  const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
+  const row = [...JOB_ACTION_LIST, ...BID_ACTION_LIST].find(({ operation }) => operation === name);
   if (row) return ALLOWED_ACTORS[row.actor].description;
   if (allows === 'anyone') return 'anyone';
   if (allows === 'signed in') return 'every logged-in user';

@@ -1,14 +1,23 @@
 /** The life of a bid, as data: what people do with a bid, and what happens to a bid because of its job. */
 import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
+import { BID_REVISIONS_MAX } from './market-limits.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 
-/** A change that a person makes to a bid. */
-export interface BidTransition<Event extends string = string> extends Action<Event> {
+interface ActionOnBid<Event extends string = string> extends Action<Event> {
   readonly from: readonly BidState[];
-  readonly to: BidState;
   /** The effects in addition to the state change. */
   readonly effects: readonly BidEffect[];
+}
+
+/** A change that a person makes to a bid's state. */
+export interface BidTransition<Event extends string = string> extends ActionOnBid<Event> {
+  readonly to: BidState;
+}
+
+/** Something that a person does with a bid, which may keep the bid's state. */
+export interface BidAction<Event extends string = string> extends ActionOnBid<Event> {
+  readonly to: BidState | 'stays';
 }
 
 /**
@@ -66,6 +75,24 @@ export const BID_TRANSITIONS = {
   },
 } as const satisfies Record<string, BidTransition>;
 
+export const OTHER_BID_ACTIONS = {
+  revise: {
+    action: 'REVISE',
+    operation: 'reviseBid',
+    method: 'PUT',
+    path: '',
+    from: LIVE_BID_STATES,
+    to: 'stays',
+    actor: 'bidder',
+    event: 'bid.revised',
+    participle: 'revised',
+    description:
+      'The contractor changes the offer. The bid keeps its place in the list and its status. They can do this ' +
+      `${BID_REVISIONS_MAX} times per bid.`,
+    effects: [],
+  },
+} as const satisfies Record<string, BidAction>;
+
 interface BidConsequence {
   readonly from: readonly BidState[];
   readonly to: BidState;
@@ -115,10 +142,13 @@ export const BID_RESTORATION = {
   when: 'the award that rejected the bid is declined or taken back',
 } as const;
 
-export type BidOperationName = (typeof BID_TRANSITIONS)[BidTransitionKey]['operation'];
+/** Every operation on a bid. */
+export const BID_ACTIONS = { ...BID_TRANSITIONS, ...OTHER_BID_ACTIONS };
+
+export type BidOperationName = (typeof BID_ACTIONS)[keyof typeof BID_ACTIONS]['operation'];
 export type BidTransitionKey = keyof typeof BID_TRANSITIONS;
 
-export const BID_TRANSITION_LIST: readonly BidTransition[] = Object.values(BID_TRANSITIONS);
+export const BID_ACTION_LIST: readonly BidAction[] = Object.values(BID_ACTIONS);
 
 export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((liveState) => liveState === state);

@@ -2,7 +2,7 @@
  * The event types: one for each thing that can happen to a job or a bid. The types come from the tables of job actions
  * and bid transitions.
  */
-import { BID_CONSEQUENCES, BID_RESTORATION, BID_TRANSITIONS } from './bids.js';
+import { BID_ACTIONS, BID_CONSEQUENCES, BID_RESTORATION, BID_TRANSITIONS } from './bids.js';
 import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';
 
 /** All event types, in the order of the tables. */
@@ -12,7 +12,7 @@ export const EVENT_TYPES = [
     ...Object.values(JOB_ACTIONS).flatMap((row) =>
       'mayKeepState' in row ? [row.mayKeepState.event, row.event] : [row.event],
     ),
-    ...[...Object.values(BID_TRANSITIONS), ...Object.values(BID_CONSEQUENCES), BID_RESTORATION].map((row) => row.event),
+    ...[...Object.values(BID_ACTIONS), ...Object.values(BID_CONSEQUENCES), BID_RESTORATION].map((row) => row.event),
   ]),
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -32,8 +32,11 @@ export const EVENT_DESCRIPTIONS = Object.fromEntries([
       : []),
     [row.event, row.description],
   ]),
-  ...Object.values(BID_TRANSITIONS).map(({ event, description }) => [event, description]),
-  [BID_TRANSITIONS.reject.event, 'The homeowner rejected the bid, awarded another bid, or took the award back, or the job ended.'],
+  ...Object.values(BID_ACTIONS).map(({ event, description }) => [event, description]),
+  [
+    BID_TRANSITIONS.reject.event,
+    'The homeowner rejected the bid, awarded another bid, or took the award back, or the job ended.',
+  ],
   [BID_TRANSITIONS.withdraw.event, 'The contractor withdrew the bid or declined the award.'],
   [BID_RESTORATION.event, 'The award fell through, so the bid has the status that it had before.'],
 ]) as Readonly<Record<EventType, string>>;

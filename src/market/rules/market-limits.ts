@@ -18,6 +18,9 @@ export const TEXT = {
 
 export const BIDS_PER_PAGE_DEFAULT = 100;
 
+/** How often a contractor can revise one bid. */
+export const BID_REVISIONS_MAX = 10;
+
 export const BID_DURATION_DAYS_MAX = 36_500;
 
 /** The number of days after completion during which a job that was approved without a rating can still be rated. */

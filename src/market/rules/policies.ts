@@ -3,13 +3,13 @@
  * returns a denial, or undefined if it has no objection. The same policies refuse calls and fill in `availableActions`.
  * `editing.ts` decides what an edit can't change.
  */
-import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
+import { BID_ACTION_LIST, OTHER_BID_ACTIONS, type BidAction } from './bids.js';
 import { refuse, type RefusalCode } from './errors.js';
 import type { RefusalOptions } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
-import { CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
+import { BID_REVISIONS_MAX, CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import {
   admitsParty,
   allowedRoles,
@@ -34,6 +34,10 @@ export interface PolicyInput extends Partial<JobFacts> {
   readonly expectedVersion?: number | null;
   /** The call's cost in tokens if it depends on the input, such as a stake or a raised urgency. */
   readonly cost?: number;
+  /** The version of the bid that the call names. Undefined if it names no live bid. */
+  readonly bidVersion?: number | undefined;
+  /** The bid version that the caller has read. Null if the call doesn't name one. */
+  readonly expectedBidVersion?: number | null | undefined;
   /** The ID of the proposal that the call names. */
   readonly proposalId?: ProposalId | undefined;
   /** True if the call gives the contractor credit for the work. */
@@ -50,7 +54,15 @@ interface JobCounters {
 export interface BidPolicyInput {
   readonly viewer: PartyViewer;
   readonly job: JobParties;
-  readonly bid: { readonly contractorId: NonNullable<PartyViewer['contractorId']>; readonly status: BidState };
+  readonly bid: BidToActOn;
+  /** The bid version that the caller has read. Null if the call doesn't name one. */
+  readonly expectedVersion?: number | null | undefined;
+}
+
+interface BidToActOn {
+  readonly contractorId: NonNullable<PartyViewer['contractorId']>;
+  readonly status: BidState;
+  readonly version: number;
 }
 
 /** The first reason why an operation is refused. The denial's details are computed only if a call is refused. */
@@ -206,7 +218,11 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     condition('MISSING_FIELDS', [], missingFieldsDenial),
     condition('INSUFFICIENT_TOKENS', ['availableTokens'], publishBalanceDenial),
   ],
-  award: [condition('UNKNOWN_BID', ['bidsToAward'], bidToAwardDenial)],
+  award: [
+    condition('UNKNOWN_BID', ['bidsToAward'], bidToAwardDenial),
+    condition('VALIDATION_FAILED', [], unreadRevisionDenial),
+    condition('STALE_VERSION', [], changedBidDenial),
+  ],
   submitBid: [
     condition('FORBIDDEN', ['isOwnerSuspended'], suspendedOwnerDenial),
     condition('DUPLICATE_BID', ['ownBids'], duplicateBidDenial),
@@ -273,7 +289,13 @@ export const EMAIL_DISPUTED = {
   details: () => ({ reason: 'email_disputed' }),
 } as const satisfies Denial;
 
-function versionDenial({ job: { version }, expectedVersion = null }: PolicyInput): Denial | undefined {
+function versionDenial({
+  job: { version },
+  expectedVersion = null,
+}: {
+  readonly job: { readonly version?: number };
+  readonly expectedVersion?: number | null | undefined;
+}): Denial | undefined {
   if (expectedVersion === null || expectedVersion === version) return undefined;
   return { code: 'STALE_VERSION', details: () => ({ expectedVersion, version }) };
 }
@@ -358,6 +380,23 @@ const NO_BID_TO_AWARD = {
   fields: { bidId: 'can’t be awarded' },
 };
 
+/** Denies the award of a revised bid by somebody who may have read only an earlier offer. */
+function unreadRevisionDenial({ bidVersion = 1, expectedBidVersion = null }: Given): Explanation | undefined {
+  if (bidVersion === 1 || expectedBidVersion !== null) return undefined;
+  return {
+    message: 'The contractor has revised this bid. Read it again, and send its version.',
+    fields: { expectedBidVersion: `is required because the bid was revised` },
+  };
+}
+
+function changedBidDenial({ bidVersion = 1, expectedBidVersion = null }: Given): Explanation | undefined {
+  if (expectedBidVersion === null || expectedBidVersion === bidVersion) return undefined;
+  return {
+    message: 'The contractor has revised this bid since you read it. Read it again.',
+    details: () => ({ expectedVersion: expectedBidVersion, version: bidVersion }),
+  };
+}
+
 /**
  * Denies credit for work that isn't in review. A repeated call with credit changes nothing and succeeds, just as it
  * does without credit.
@@ -435,17 +474,41 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
   over: `You can rate a job only within ${REVIEW_DAYS_MAX} days of its completion.`,
 };
 
-/** Checks whether this caller can do this to a bid, and whether the bid's state allows it. */
-export function bidDenial({ actor, from, participle }: BidTransition, input: BidPolicyInput): Denial | undefined {
+/**
+ * Returns the first denial of an operation on a bid. The order of the checks is: who the caller is, the bid's version,
+ * the bid's state, and the number of revisions.
+ */
+export function bidDenial(row: BidAction, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
-  if (!mayActOnBid(actor, viewer, bid, job)) return ONLY_FOR[actor];
-  if (from.includes(bid.status)) return undefined;
+  if (!mayActOnBid(row.actor, viewer, bid, job)) return ONLY_FOR[row.actor];
+  return (
+    versionDenial({ job: bid, expectedVersion: input.expectedVersion }) ??
+    bidStateDenial(row, input) ??
+    revisionsDenial(row, input)
+  );
+}
+
+function bidStateDenial({ from, participle }: BidAction, input: BidPolicyInput): Denial | undefined {
+  if (from.includes(input.bid.status)) return undefined;
   return {
     code: 'INVALID_TRANSITION',
     message: `Only a ${eitherOf(from)} bid can be ${participle}.`,
-    details: () => ({
-      fromState: bid.status,
-      allowedOperations: BID_TRANSITION_LIST.filter((row) => !bidDenial(row, input)).map((row) => row.operation),
-    }),
+    details: () => detailsOfBid(input),
+  };
+}
+
+function revisionsDenial({ operation }: BidAction, input: BidPolicyInput): Denial | undefined {
+  if (operation !== OTHER_BID_ACTIONS.revise.operation || input.bid.version <= BID_REVISIONS_MAX) return undefined;
+  return {
+    code: 'INVALID_TRANSITION',
+    message: `You have already revised this bid ${BID_REVISIONS_MAX} times. Withdraw it and bid again instead.`,
+    details: () => detailsOfBid(input),
+  };
+}
+
+function detailsOfBid({ expectedVersion: _, ...input }: BidPolicyInput) {
+  return {
+    fromState: input.bid.status,
+    allowedOperations: BID_ACTION_LIST.filter((row) => !bidDenial(row, input)).map((row) => row.operation),
   };
 }

@@ -2,7 +2,7 @@
 import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
-import { BID, HOLD } from '../../market/rules/entities/bid.js';
+import { BID, BID_REVISION, HOLD } from '../../market/rules/entities/bid.js';
 import { DISPUTE } from '../../market/rules/entities/dispute.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { CATALOG } from '../../market/rules/entities/reference.js';
@@ -65,6 +65,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   JOB_LIST_ITEM,
   BID,
   HOLD,
+  BID_REVISION,
   JOB_EVENT,
   EVENT_LOG,
   DISPUTE,

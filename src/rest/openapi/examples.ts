@@ -1,7 +1,7 @@
 /** An example of every request and every response: Hanna's sink, which Carl repairs. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { Operation } from '../../platform/call/operation.js';
-import { BID_TRANSITIONS, type BidOperationName } from '../../market/rules/bids.js';
+import { BID_TRANSITIONS, OTHER_BID_ACTIONS, type BidOperationName } from '../../market/rules/bids.js';
 import { BID } from '../../market/rules/entities/bid.js';
 import { JOB } from '../../market/rules/entities/job.js';
 import { CONTRACTOR } from '../../market/rules/entities/people.js';
@@ -90,6 +90,7 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
   submitBid: exampleInput(BID),
+  reviseBid: { amount: 290, message: 'I can reuse the old pipe.' },
   viewBid: null,
   shortlistBid: null,
   rejectBid: null,
@@ -117,6 +118,7 @@ export function answerExample(route: Route): unknown {
   if (shows === BID)
     return merge(exampleOf(BID), {
       status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
+      ...(name === OTHER_BID_ACTIONS.revise.operation && { version: 2 }),
     });
   if (shows === CONFIRMATION) return route.write(undefined);
   if (name === 'unverifyContractor') return merge(exampleOf(CONTRACTOR), { verified: false });

@@ -5,8 +5,8 @@ import { NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
 import { audienceOf } from '../../market/operations/refusals.js';
 import { DISPUTE_TRANSITIONS } from '../../market/rules/jobs/disputes.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
-import { isTransition, JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
-import { BID_TRANSITION_LIST } from '../../market/rules/bids.js';
+import { JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
+import { BID_ACTION_LIST } from '../../market/rules/bids.js';
 import { eitherOf } from '../../market/rules/words.js';
 import { VERSION } from '../../platform/version.js';
 import { requestExample } from './examples.js';
@@ -180,13 +180,13 @@ const WITH_SECRET =
 
 function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
-  const row = ofJob ?? BID_TRANSITION_LIST.find((one) => one.operation === operation.name);
+  const row = ofJob ?? BID_ACTION_LIST.find((one) => one.operation === operation.name);
   if (!row) return `For ${READERS[path] ?? audienceOf(operation)}.`;
   const from = eitherOf(row.from, (state) => `\`${state}\``);
-  const states =
-    ofJob && !isTransition(ofJob)
-      ? `Allowed while the job is ${from}.`
-      : `Changes the status from ${from} to \`${row.to}\`.`;
+  const keepsState = row.to === 'stays' || row.to === 'gone';
+  const states = keepsState
+    ? `Allowed while the ${ofJob ? 'job' : 'bid'} is ${from}.`
+    : `Changes the status from ${from} to \`${row.to}\`.`;
   return `For ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 

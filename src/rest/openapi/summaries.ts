@@ -88,6 +88,8 @@ const SUMMARIES: Readonly<Record<SummarizedOperation, string>> = {
   listOwnEvents: 'List your events',
   listBids: 'List bids on a job',
   submitBid: 'Bid on a job',
+  reviseBid: 'Revise a bid',
+  listBidRevisions: 'List a bid’s earlier offers',
   viewBid: 'Mark a bid as viewed',
   shortlistBid: 'Shortlist a bid',
   rejectBid: 'Reject a bid',

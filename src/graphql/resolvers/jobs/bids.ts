@@ -1,21 +1,23 @@
-import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root } from 'type-graphql';
 import type { Me } from '../../../market/operations/accounts/me.js';
 import type { BidOperationName } from '../../../market/rules/bids.js';
 import { availableBidActions } from '../../../market/rules/jobs/available-actions.js';
 import type { Bid as BidRow, Hold as HoldRow } from '../../../market/store/bids/bids.js';
-import { guaranteedThenNewest, listOwnBids } from '../../../market/operations/bids/read.js';
+import { guaranteedThenNewest, listOwnBids, NEWEST_VERSION_FIRST } from '../../../market/operations/bids/read.js';
+import { reviseBid } from '../../../market/operations/bids/revise.js';
 import { submitBid } from '../../../market/operations/bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from '../../../market/operations/bids/transition.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
-import { cursorOf } from '../../../platform/call/paging.js';
+import { cursorOf, nestedPage } from '../../../platform/call/paging.js';
 import type { Context } from '../../context.js';
 import { BidStatus } from '../../enums.js';
 import { Input, inputOf } from '../../types/field.js';
 import { Contractor, Viewer } from '../../types/account.js';
-import { Bid, BidConnection, Hold, AvailableBidAction, Job } from '../../types/jobs.js';
+import { Bid, BidConnection, BidRevisionConnection, Hold, AvailableBidAction, Job } from '../../types/jobs.js';
 import { Connection, PageArgs } from '../../types/connection.js';
 import {
   RejectBidPayload,
+  ReviseBidPayload,
   ShortlistBidPayload,
   SubmitBidPayload,
   ViewBidPayload,
@@ -24,6 +26,12 @@ import {
 import { mutationOptions } from '../field-options.js';
 
 const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The bid to submit.');
+
+const ReviseBidInput = inputOf(
+  'ReviseBidInput',
+  reviseBid.input,
+  'The fields to change. Omitted fields are unchanged; null clears a field.',
+);
 
 const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 
@@ -44,6 +52,20 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     @Ctx() { caller }: Context,
   ) {
     return perform(submitBid, Object.assign({}, input, { jobId }), caller).then(withEdge);
+  }
+
+  @Mutation(() => ReviseBidPayload, mutationOptions(reviseBid))
+  reviseBid(
+    @BidId() id: string,
+    @Ctx() { caller }: Context,
+    @Input(ReviseBidInput, 'nullable') input?: object,
+    @Arg('expectedVersion', () => Int, {
+      nullable: true,
+      description: 'Fails with `STALE_VERSION` if the bid has been revised since this version.',
+    })
+    expectedVersion?: number,
+  ) {
+    return perform(reviseBid, { ...input, id, expectedVersion }, caller).then(bidPayload);
   }
 
   @Mutation(() => ViewBidPayload, mutationOptions(viewBid))
@@ -84,6 +106,13 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     // Anyone who may see a bid may also see its job.
     if (!job) throw new Error('The job of a bid that was read has vanished.');
     return availableBidActions(viewer, { bid, job });
+  }
+
+  @FieldResolver(() => BidRevisionConnection, { description: 'The earlier offers of this bid, newest first.' })
+  async revisions(@Args(() => PageArgs) pageArgs: PageArgs, @Root() { id }: BidRow, @Ctx() { loaders }: Context) {
+    const page = await loaders.revisionsOf(id, nestedPage(pageArgs, NEWEST_VERSION_FIRST));
+    if (!page) throw new Error('A bid that was asked for has no list of revisions.');
+    return new Connection(page);
   }
 
   @FieldResolver(() => Hold, {

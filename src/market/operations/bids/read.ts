@@ -6,6 +6,7 @@ import { BIDS_PER_PAGE_DEFAULT } from '../../rules/market-limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { holdsOf, listBidsOf, listBidsOnJob, selectBids, type Bid, type Hold } from '../../store/bids/bids.js';
+import { listBidRevisions as revisionsOfBid, type BidRevision } from '../../store/bids/bid-revisions.js';
 import type { JobInclude } from '../../store/jobs/job-parts.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { BidId, HoldId, JobId } from '../../rules/ids.js';
@@ -96,6 +97,22 @@ export const readHold = operation({
     const hold = holdId && (await holdsOf(db, [holdId])).get(holdId);
     if (!hold) throw refuse('NOT_FOUND', { message: 'No tokens were staked on this bid.' });
     return hold;
+  },
+});
+
+/** The keys that form a revision's position in the list of its bid's revisions. */
+export const NEWEST_VERSION_FIRST = ['number'] as const;
+
+export const listBidRevisions = operation({
+  name: 'bidRevisions',
+  description: 'Lists the earlier offers of a bid, newest first. Everyone who can read the bid can read them.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.'), ...pageShape }),
+  async run({ db, viewer, include }, { id, ...page }): Promise<Page<BidRevision>> {
+    const request = pageRequest(page, NEWEST_VERSION_FIRST, include);
+    const { bid } = await findBid(db, viewer, id);
+    return revisionsOfBid(db, { bidId: bid.id }, request);
   },
 });
 

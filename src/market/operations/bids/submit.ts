@@ -55,6 +55,7 @@ export const submitBid = operation({
           holdId,
           guaranteedView,
           jobCreatedAt: job.createdAt,
+          jobPublicEditCount: job.publicEditCount,
         }),
         updateJob(tx, job, {
           liveBidCount: job.liveBidCount + 1,

@@ -13,6 +13,7 @@ import { logEvents } from '../../store/events/events.js';
 import { lockJobOfBid, updateJob } from '../../store/jobs/jobs.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
+import type { BidId, JobId } from '../../rules/ids.js';
 
 export const viewBid = bidTransition('view');
 export const shortlistBid = bidTransition('shortlist');
@@ -23,6 +24,23 @@ const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise
   releaseHold: (tx, bid) => (bid.holdId === null ? Promise.resolve() : releaseHolds(tx, [bid.id])),
 };
 
+/** The inputs that identify a bid. */
+export const ofBid = {
+  id: idInPath('bid').describe('The bid.'),
+  jobId: idInPath('job')
+    .nullish()
+    .meta({ parameter: true, implied: true })
+    .describe('The bid’s job, if it’s part of the URL.'),
+};
+
+/** Locks the bid's job, and reads both. */
+export async function lockBid(tx: Transaction, { id, jobId }: { id: BidId; jobId?: JobId | null | undefined }) {
+  const [[job], [row]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
+  if (!job || !row || (jobId != null && row.bid.jobId !== jobId))
+    throw refuse('NOT_FOUND', { message: 'Bid not found.' });
+  return { job, bid: row.bid };
+}
+
 /** Viewers who may not see the bid and viewers who may not change it get the same refusal. */
 function bidTransition(key: BidTransitionKey) {
   const row: BidTransition<EventType> = BID_TRANSITIONS[key];
@@ -31,19 +49,10 @@ function bidTransition(key: BidTransitionKey) {
     description: row.description,
     allows: allowedRoles(row.actor),
     budget: 'write',
-    input: z.strictObject({
-      id: idInPath('bid').describe('The bid.'),
-      jobId: idInPath('job')
-        .nullish()
-        .meta({ parameter: true, implied: true })
-        .describe('The bid’s job, if it’s part of the URL.'),
-    }),
+    input: z.strictObject(ofBid),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const [[job], [bidRow]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
-        if (!job || !bidRow || (jobId != null && bidRow.bid.jobId !== jobId))
-          throw refuse('NOT_FOUND', { message: 'Bid not found.' });
-        const { bid } = bidRow;
+        const { job, bid } = await lockBid(tx, { id, jobId });
         assertAllowed(bidDenial(row, { viewer, job, bid }));
         const event = { type: row.event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
         const { liveBids, countedBids } = changeOfCounts(bid.status, row.to);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { JOB } from '../../rules/entities/job.js';
 import { entityInput } from '../../../platform/fields/entity.js';
 import {
+  changesPublicFields,
   checkEdit,
   CODES_OF_LIMITS,
   JOB_FIELDS,
@@ -123,7 +124,11 @@ export const updateJob = operation({
         toStatus: job.status,
         data: { fields, tokensCharged: charge },
       };
-      const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
+      const counts = {
+        version: job.version + 1,
+        eventCount: job.eventCount + 1,
+        ...(changesPublicFields(changes) && { publicEditCount: job.publicEditCount + 1 }),
+      };
       const [row] = await tx.commitWith(
         updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
         logEvents(tx, job, [event]),

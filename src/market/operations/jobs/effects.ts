@@ -31,6 +31,7 @@ export interface EffectResult {
 /** The part of a call's input that effects use. */
 export interface EffectInput {
   readonly bidId?: BidId | undefined;
+  readonly expectedBidVersion?: number | null | undefined;
   readonly rating?: number | null | undefined;
   readonly review?: string | null | undefined;
   readonly reason?: string | null | undefined;
@@ -184,6 +185,10 @@ function idsOf(bids: readonly BidWithBidder[]): BidId[] {
   return bids.map(({ id }) => id);
 }
 
-function eventsOfBids(type: NewEvent['type'], actorId: NewEvent['actorId'], bids: readonly BidWithBidder[]): NewEvent[] {
+function eventsOfBids(
+  type: NewEvent['type'],
+  actorId: NewEvent['actorId'],
+  bids: readonly BidWithBidder[],
+): NewEvent[] {
   return bids.map(({ id, contractorId }) => ({ type, actorId, bidderId: contractorId, data: { bidId: id } }));
 }

@@ -134,6 +134,11 @@ async function keep(
 }
 
 /** The part of a call's input that its event stores. Omitted fields aren't stored. */
-function eventDataOf({ id: _id, expectedVersion: _version, ...data }: TransitionInput): Record<string, unknown> {
+function eventDataOf({
+  id: _id,
+  expectedVersion: _version,
+  expectedBidVersion: _bidVersion,
+  ...data
+}: TransitionInput) {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -24,7 +24,18 @@ export const publishJob = transition('publish', {
   },
 });
 
-export const awardJob = transition('award', { body: { bidId: idOf('bid').describe('The bid to award the job to.') } });
+export const awardJob = transition('award', {
+  body: {
+    bidId: idOf('bid').describe('The bid to award the job to.'),
+    expectedBidVersion: z
+      .int()
+      .nullish()
+      .describe(
+        'The version of the bid that you’ve read. Required if the bid was revised. If it has been revised since, this ' +
+          'fails with `STALE_VERSION`.',
+      ),
+  },
+});
 
 export const declineAward = transition('declineAward', {
   body: { reason: optionalText(TEXT.note).describe('Why you can’t do the work.') },

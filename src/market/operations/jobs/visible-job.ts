@@ -43,6 +43,7 @@ export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = ne
 /** The other objects that a call names. */
 interface Named {
   readonly bidId?: BidId | undefined;
+  readonly expectedBidVersion?: number | null | undefined;
   readonly proposalId?: ProposalId | undefined;
   readonly creditContractor?: boolean | undefined;
 }
@@ -54,16 +55,18 @@ interface Named {
 export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
   viewer: V,
-  { id, expectedVersion = null, bidId, proposalId, creditContractor }: JobAddress & Named,
+  { id, expectedVersion = null, bidId, expectedBidVersion, proposalId, creditContractor }: JobAddress & Named,
   readFacts: ReadFacts,
 ): Promise<LockedJob<V>> {
   const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), readFacts(tx, viewer, id));
   const { job, ...facts } = visibleTo(viewer, row && storedFacts && { job: row, ...storedFacts });
   const { liveBids } = facts;
-  const bidsToAward = liveBids?.filter((bid) => bid.id === bidId && !bid.isBidderSuspended).length;
+  const namedBid = liveBids?.find((bid) => bid.id === bidId && !bid.isBidderSuspended);
   const policyInput = {
     ...facts,
-    ...(bidsToAward !== undefined && { bidsToAward }),
+    ...(liveBids && { bidsToAward: namedBid ? 1 : 0 }),
+    bidVersion: namedBid?.version,
+    expectedBidVersion,
     viewer,
     job,
     expectedVersion,

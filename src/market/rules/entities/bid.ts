@@ -76,11 +76,35 @@ export const BID = entity(
         'True while the contractor is suspended. The bid can’t be awarded and doesn’t block edits to the job.',
       example: false,
     },
+    version: {
+      type: integer(1),
+      description:
+        'The version of the offer, which rises only when the contractor revises it. In REST, it’s the `ETag`.',
+      example: 1,
+    },
+    isOutdated: {
+      type: z.boolean(),
+      description: 'True if the homeowner has edited the job’s public fields since the contractor made this offer.',
+      example: false,
+    },
     createdAt: { type: timestamp, description: 'When the bid was created.' },
     updatedAt: { type: timestamp, description: 'When the bid last changed.' },
     submittedAt: { type: timestamp, description: 'When the contractor submitted the bid.' },
   },
 );
+
+const { amount, estimatedDurationDays, message, proposedStartDate, materialsIncluded, paymentTerms } = BID.fields;
+
+export const BID_REVISION = entity('BidRevision', 'An earlier offer of a bid, which the contractor has replaced.', {
+  version: { type: integer(1), description: 'The bid’s version at the time.', example: 1 },
+  amount,
+  estimatedDurationDays,
+  message,
+  proposedStartDate,
+  materialsIncluded,
+  paymentTerms,
+  replacedAt: { type: timestamp, description: 'When the contractor replaced this offer.' },
+});
 
 export const HOLD = entity(
   'Hold',

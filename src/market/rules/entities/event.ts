@@ -51,7 +51,9 @@ const DETAILS = {
   },
   fields: {
     type: z.array(z.string().describe('A field’s name.')).nullable(),
-    description: 'The job’s fields that an edit changed. Bidders see only the public ones. Null for other events.',
+    description:
+      'The fields that an edit of the job or a revision of a bid changed. Bidders see only the job’s public fields. ' +
+      'Null for other events.',
     example: null,
   },
   tokensCharged: {

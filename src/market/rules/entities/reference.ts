@@ -1,6 +1,6 @@
 /** The rules from which a client can build its forms and buttons. */
 import { z } from 'zod';
-import { BID_TRANSITION_LIST } from '../bids.js';
+import { BID_ACTION_LIST } from '../bids.js';
 import { entity } from '../../../platform/fields/entity.js';
 import { REST_ERROR_CODES } from '../errors.js';
 import { JOB_ACTION_LIST } from '../lifecycle.js';
@@ -47,7 +47,7 @@ export const AVAILABLE_BID_ACTION = entity(
   {
     action: {
       type: enumOf(
-        BID_TRANSITION_LIST.map(({ action }) => action),
+        BID_ACTION_LIST.map(({ action }) => action),
         'BidAction',
       ),
       description: 'The operation.',
@@ -90,7 +90,11 @@ export const LIFECYCLE_ACTION = entity('LifecycleAction', 'An operation on a job
 export const LIFECYCLE_BID_ACTION = entity('LifecycleBidAction', 'An operation on a bid.', {
   operation: { type: z.string(), description: 'The name of the mutation.', example: 'viewBid' },
   from: { type: z.array(bidStatus), description: 'The statuses that allow it.', example: ['pending'] },
-  to: { type: bidStatus, description: 'The status that it leads to.', example: 'viewed' },
+  to: {
+    type: bidStatus.nullable(),
+    description: 'The status that it leads to. Null if the bid keeps its status.',
+    example: 'viewed',
+  },
   by: { type: z.string(), description: 'Who can call it.', example: 'the homeowner who posted the job' },
   description: { type: z.string(), description: 'What it does.', example: 'The homeowner marks the bid as viewed.' },
 });

@@ -1,7 +1,7 @@
 /**
  * What a viewer may currently do with a job. If an action isn't allowed, it gives the refusal that a call would get.
  */
-import { BID_TRANSITION_LIST, type BidTransition } from '../bids.js';
+import { BID_ACTION_LIST, type BidAction } from '../bids.js';
 import { REFUSALS, type ErrorCode } from '../errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
 import type { JobFacts } from './facts.js';
@@ -51,14 +51,14 @@ export interface AvailableBidAction {
   readonly message: string | null;
 }
 
-export type BidActionName = BidTransition['action'];
+export type BidActionName = BidAction['action'];
 
 /** Returns one entry for each operation on a bid, in table order. */
 export function availableBidActions(
   viewer: Viewer,
   { bid, job }: Omit<BidPolicyInput, 'viewer'>,
 ): AvailableBidAction[] {
-  return BID_TRANSITION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { viewer, bid, job })) }));
+  return BID_ACTION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { viewer, bid, job })) }));
 }
 
 function answerFor(denial: Denial | undefined) {

@@ -102,6 +102,14 @@ export type JobBeforeEdit = JobWithBases &
     readonly bidsLimitingEdits: number;
   };
 
+/** The fields that contractors read before they bid. */
+const PUBLIC_FIELDS = JOB_FIELDS.filter((field) => !('readBy' in JOB.fields[field]));
+
+/** True if an edit changes something that contractors may have based their bids on. */
+export function changesPublicFields(changes: Partial<JobFields>): boolean {
+  return PUBLIC_FIELDS.some((field) => field in changes);
+}
+
 export interface JobEdit {
   /** The fields whose values actually change. */
   changes: Partial<JobFields>;

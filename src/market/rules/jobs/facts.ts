@@ -56,4 +56,5 @@ export interface LiveBid {
   readonly id: BidId;
   readonly contractorId: ContractorId;
   readonly isBidderSuspended: boolean;
+  readonly version: number;
 }

@@ -25,11 +25,22 @@ import { jobs } from '../tables/jobs.js';
 import { tokenBalances } from '../tables/ledger.js';
 import { forEachRole, isBidderSuspended } from '../visibility.js';
 
-const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
-export const bidColumns = { ...storedColumns, suspended: isBidderSuspended.as('suspended') };
+const { jobCreatedAt: _listedBy, jobPublicEditCount: _compared, ...storedColumns } = getTableColumns(bids);
+
+const isOutdated = sql<boolean>`(select j.public_edit_count > "bids"."job_public_edit_count"
+  from jobs j where j.id = "bids"."job_id")`;
+
+export const bidColumns = {
+  ...storedColumns,
+  suspended: isBidderSuspended.as('suspended'),
+  isOutdated: isOutdated.as('is_outdated'),
+};
 const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 
-export type Bid = RowOf<typeof BID, Omit<typeof bids.$inferSelect, 'jobCreatedAt'> & { suspended: boolean }>;
+export type Bid = RowOf<
+  typeof BID,
+  Omit<typeof bids.$inferSelect, 'jobCreatedAt' | 'jobPublicEditCount'> & { suspended: boolean; isOutdated: boolean }
+>;
 export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
 
 const jobParties = {
@@ -63,6 +74,7 @@ const NEW_BID = [
   'guaranteedView',
   'holdId',
   'jobCreatedAt',
+  'jobPublicEditCount',
 ] as const;
 
 type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
@@ -162,7 +174,7 @@ export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
 /** The live bids on a row of `jobs`, with their contractors, oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id",
-      'isBidderSuspended', ${isBidderSuspended})
+      'isBidderSuspended', ${isBidderSuspended}, 'version', "bids"."version")
     order by "bids"."created_at", "bids"."id"), '[]')
   from bids where "bids"."job_id" = "jobs"."id" and ${inArray(bids.status, [...LIVE_BID_STATES])})`;
 

@@ -1,6 +1,18 @@
 /** Bids, and the holds on the tokens that some bids stake. */
 import { sql } from 'drizzle-orm';
-import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  check,
+  date,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/states.js';
 import { HOLD_STATES } from '../../rules/tokens.js';
 import { contractors, users } from './accounts.js';
@@ -30,6 +42,10 @@ export const bids = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     submittedAt: moment().notNull().defaultNow(),
+    /** The version of the offer, which rises with each revision. */
+    version: integer().notNull().default(1),
+    /** The job's `publicEditCount` when the contractor made this offer. */
+    jobPublicEditCount: integer().notNull().default(0),
     /** The job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
     jobCreatedAt: moment().notNull(),
   },
@@ -47,6 +63,25 @@ export const bids = pgTable(
     check('bids_amount_is_positive', sql`${t.amount} > 0`),
     check('bids_guarantee_has_a_hold', sql`${t.guaranteedView} = (${t.holdId} is not null)`),
   ],
+);
+
+/** The offers that contractors have replaced. */
+export const bidRevisions = pgTable(
+  'bid_revisions',
+  {
+    bidId: idColumn('bid')
+      .notNull()
+      .references(() => bids.id),
+    version: integer().notNull(),
+    amount: money().notNull(),
+    estimatedDurationDays: integer(),
+    message: text(),
+    proposedStartDate: date({ mode: 'string' }),
+    materialsIncluded: boolean(),
+    paymentTerms: text(),
+    replacedAt: moment().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.bidId, t.version] })],
 );
 
 export const holds = pgTable(

@@ -97,6 +97,8 @@ export const jobs = pgTable(
     liveBidCount: integer().notNull().default(0),
     /** The number of all bids, including withdrawn ones. */
     bidsEver: integer().notNull().default(0),
+    /** The number of edits that changed a public field. Bids have a copy, which shows whether they're outdated. */
+    publicEditCount: integer().notNull().default(0),
     reopeningCount: integer().notNull().default(0),
     changeRequestCount: integer().notNull().default(0),
   },
