@@ -30,9 +30,9 @@ export async function sendResult(
 }
 
 /** True if the client has the job's current version and asks only for a newer one (If-None-Match). */
-function isUnchanged(exchange: Exchange, { method }: Route): boolean {
+function isUnchanged(exchange: Exchange, { isVersioned }: Route): boolean {
   const tag = exchange.response.getHeader('ETag');
-  return method === 'GET' && typeof tag === 'string' && exchange.clientHas(tag);
+  return isVersioned === true && typeof tag === 'string' && exchange.clientHas(tag);
 }
 
 function isPage(result: unknown): result is Page<unknown> {
@@ -108,7 +108,9 @@ function parsedQuery(route: Route, input: Input): [name: string, value: string][
 
 const PAGE_FIELDS: readonly string[] = ['page', 'after'];
 
-/** Sets the ETag. The ETag is the version of the returned job, even if the job is only part of the response. */
+/**
+ * Sets the ETag. The ETag is the version of the returned bid or job, even if the job is only part of the response.
+ */
 function setETag({ response }: Exchange, body: unknown): void {
   const job = isObject(body) && isObject(body.job) ? body.job : body;
   if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);

@@ -121,7 +121,7 @@ function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;
   const version = /^\s*(?:W\/)?"(\d{1,9})"\s*$/.exec(ifMatch)?.[1];
   if (version === undefined) {
-    const message = 'If-Match must be the job’s ETag, including its quotes, such as "3", or *.';
+    const message = 'If-Match must be the ETag of the job or bid, including its quotes, such as "3", or *.';
     throw refuse('MALFORMED_REQUEST', { message });
   }
   return Number(version);

@@ -276,7 +276,7 @@ export const ROUTES: readonly Route[] = [
     aliases: OLD_NAMES,
     ...ONE_JOB,
   }),
-  route('GET', '/jobs/{id}', OPERATIONS.readJob, ONE_JOB),
+  route('GET', '/jobs/{id}', OPERATIONS.readJob, { isVersioned: true, ...ONE_JOB }),
   ...Object.values(JOB_ROUTES),
   route('GET', '/jobs/{id}/actions', OPERATIONS.readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', OPERATIONS.readDispute, { shows: DISPUTE }),

@@ -27,13 +27,12 @@ const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
     effects: row.effects.map(descriptionOf),
   })),
   bidStates: [...BID_STATES],
-  bidActions: BID_ACTION_LIST.map((row) => ({
-    operation: row.operation,
-    from: [...row.from],
-    to: row.to === 'stays' ? null : row.to,
-    by: ALLOWED_ACTORS[row.actor].description,
-    description: row.description,
-  })),
+  bidActions: BID_ACTION_LIST.flatMap(({ operation, description, actor, from, to }) => {
+    const row = { operation, by: ALLOWED_ACTORS[actor].description, description };
+    // An operation that keeps the status has an entry for each status.
+    if (to === 'stays') return from.map((state) => ({ ...row, from: [state], to: state }));
+    return [{ ...row, from: [...from], to }];
+  }),
   bidConsequences: [
     ...Object.values(BID_CONSEQUENCES),
     ...BID_RESTORATION.to.map((to) => ({ ...BID_RESTORATION, to })),

@@ -88,7 +88,7 @@ export const OTHER_BID_ACTIONS = {
     participle: 'revised',
     description:
       'The contractor changes the offer. The bid keeps its place in the list and its status. They can do this ' +
-      `${BID_REVISIONS_MAX} times per bid.`,
+      `up to ${BID_REVISIONS_MAX} times per bid.`,
     effects: [],
   },
 } as const satisfies Record<string, BidAction>;

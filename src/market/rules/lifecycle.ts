@@ -108,7 +108,7 @@ export const JOB_TRANSITIONS = {
     participle: 'reopened',
     description:
       'The homeowner takes the award back before the work has started. The job is open again. They can do this ' +
-      `${REOPENINGS_MAX} times per job.`,
+      `up to ${REOPENINGS_MAX} times per job.`,
     effects: ['rejectAwardedBid', 'restoreBids'],
   },
   checkIn: {
@@ -158,7 +158,7 @@ export const JOB_TRANSITIONS = {
     participle: 'sent back for changes',
     description:
       'The homeowner asks the contractor to fix something before approving the work. They can do this ' +
-      `${CHANGE_REQUESTS_MAX} times per job. From then on, they can’t cancel the job.`,
+      `up to ${CHANGE_REQUESTS_MAX} times per job.`,
     effects: ['countChangeRequest'],
   },
   dispute: {
@@ -287,7 +287,7 @@ export const JOB_TRANSITIONS = {
     actor: 'owner',
     event: 'job.cancelled',
     participle: 'cancelled',
-    description: 'The homeowner cancels the job. Once they have requested changes, they can’t.',
+    description: 'The homeowner cancels the job. They can’t do this once they have requested changes.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
   },
 } as const satisfies Record<string, JobTransition>;
@@ -394,7 +394,9 @@ export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
 /** Returns the states in which a call succeeds, including states in which it changes nothing. */
 export function statesAllowing(row: JobAction, { afterChanges = false } = {}): readonly JobState[] {
   const { from, fromAfterChanges = [], notAfterChanges = [] } = row;
-  const states = afterChanges ? [...from, ...fromAfterChanges].filter((state) => !notAfterChanges.includes(state)) : from;
+  const states = afterChanges
+    ? [...from, ...fromAfterChanges].filter((state) => !notAfterChanges.includes(state))
+    : from;
   return JOB_STATES.filter(
     (state) => states.includes(state) || (isTransition(row) && row.alreadyDoneIn?.includes(state)),
   );

@@ -34,7 +34,7 @@ export interface PolicyInput extends Partial<JobFacts> {
   readonly expectedVersion?: number | null;
   /** The call's cost in tokens if it depends on the input, such as a stake or a raised urgency. */
   readonly cost?: number;
-  /** The version of the bid that the call names. Undefined if it names no live bid. */
+  /** The version of the bid that the call names. Undefined if the call doesn't name a live bid. */
   readonly bidVersion?: number | undefined;
   /** The bid version that the caller has read. Null if the call doesn't name one. */
   readonly expectedBidVersion?: number | null | undefined;
@@ -45,7 +45,7 @@ export interface PolicyInput extends Partial<JobFacts> {
 }
 
 /** The columns of a job that count its changes. */
-interface JobCounters {
+export interface JobCounters {
   readonly version: number;
   readonly changeRequestCount: number;
   readonly reopeningCount: number;
@@ -289,13 +289,7 @@ export const EMAIL_DISPUTED = {
   details: () => ({ reason: 'email_disputed' }),
 } as const satisfies Denial;
 
-function versionDenial({
-  job: { version },
-  expectedVersion = null,
-}: {
-  readonly job: { readonly version?: number };
-  readonly expectedVersion?: number | null | undefined;
-}): Denial | undefined {
+function versionDenial({ job: { version }, expectedVersion = null }: PolicyInput): Denial | undefined {
   if (expectedVersion === null || expectedVersion === version) return undefined;
   return { code: 'STALE_VERSION', details: () => ({ expectedVersion, version }) };
 }
@@ -385,15 +379,19 @@ function unreadRevisionDenial({ bidVersion = 1, expectedBidVersion = null }: Giv
   if (bidVersion === 1 || expectedBidVersion !== null) return undefined;
   return {
     message: 'The contractor has revised this bid. Read it again, and send its version.',
-    fields: { expectedBidVersion: `is required because the bid was revised` },
+    fields: { expectedBidVersion: 'is required because the bid was revised' },
   };
 }
 
 function changedBidDenial({ bidVersion = 1, expectedBidVersion = null }: Given): Explanation | undefined {
-  if (expectedBidVersion === null || expectedBidVersion === bidVersion) return undefined;
+  return expectedBidVersion === null ? undefined : revisedSinceDenial(bidVersion, expectedBidVersion);
+}
+
+function revisedSinceDenial(version: number, expectedVersion: number): Explanation | undefined {
+  if (expectedVersion === version) return undefined;
   return {
-    message: 'The contractor has revised this bid since you read it. Read it again.',
-    details: () => ({ expectedVersion: expectedBidVersion, version: bidVersion }),
+    message: 'The bid has been revised since you read it. Read it again, then retry.',
+    details: () => ({ expectedVersion, version }),
   };
 }
 
@@ -481,11 +479,12 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
 export function bidDenial(row: BidAction, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
   if (!mayActOnBid(row.actor, viewer, bid, job)) return ONLY_FOR[row.actor];
-  return (
-    versionDenial({ job: bid, expectedVersion: input.expectedVersion }) ??
-    bidStateDenial(row, input) ??
-    revisionsDenial(row, input)
-  );
+  return bidVersionDenial(input) ?? bidStateDenial(row, input) ?? revisionsDenial(row, input);
+}
+
+function bidVersionDenial({ bid, expectedVersion = null }: BidPolicyInput): Denial | undefined {
+  const explanation = expectedVersion === null ? undefined : revisedSinceDenial(bid.version, expectedVersion);
+  return explanation && { code: 'STALE_VERSION', ...explanation };
 }
 
 function bidStateDenial({ from, participle }: BidAction, input: BidPolicyInput): Denial | undefined {

@@ -162,7 +162,7 @@ function failureOf({ name }: Migration, error: unknown): Error {
 }
 
 /** The oldest schema that this build supports. Its code uses nothing that later migrations add. */
-const OLDEST_SCHEMA = '0045_admin_action_details';
+const OLDEST_SCHEMA = '0047_moves';
 
 export function oldestSchema(): number {
   const migration = readJournal().find(({ tag }) => tag === OLDEST_SCHEMA);

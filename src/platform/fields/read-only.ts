@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings']);
+const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings', 'isOutdated']);
 
 /** True if the field may be sent with any value because it is ignored. */
 export function isIgnored(name: string): boolean {

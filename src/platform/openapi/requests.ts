@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY } from '../caller-limits.js';
 import { exampleId, idPattern } from '../ids.js';
 import { metaOf } from '../fields/shapes.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
-import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
+import { canRunDry, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
 /**
@@ -29,7 +29,7 @@ export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
     { type: 'string' },
-    'The `ETag` of the job when you read it, such as `"3"`. If the job has changed since, the request fails with ' +
+    'The `ETag` of the job or bid when you read it, such as `"3"`. If it has changed since, the request fails with ' +
       '412. A weak ETag, such as `W/"3"` from a compressing proxy, works, too.',
   ),
   IfNoneMatch: headerParameter(
@@ -71,7 +71,7 @@ export function parameters(route: Route): JsonSchema[] {
   });
   const inHeaders = [
     ...(fields.has('expectedVersion') ? ['IfMatch'] : []),
-    ...(isConditional(route) ? ['IfNoneMatch'] : []),
+    ...(route.isVersioned ? ['IfNoneMatch'] : []),
     ...(isRepeatable(route.operation) ? ['IdempotencyKey'] : []),
     ...(canRunDry(route) ? ['DryRun'] : []),
   ];

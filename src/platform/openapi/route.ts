@@ -33,6 +33,8 @@ export interface Route {
    * Fields that the query may name several times. Each name is mapped to the field that then holds all of its values.
    */
   readonly several?: Readonly<Record<string, string>>;
+  /** True if this reads one object whose version rises with every change. The call then supports If-None-Match. */
+  readonly isVersioned?: boolean;
   /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The path of the created resource, for the Location header. */
@@ -43,9 +45,9 @@ export interface Route {
 
 type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
 
-type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query' | 'several' | 'aliases'>> & {
-  shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
-} & Shows<Row, Body>;
+type RouteExtras<Row, Body> = Partial<
+  Pick<Route, 'status' | 'location' | 'query' | 'several' | 'isVersioned' | 'aliases'>
+> & { shows: Route['shows'] & { readonly schema: z.ZodType<Body> } } & Shows<Row, Body>;
 
 /** The shown fields are picked from the row. A row of another type must be converted first. */
 type Shows<Row, Body> = Row extends Body
@@ -83,11 +85,6 @@ export function isList({ query }: Route): boolean {
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;
-}
-
-/** True if the call supports If-None-Match: it reads one object that has a version. */
-export function isConditional(route: Route): boolean {
-  return route.method === 'GET' && 'fields' in route.shows && 'version' in route.shows.fields && !isList(route);
 }
 
 /** True if the call supports Dry-Run. A read never changes anything, and its description says so. */

@@ -104,7 +104,8 @@ const ABOUT = [
     'from a closed list.',
   '- **Retries.** If a response is lost, or it’s a 503 or a 409 `IDEMPOTENCY_KEY_IN_USE`, retry with exponential ' +
     'backoff. Send writes with the same `Idempotency-Key`. After a 429, wait `Retry-After` seconds. After a 401 with ' +
-    'the reason `expired`, refresh the session. After `STALE_VERSION`, read the job again. Don’t retry other errors.',
+    'the reason `expired`, refresh the session. After `STALE_VERSION`, read the job or the bid again. Don’t retry ' +
+    'other errors.',
   '- **Methods.** A method that a URL doesn’t support returns 405. Every GET URL also supports HEAD.',
   SAMPLES_DESCRIPTION,
 ].join('\n');
@@ -200,6 +201,7 @@ const READERS: Readonly<Record<string, string>> = {
   '/jobs/{id}/events': WHO_SEES_THE_JOB,
   '/contractors/{id}/jobs': THEMSELVES,
   '/contractors/{id}/bids': THEMSELVES,
+  '/bids/{id}/revisions': 'the homeowner who posted the job, the contractor who made the bid, and admins',
 };
 
 const JOB_FIELDS_AGREE =

@@ -7,11 +7,12 @@ import {
   type ErrorCode,
   type UnauthorizedCode,
 } from '../../market/rules/errors.js';
+import { BID } from '../../market/rules/entities/bid.js';
 import { pageOf, PROBLEM, PUBLICATION, SHOWN_JOB } from '../bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
-import { canRunDry, isConditional, isList, type Route, rowOf, hasBody, shapeOf } from '../../platform/openapi/route.js';
+import { canRunDry, isList, type Route, rowOf, hasBody, shapeOf } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
 import { refusalCodesOf } from '../../market/operations/refusals.js';
 
@@ -19,7 +20,7 @@ export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(route, codes)] as const);
   return {
     [route.status]: success(route),
-    ...(isConditional(route) && { 304: NOT_MODIFIED }),
+    ...(route.isVersioned && { 304: NOT_MODIFIED }),
     ...Object.fromEntries(refusals),
   };
 }
@@ -66,9 +67,9 @@ function bodyOf(route: Route): Route['shows'] {
   return isList(route) ? pageOf(rowOf(route)) : route.shows;
 }
 
-/** True if the response has an ETag. A page of jobs has no version. */
+/** True if the response has an ETag. A page has no version. */
 function hasETag(route: Route): boolean {
-  return !isList(route) && (route.shows === SHOWN_JOB || route.shows === PUBLICATION);
+  return !isList(route) && [SHOWN_JOB, PUBLICATION, BID].some((shown) => shown === route.shows);
 }
 
 /** The documentation of a refusal. A refusal with only one code is the same for all paths. */
@@ -143,7 +144,11 @@ const HEADERS = {
   ),
   'Retry-After': header('The number of seconds to wait before you retry.', '12'),
   'WWW-Authenticate': header('The authentication scheme to use.', 'Bearer'),
-  ETag: header('The job’s version. To change only the version you’ve read, send it as `If-Match`.', '"3"'),
+  ETag: header(
+    'The version of the job or bid. To change only the version you’ve read, send it as `If-Match`. A bid’s version ' +
+      'covers its offer, but not its status.',
+    '"3"',
+  ),
   Location: header('The URL of the new object.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
   Link: header(
     'Links to the first, previous, next, and last pages. `prev` and `next` are present only if those pages exist, ' +

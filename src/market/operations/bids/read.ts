@@ -105,7 +105,7 @@ export const NEWEST_VERSION_FIRST = ['number'] as const;
 
 export const listBidRevisions = operation({
   name: 'bidRevisions',
-  description: 'Lists the earlier offers of a bid, newest first. Everyone who can read the bid can read them.',
+  description: 'Lists the earlier offers of a bid, newest first.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.'), ...pageShape }),

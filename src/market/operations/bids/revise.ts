@@ -12,11 +12,11 @@ import { updateJob } from '../../store/jobs/jobs.js';
 import { entityInput, settledFields, writtenInputs } from '../../../platform/fields/entity.js';
 import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import { operation } from '../operation.js';
-import { lockBid, ofBid } from './transition.js';
+import { lockBid, ofBid } from './locked-bid.js';
 
 const { guaranteedView: _settled, ...offer } = writtenInputs(BID);
 
-/** A client may send these fields back unchanged. */
+/** The fields that a client may send back unchanged. `ofBid` has the other ones. */
 const READ_ONLY_FIELDS = [...settledFields(BID).filter((name) => name !== 'id' && name !== 'jobId'), 'guaranteedView'];
 
 export const reviseBid = operation({
@@ -55,7 +55,7 @@ export const reviseBid = operation({
         data: { bidId: id, version: bid.version + 1, fields },
       };
       const [[revised]] = await tx.commitWith(
-        reviseRow(tx, { ...offerOf(bid), ...changes, id, jobPublicEditCount: job.publicEditCount }),
+        reviseRow(tx, { ...bid, ...changes, jobPublicEditCount: job.publicEditCount }),
         updateJob(tx, job, { eventCount: job.eventCount + 1 }),
         logEvents(tx, job, [event]),
       );
@@ -63,10 +63,6 @@ export const reviseBid = operation({
       return revised;
     }),
 });
-
-function offerOf(bid: Bid): Offer {
-  return Object.fromEntries(OFFER.map((field) => [field, bid[field]])) as unknown as Offer;
-}
 
 function changesOf(bid: Bid, patch: Partial<Offer>): Partial<Offer> {
   const changed = OFFER.filter((field) => patch[field] !== undefined && patch[field] !== bid[field]);

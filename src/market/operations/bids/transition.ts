@@ -2,18 +2,15 @@
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import type { BidEffect } from '../../rules/jobs/effects.js';
-import { refuse } from '../../rules/errors.js';
 import type { EventType } from '../../rules/events.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { assertAllowed, bidDenial } from '../../rules/policies.js';
-import { moveBids, releaseHolds, selectBids, type Bid } from '../../store/bids/bids.js';
-import { asArray } from '../../../platform/db/statement.js';
-import { pipelined, type Transaction } from '../../../platform/db/database.js';
+import { moveBids, releaseHolds, type Bid } from '../../store/bids/bids.js';
+import type { Transaction } from '../../../platform/db/database.js';
 import { logEvents } from '../../store/events/events.js';
-import { lockJobOfBid, updateJob } from '../../store/jobs/jobs.js';
+import { updateJob } from '../../store/jobs/jobs.js';
 import { operation } from '../operation.js';
-import { idInPath } from '../../rules/id-fields.js';
-import type { BidId, JobId } from '../../rules/ids.js';
+import { lockBid, ofBid } from './locked-bid.js';
 
 export const viewBid = bidTransition('view');
 export const shortlistBid = bidTransition('shortlist');
@@ -23,23 +20,6 @@ export const withdrawBid = bidTransition('withdraw');
 const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise<unknown>>> = {
   releaseHold: (tx, bid) => (bid.holdId === null ? Promise.resolve() : releaseHolds(tx, [bid.id])),
 };
-
-/** The inputs that identify a bid. */
-export const ofBid = {
-  id: idInPath('bid').describe('The bid.'),
-  jobId: idInPath('job')
-    .nullish()
-    .meta({ parameter: true, implied: true })
-    .describe('The bid’s job, if it’s part of the URL.'),
-};
-
-/** Locks the bid's job, and reads both. */
-export async function lockBid(tx: Transaction, { id, jobId }: { id: BidId; jobId?: JobId | null | undefined }) {
-  const [[job], [row]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
-  if (!job || !row || (jobId != null && row.bid.jobId !== jobId))
-    throw refuse('NOT_FOUND', { message: 'Bid not found.' });
-  return { job, bid: row.bid };
-}
 
 /** Viewers who may not see the bid and viewers who may not change it get the same refusal. */
 function bidTransition(key: BidTransitionKey) {

@@ -63,7 +63,9 @@ export const listOwnEvents = operation({
     const request = connectionPage(ends, (cursor) => [cursor], perPage ?? PAGE.perPageDefault);
     const events = await listStoredEvents(db, viewer, request);
     if (events.rows.length === 0 && after != null) await assertPositionExists(db, after);
-    const page = mapPage(events, ({ isAwardee, ...event }) => eventFor(viewer, partyToOwn(viewer.role, isAwardee), event));
+    const page = mapPage(events, ({ isAwardee, ...event }) =>
+      eventFor(viewer, partyToOwn(viewer.role, isAwardee), event),
+    );
     return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };
   },
 });

@@ -31,8 +31,8 @@ export const awardJob = transition('award', {
       .int()
       .nullish()
       .describe(
-        'The version of the bid that you’ve read. Required if the bid was revised. If it has been revised since, this ' +
-          'fails with `STALE_VERSION`.',
+        'The version of the bid that you’ve read. Required if the bid was revised. Fails with `STALE_VERSION` if the ' +
+          'bid has been revised since this version.',
       ),
   },
 });

@@ -90,11 +90,7 @@ export const LIFECYCLE_ACTION = entity('LifecycleAction', 'An operation on a job
 export const LIFECYCLE_BID_ACTION = entity('LifecycleBidAction', 'An operation on a bid.', {
   operation: { type: z.string(), description: 'The name of the mutation.', example: 'viewBid' },
   from: { type: z.array(bidStatus), description: 'The statuses that allow it.', example: ['pending'] },
-  to: {
-    type: bidStatus.nullable(),
-    description: 'The status that it leads to. Null if the bid keeps its status.',
-    example: 'viewed',
-  },
+  to: { type: bidStatus, description: 'The status that it leads to.', example: 'viewed' },
   by: { type: z.string(), description: 'Who can call it.', example: 'the homeowner who posted the job' },
   description: { type: z.string(), description: 'What it does.', example: 'The homeowner marks the bid as viewed.' },
 });

@@ -6,7 +6,7 @@ import { REFUSALS, type ErrorCode } from '../errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
 import type { JobFacts } from './facts.js';
 import type { JobParties } from '../parties.js';
-import { bidDenial, jobDenial, type BidPolicyInput, type Denial } from '../policies.js';
+import { bidDenial, jobDenial, type BidPolicyInput, type Denial, type JobCounters } from '../policies.js';
 import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './publishing.js';
 import type { Viewer } from '../viewer.js';
 
@@ -28,7 +28,7 @@ export interface AvailableAction {
   readonly tokenCost: number | null;
 }
 
-type ActionJob = JobParties & ToPublish;
+type ActionJob = JobParties & ToPublish & JobCounters;
 
 /** Returns one entry for each operation on a job, in table order. */
 export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {

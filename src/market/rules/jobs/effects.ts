@@ -20,7 +20,7 @@ export const EFFECT_DESCRIPTIONS = {
   restoreBids:
     'The bids that the award rejected return to the status that they had before. They keep their place in the list, ' +
     'but not their holds.',
-  countChangeRequest: 'Until the job ends, it can’t be cancelled, and its requirements can’t change.',
+  countChangeRequest: 'The job can no longer be cancelled, and its requirements can no longer change.',
   keepReview: 'The rating and review are saved.',
 
   rejectLiveBids: 'Live bids are rejected, and their holds are released.',

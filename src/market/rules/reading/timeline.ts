@@ -39,7 +39,7 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
 /** The data about the owner's charges, which only the owner and admins can read. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
-/** The ends of an award. Of the contractors, only the one who lost the award can read why. */
+/** The ends of an award. The former awardee can read why, but no other contractor can. */
 const ENDS_OF_AWARDS: readonly EventType[] = [JOB_TRANSITIONS.declineAward.event, JOB_TRANSITIONS.reopen.event];
 
 interface StoredEvent {

@@ -38,19 +38,17 @@ export const reviseBid = statement(
   'reviseBid',
   bidColumns,
   ($: Placeholders<Offer & { id: BidId; jobPublicEditCount: number }>, fields) => {
-    const { bidId: _id, replacedAt: _at, ...kept } = getTableColumns(bidRevisions);
-    const names = Object.keys(kept) as (keyof typeof kept)[];
     const earlierOffer = {
-      bidId: sql`b.id`,
-      ...Object.fromEntries(names.map((name) => [name, sql.raw(`b."${kept[name].name}"`)])),
+      bidId: sql`${bids.id}`,
+      version: sql`${bids.version}`,
+      ...Object.fromEntries(OFFER.map((name) => [name, sql`${bids[name]}`])),
       replacedAt: sql`now()`,
     };
+    const values = insertedRow(getTableColumns(bidRevisions), earlierOffer);
     const earlier = builder.$with('earlier').as(
       builder
         .insert(bidRevisions)
-        .select(
-          sql`select ${insertedRow(getTableColumns(bidRevisions), earlierOffer)} from bids b where b.id = ${$('id')}`,
-        )
+        .select(sql`select ${values} from ${bids} where ${bids.id} = ${$('id')}`)
         .returning({ bidId: bidRevisions.bidId }),
     );
     return builder

@@ -15,7 +15,7 @@ import type { Placeholders } from '../../../platform/db/statement.js';
 import type { ViewerIds } from '../visibility.js';
 
 export interface BidFields {
-  /** The fields to read. Defaults to all of them. The columns for finding and sorting bids are always read. */
+  /** The fields to read. Defaults to all of them. The columns that other code needs are always read. */
   readonly fields?: readonly string[];
   readonly bidder?: PersonFields;
 }
@@ -24,7 +24,7 @@ export type BidWithBidder = Bid & { bidder?: ReadableContractor };
 
 export type BidJson = readonly [bid: readonly unknown[], bidder?: ProfileJson | null];
 
-const ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'guaranteedView', 'createdAt'];
+const ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'version', 'guaranteedView', 'createdAt'];
 
 function shapeOf({ fields }: BidFields): RowShape {
   if (!fields) return bidColumns;

@@ -25,8 +25,9 @@ import { jobs } from '../tables/jobs.js';
 import { tokenBalances } from '../tables/ledger.js';
 import { forEachRole, isBidderSuspended } from '../visibility.js';
 
-const { jobCreatedAt: _listedBy, jobPublicEditCount: _compared, ...storedColumns } = getTableColumns(bids);
+const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
 
+/** Compares a column of the bid, so every select of bids must include that column. */
 const isOutdated = sql<boolean>`(select j.public_edit_count > "bids"."job_public_edit_count"
   from jobs j where j.id = "bids"."job_id")`;
 
@@ -39,7 +40,7 @@ const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 
 export type Bid = RowOf<
   typeof BID,
-  Omit<typeof bids.$inferSelect, 'jobCreatedAt' | 'jobPublicEditCount'> & { suspended: boolean; isOutdated: boolean }
+  Omit<typeof bids.$inferSelect, 'jobCreatedAt'> & { suspended: boolean; isOutdated: boolean }
 >;
 export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
 
